@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+// The user's mistake, or the machine's (disk full): one sentence that says what was found and what was
+// expected. The command line prints it behind "espalier: " and exits with status 2.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message) {}
+
+  // "FILE:LINE: found; expected". Lines count from 1.
+  static Error at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected);
+  // "FILE: found; expected", for what has no line (a binary file, a folder, an option's value).
+  static Error in(std::string_view file, std::string_view found, std::string_view expected);
+};
+
+[[noreturn]] void expectation_failed(const char* condition, const char* file, int line);
+
+// A piece of user input made fit for a one-line message: shortened, control characters escaped, in quotes.
+std::string quoted(std::string_view text);
+
+}  // namespace espalier
+
+// The programmer's mistake. Active in debug and sanitizer builds; costs nothing elsewhere.
+#ifdef ESPALIER_CHECKED
+#define ESPALIER_EXPECT(condition) \
+  ((condition) ? static_cast<void>(0) : ::espalier::expectation_failed(#condition, __FILE__, __LINE__))
+#else
+#define ESPALIER_EXPECT(condition) static_cast<void>(sizeof(!(condition)))
+#endif

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace espalier {
+
+// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the first
+// bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow with the file.
+class ByteReader {
+ public:
+  // Throws Error where the file cannot be opened or is a folder.
+  explicit ByteReader(const std::string& path);
+  ~ByteReader();
+  ByteReader(ByteReader&&) noexcept;
+
+  // Reads up to n bytes; fewer only at the end of the file. Throws Error for a corrupt or truncated archive.
+  std::size_t read(char* to, std::size_t n);
+  // The name for messages: the path, or "standard input" for "-".
+  const std::string& name() const;
+
+ private:
+  struct Source;
+  std::unique_ptr<Source> source_;
+};
+
+// A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF (neither is
+// part of the line); a last line without one counts. A UTF-8 byte order mark at the start is skipped.
+class LineReader {
+ public:
+  explicit LineReader(const std::string& path);
+
+  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line longer than 1 GiB.
+  bool next(std::string_view& line);
+  // Number of the line last returned, from 1.
+  std::size_t line_number() const { return line_number_; }
+  const std::string& name() const { return bytes_.name(); }
+
+  // Throws Error::at this file and the current line.
+  [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
+
+ private:
+  bool fill();
+
+  ByteReader bytes_;
+  std::string buffer_;
+  std::size_t begin_ = 0, end_ = 0, line_number_ = 0;
+  bool at_end_ = false;
+};
+
+// The whole file, unpacked.
+std::string read_all(const std::string& path);
+
+}  // namespace espalier

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace espalier {
+
+// One report of a solver: a certificate, and what it took to get there.
+struct Progress {
+  int epoch = 0;
+  double passes = 0;        // visits (every step size tried is one) divided by n
+  double seconds = 0;       // training alone
+  double wall_seconds = 0;  // training and certification
+  double primal = 0, dual = 0;
+
+  double gap() const { return primal - dual; }
+  // Relative to the primal, as every tolerance here is. A primal of 0 is optimal: losses are never negative.
+  double relative_gap() const { return primal > 0 ? gap() / primal : 0; }
+};
+
+enum class Control { go_on, stop };
+
+enum class Status {
+  not_run,
+  converged,     // the certificate meets the tolerance
+  out_of_passes,
+  out_of_time,
+  stopped,       // by the observer, or by the stop flag (Ctrl-C)
+  stalled,       // no step improves any more; the certificate says how far it came
+  failed,        // a number that is not finite
+};
+
+const char* to_string(Status status);
+
+// How a run ended, in a word and in a sentence, with every report on the way.
+struct Summary {
+  Status status = Status::not_run;
+  std::string message = "not run";
+  std::vector<Progress> history;
+};
+
+}  // namespace espalier

@@ -1,0 +1,39 @@
+#include "espalier/base/error.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace espalier {
+
+Error Error::at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected) {
+  return Error(fmt::format("{}:{}: {}; {}", file, line, found, expected));
+}
+
+Error Error::in(std::string_view file, std::string_view found, std::string_view expected) {
+  return Error(fmt::format("{}: {}; {}", file, found, expected));
+}
+
+void expectation_failed(const char* condition, const char* file, int line) {
+  fmt::print(stderr, "{}:{}: expectation failed: {}\n", file, line, condition);
+  std::abort();
+}
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string result = "'";
+  std::size_t end = text.size() < kLongest ? text.size() : kLongest;
+  // Never cut a UTF-8 sequence in two: step back over continuation bytes.
+  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  for (const char c : text.substr(0, end)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result + (end < text.size() ? "...'" : "'");
+}
+
+}  // namespace espalier
