@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace espalier {
+
+// Rows of (attribute id, value), one after the other in memory. Values are stored only once one of them is not 1:
+// indicator features, by far the most common kind, cost four bytes each.
+class SparseRows {
+ public:
+  struct Row {
+    std::span<const std::uint32_t> ids;
+    std::span<const float> values;  // empty where every value of the whole table is 1
+    float value(std::size_t j) const { return values.empty() ? 1.0f : values[j]; }
+  };
+
+  // Appends to the row that is being built.
+  void add(std::uint32_t id, float value) {
+    if (value != 1.0f && values_.empty()) values_.assign(ids_.size(), 1.0f);
+    ids_.push_back(id);
+    if (!values_.empty() || value != 1.0f) values_.push_back(value);
+  }
+  // Ends the row that is being built.
+  void finish_row() { offsets_.push_back(ids_.size()); }
+
+  std::size_t size() const { return offsets_.size() - 1; }
+  std::size_t num_entries() const { return ids_.size(); }
+  Row row(std::size_t i) const {
+    const std::size_t begin = offsets_[i], length = offsets_[i + 1] - begin;
+    return {{ids_.data() + begin, length},
+            values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
+  }
+
+ private:
+  std::vector<std::size_t> offsets_{0};
+  std::vector<std::uint32_t> ids_;
+  std::vector<float> values_;
+};
+
+}  // namespace espalier
