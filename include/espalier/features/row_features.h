@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "espalier/features/sparse_rows.h"
+#include "espalier/features/weights.h"
+
+namespace espalier {
+
+// The linear operator of multi-class problems: F_i = x_i (x) I, so that
+//   (F_i' w)_k   = sum_a x_ia w_ak          the score of label k
+//   F_i delta    = x_i delta'               row a of the weights changes by x_ia delta
+//   |F_i delta|^2 = |x_i|^2 |delta|^2
+// Requires that a row names an attribute at most once (or the last line would be wrong).
+class RowFeatures {
+ public:
+  RowFeatures(const SparseRows& rows, WeightShape shape);
+
+  WeightShape shape() const { return shape_; }
+
+  void score(std::size_t i, const Weights& w, float scale, std::span<float> s) const;
+  void score(std::size_t i, const Weights& w, double scale, std::span<double> s) const;
+  void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s) const;
+  void accumulate(std::size_t i, std::span<const float> delta, Weights& w) const;
+  void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const;
+
+  // |x_i|^2
+  double squared_length(std::size_t i) const { return squared_lengths_[i]; }
+
+  // Asks for the example's ids and values, which are read once a visit and never in cache by themselves.
+  void prefetch(std::size_t i) const;
+
+ private:
+  const SparseRows& rows_;
+  WeightShape shape_;
+  std::vector<double> squared_lengths_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "espalier/base/aligned.h"
+
+namespace espalier {
+
+// Elements from one row of weights to the next. It depends on the width alone, never on the machine, so that a model
+// file fits every machine; rows of more than four values fill whole vectors of eight.
+constexpr std::size_t row_stride(std::size_t width) {
+  if (width <= 2) return width;
+  if (width <= 4) return 4;
+  return (width + 7) / 8 * 8;
+}
+
+// How many rows of how many values a problem's weights have.
+struct WeightShape {
+  std::size_t rows = 0, width = 0;
+  friend bool operator==(const WeightShape&, const WeightShape&) = default;
+};
+
+// Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a sum of
+// rows. The padding behind each row is zero and stays zero: sums over all elements may include it.
+template <class Real>
+class BasicWeights {
+ public:
+  BasicWeights() = default;
+  explicit BasicWeights(WeightShape shape)
+      : shape_(shape), stride_(row_stride(shape.width)), values_(shape.rows * stride_) {}
+
+  WeightShape shape() const { return shape_; }
+  std::size_t stride() const { return stride_; }
+  Real* row(std::size_t r) { return values_.data() + r * stride_; }
+  const Real* row(std::size_t r) const { return values_.data() + r * stride_; }
+  // All elements, padding included.
+  std::span<Real> values() { return values_; }
+  std::span<const Real> values() const { return values_; }
+
+  void fill(Real value_of_all) {
+    for (std::size_t r = 0; r < shape_.rows; ++r) std::fill_n(row(r), shape_.width, value_of_all);
+  }
+  // this <- scale * other, rounded to Real.
+  template <class Other>
+  void assign(const BasicWeights<Other>& other, double scale = 1) {
+    *this = BasicWeights(other.shape());
+    const auto from = other.values();
+    for (std::size_t j = 0; j < from.size(); ++j) values_[j] = static_cast<Real>(scale * from[j]);
+  }
+
+ private:
+  WeightShape shape_;
+  std::size_t stride_ = 0;
+  AlignedVector<Real> values_;
+};
+
+using Weights = BasicWeights<float>;         // what solvers update and models keep
+using DoubleWeights = BasicWeights<double>;  // for certificates, L-BFGS and tests
+
+// The Euclidean |w|^2, summed in double precision.
+template <class Real>
+double euclidean_squared_norm(const BasicWeights<Real>& w) {
+  double sum = 0;
+  for (const Real v : w.values()) sum += static_cast<double>(v) * v;
+  return sum;
+}
+
+}  // namespace espalier

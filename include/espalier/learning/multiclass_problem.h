@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "espalier/features/row_features.h"
+#include "espalier/features/sparse_rows.h"
+#include "espalier/learning/factored.h"
+#include "espalier/learning/structured_problem.h"
+#include "espalier/structures/multiclass.h"
+
+namespace espalier {
+
+// Multi-class examples: sparse rows, a gold label each, and a cost for every pair of gold and predicted label.
+// Requires: labels in range; costs L x L, row = gold, zero on the diagonal, or empty for 0/1; omega empty (all 1) or one positive
+// weight an example. Keeps a reference to the rows.
+class MulticlassExamples {
+ public:
+  MulticlassExamples(const SparseRows& rows, std::size_t num_attributes, std::vector<std::uint32_t> gold,
+                     std::size_t num_labels, std::vector<float> costs = {}, std::vector<double> omega = {});
+
+  std::size_t size() const { return gold_.size(); }
+  WeightShape weight_shape() const { return features_.shape(); }
+  const Multiclass& structure(std::size_t) const { return structure_; }
+  double weight(std::size_t i) const { return omega_.empty() ? 1 : omega_[i]; }
+  double cost_offset(std::size_t) const { return 0; }
+  // z_i - chi(y) is a difference of two unit vectors: |F_i(z_i - chi(y))|^2 = 2 |x_i|^2.
+  double squared_diameter(std::size_t i) const { return 2 * features_.squared_length(i); }
+  void prefetch(std::size_t i) const { features_.prefetch(i); }
+  const Factored* factored() const { return factored_.get(); }
+
+  template <class Real>
+  void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
+    out[gold_[i]] += scale;
+  }
+  template <class Real>
+  void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
+    const std::size_t labels = structure_.num_statistics();
+    if (costs_.empty()) {
+      for (std::size_t k = 0; k < labels; ++k) out[k] += k == gold_[i] ? Real{0} : scale;
+    } else {
+      for (std::size_t k = 0; k < labels; ++k) out[k] += scale * costs_[gold_[i] * labels + k];
+    }
+  }
+  template <class Real, class Scale>
+  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s, Workspace&) const {
+    features_.score(i, w, scale, s);
+  }
+  template <class Real>
+  void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
+    features_.accumulate(i, delta, w);
+  }
+  // |F_i delta|^2 = |x_i|^2 |delta|^2
+  template <class Real>
+  double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
+    double sum = 0;
+    for (const Real d : delta) sum += static_cast<double>(d) * d;
+    return features_.squared_length(i) * sum;
+  }
+
+ private:
+  RowFeatures features_;
+  std::vector<std::uint32_t> gold_;
+  Multiclass structure_;
+  std::vector<float> costs_;
+  std::vector<double> omega_;
+  std::shared_ptr<const Factored> factored_;
+};
+
+using MulticlassProblem = StructuredProblem<MulticlassExamples>;
+
+}  // namespace espalier

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "espalier/learning/loss.h"
+#include "espalier/learning/problem.h"
+
+namespace espalier {
+
+// P(theta) = l2/2 |theta|^2 + sum_i omega_i L_i(theta). Refers to the problem, which must outlive it.
+struct Objective {
+  const Problem& problem;
+  Loss loss;
+  double l2;
+};
+
+// L_i at theta, and in `pi` the expected statistics of pi_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y) (those of a best output,
+// if beta is infinite), so that F_i(pi - z_i) is a (sub)gradient of L_i. One inference in double precision.
+// Leaves s = F_i'theta in `s`.
+template <class Real>
+double example_loss(const Objective& objective, std::size_t i, const BasicWeights<Real>& theta, DoubleOut s,
+                    DoubleOut pi, Workspace& ws);
+
+}  // namespace espalier

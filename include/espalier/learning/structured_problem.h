@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "espalier/learning/problem.h"
+#include "espalier/structures/structure.h"
+
+namespace espalier {
+
+// A Problem made of examples that know their structure, features, gold output and cost. Examples provides, for example
+// i, templates or overloads in both precisions:
+//   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i) factored()
+//   structure(i)                                    something that satisfies Structure
+//   add_gold(i, scale, out)  add_cost(i, scale, out)
+//   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
+// Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
+template <class Examples>
+class StructuredProblem final : public Problem {
+ public:
+  explicit StructuredProblem(Examples examples) : examples_(std::move(examples)) {}
+  const Examples& examples() const { return examples_; }
+
+  std::size_t size() const override { return examples_.size(); }
+  std::size_t num_statistics(std::size_t i) const override { return examples_.structure(i).num_statistics(); }
+  WeightShape weight_shape() const override { return examples_.weight_shape(); }
+  double weight(std::size_t i) const override { return examples_.weight(i); }
+  double cost_offset(std::size_t i) const override { return examples_.cost_offset(i); }
+  double squared_diameter(std::size_t i) const override { return examples_.squared_diameter(i); }
+  void prefetch(std::size_t i) const override { examples_.prefetch(i); }
+  const Factored* factored() const override { return examples_.factored(); }
+
+  void add_gold(std::size_t i, float scale, Out out) const override { examples_.add_gold(i, scale, out); }
+  void add_gold(std::size_t i, double scale, DoubleOut out) const override { examples_.add_gold(i, scale, out); }
+  void add_cost(std::size_t i, float scale, Out out) const override { examples_.add_cost(i, scale, out); }
+  void add_cost(std::size_t i, double scale, DoubleOut out) const override { examples_.add_cost(i, scale, out); }
+
+  void score(std::size_t i, const Weights& w, float scale, Out s, Workspace& ws) const override {
+    examples_.score(i, w, scale, s, ws);
+  }
+  void score(std::size_t i, const Weights& w, double scale, DoubleOut s, Workspace& ws) const override {
+    examples_.score(i, w, scale, s, ws);
+  }
+  void score(std::size_t i, const DoubleWeights& w, double scale, DoubleOut s, Workspace& ws) const override {
+    examples_.score(i, w, scale, s, ws);
+  }
+  void accumulate(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
+    examples_.accumulate(i, delta, w, ws);
+  }
+  void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
+    examples_.accumulate(i, delta, w, ws);
+  }
+  double squared_norm(std::size_t i, In delta, Workspace& ws) const override {
+    return examples_.squared_norm(i, delta, ws);
+  }
+  double squared_norm(std::size_t i, DoubleIn delta, Workspace& ws) const override {
+    return examples_.squared_norm(i, delta, ws);
+  }
+  using Problem::squared_norm;
+
+  double log_partition(std::size_t i, In s, Out mu, Workspace& ws) const override {
+    return examples_.structure(i).log_partition(s, mu, ws);
+  }
+  double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
+    return examples_.structure(i).log_partition(s, mu, ws);
+  }
+  double argmax(std::size_t i, In s, Out mu, Workspace& ws) const override {
+    return examples_.structure(i).argmax(s, mu, ws);
+  }
+  double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
+    return examples_.structure(i).argmax(s, mu, ws);
+  }
+
+ private:
+  Examples examples_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "espalier/learning/dual_state.h"
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/eg.h"
+#include "espalier/solvers/run.h"
+
+namespace espalier {
+
+// What a run starts from and leaves behind. Dual solvers keep `dual` as a warm start for the next l2.
+struct Training {
+  Weights theta;
+  std::optional<DualState> dual;
+};
+
+// Everything that a solver may be told; each takes what concerns it.
+struct SolverSettings {
+  StoppingRule stopping;
+  std::uint64_t seed = 1;
+  EgOrder order = EgOrder::gap;
+  EgStep step = EgStep::automatic;
+  EgStart start = EgStart::automatic;
+  // The error of weights on held-out data, for solvers that choose a setting by it.
+  std::function<double(const Weights&)> dev_error;
+};
+
+struct SolverEntry {
+  std::string_view name, summary;
+  bool any_loss;  // false: finite beta only
+  Summary (*run)(const Objective&, const SolverSettings&, Training&, const Observer&);
+};
+
+// The one list of solvers; `--solver NAME` and its help come from it.
+std::span<const SolverEntry> solver_table();
+// Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the solver's.
+const SolverEntry& find_solver(std::string_view name, const Loss& loss);
+
+}  // namespace espalier

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+#include "espalier/base/progress.h"
+#include "espalier/features/weights.h"
+#include "espalier/learning/certificate.h"
+
+namespace espalier {
+
+// When a solver stops. It always leaves weights with their true certificate, whatever stopped it.
+struct StoppingRule {
+  double gap = 1e-3;  // relative: (primal - dual) / primal
+  double passes = 1000;
+  double seconds = std::numeric_limits<double>::infinity();  // of training, without certification
+  const std::atomic<bool>* stop = nullptr;                   // set by Ctrl-C; looked at after every example
+
+  bool interrupted() const { return stop && stop->load(std::memory_order_relaxed); }
+};
+
+// Called at every report with the weights that the report certifies.
+using Observer = std::function<Control(const Progress&, const Weights& theta)>;
+
+// What every solver shares: a clock that leaves certification out, the history of reports, and the decision to stop.
+class Run {
+ public:
+  Run(const StoppingRule& rule, const Observer& observer);
+
+  // Training seconds so far. pause() and resume() bracket certification and evaluation.
+  double seconds() const;
+  void pause();
+  void resume();
+
+  // True once the rule's passes or seconds are used up or the run is interrupted: certify, report and finish.
+  bool exhausted(double passes) const;
+
+  // Records a certificate (the clock must be paused) and asks the observer. True: the run is over.
+  bool report(const Certificate& certificate, const Weights& theta);
+  // Ends the run as stalled: no step improves the objective any more.
+  void stall(const std::string& why);
+
+  const std::vector<Progress>& history() const { return summary_.history; }
+  // The finished summary: its message is a sentence with the gap reached.
+  Summary finish();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const StoppingRule& rule_;
+  const Observer& observer_;
+  Clock::time_point started_, resumed_;
+  double trained_ = 0;
+  bool running_ = true;
+  Summary summary_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,61 @@
+#include "espalier/features/row_features.h"
+
+#include "espalier/base/error.h"
+#include "kernels/rows.h"
+
+namespace espalier {
+namespace {
+
+kernels::SparseRow as_kernel(const SparseRows::Row& row) {
+  return {row.ids.data(), row.values.empty() ? nullptr : row.values.data(), row.ids.size()};
+}
+template <class Real>
+kernels::RowTable<const Real> as_kernel(const BasicWeights<Real>& w) {
+  return {w.row(0), w.shape().width, w.stride()};
+}
+template <class Real>
+kernels::RowTable<Real> as_kernel(BasicWeights<Real>& w) {
+  return {w.row(0), w.shape().width, w.stride()};
+}
+
+}  // namespace
+
+RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {
+  squared_lengths_.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = rows.row(i);
+    double sum = 0;
+    for (std::size_t j = 0; j < row.ids.size(); ++j) {
+      ESPALIER_EXPECT(row.ids[j] < shape.rows);
+      sum += static_cast<double>(row.value(j)) * row.value(j);
+    }
+    squared_lengths_.push_back(sum);
+  }
+}
+
+void RowFeatures::score(std::size_t i, const Weights& w, float scale, std::span<float> s) const {
+  kernels::score_rows(as_kernel(w), as_kernel(rows_.row(i)), scale, s.data());
+}
+void RowFeatures::score(std::size_t i, const Weights& w, double scale, std::span<double> s) const {
+  kernels::score_rows(as_kernel(w), as_kernel(rows_.row(i)), scale, s.data());
+}
+void RowFeatures::score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s) const {
+  kernels::score_rows(as_kernel(w), as_kernel(rows_.row(i)), scale, s.data());
+}
+void RowFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w) const {
+  kernels::accumulate_rows(as_kernel(w), as_kernel(rows_.row(i)), delta.data());
+}
+void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const {
+  kernels::accumulate_rows(as_kernel(w), as_kernel(rows_.row(i)), delta.data());
+}
+
+void RowFeatures::prefetch(std::size_t i) const {
+  const auto row = rows_.row(i);
+  constexpr std::size_t kPerLine = 64 / sizeof(float);
+  for (std::size_t j = 0; j < row.ids.size(); j += kPerLine) {
+    __builtin_prefetch(row.ids.data() + j);
+    if (!row.values.empty()) __builtin_prefetch(row.values.data() + j);
+  }
+}
+
+}  // namespace espalier

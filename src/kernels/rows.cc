@@ -1,0 +1,156 @@
+// Sums of weight rows, vectorised over labels. A row is a few vectors wide; the vectors of a block of columns stay in
+// registers while all attributes of the example are added. Rows of up to two vectors are added in several
+// chains, since one chain of dependent additions would wait for its own latency.
+
+#include "kernels/rows.h"
+
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/rows.cc"
+#include <hwy/foreach_target.h>
+// foreach_target.h comes first.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace espalier::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.values[j] : 1.0f; }
+
+// A vector of weights in the precision of the sum.
+template <class D, class W>
+HWY_INLINE hn::Vec<D> load_as(D d, const W* from) {
+  if constexpr (std::is_same_v<W, hn::TFromD<D>>) {
+    return hn::Load(d, from);
+  } else {
+    return hn::PromoteTo(d, hn::Load(hn::Rebind<W, D>(), from));
+  }
+}
+
+// kVectors vectors of columns from `column` on, in kChains chains.
+template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
+HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column, Real scale,
+                            Real* s) {
+  using V = hn::Vec<D>;
+  const std::size_t lanes = hn::Lanes(d);
+  V sum[kChains][kVectors];
+  for (auto& chain : sum) {
+    for (auto& v : chain) v = hn::Zero(d);
+  }
+  const W* base = w.data + column;
+  std::size_t j = 0;
+  for (; j + kChains <= x.size; j += kChains) {
+    for (std::size_t c = 0; c < kChains; ++c) {
+      const W* row = base + x.ids[j + c] * w.stride;
+      const V value = hn::Set(d, static_cast<Real>(entry(x, j + c)));
+      for (std::size_t v = 0; v < kVectors; ++v) sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
+    }
+  }
+  for (; j < x.size; ++j) {
+    const W* row = base + x.ids[j] * w.stride;
+    const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
+    for (std::size_t v = 0; v < kVectors; ++v) sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
+  }
+  const V factor = hn::Set(d, scale);
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    V total = sum[0][v];
+    for (std::size_t c = 1; c < kChains; ++c) total = hn::Add(total, sum[c][v]);
+    const std::size_t at = column + v * lanes;
+    if (at >= w.width) break;  // a vector of padding
+    total = hn::Mul(factor, total);
+    if (at + lanes <= w.width) {
+      hn::StoreU(total, d, s + at);
+    } else {
+      hn::BlendedStore(total, hn::FirstN(d, w.width - at), d, s + at);
+    }
+  }
+}
+
+template <class D, class W, class Real = hn::TFromD<D>>
+HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const SparseRow& x, Real scale, Real* s) {
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t column = 0;
+  for (; column + 4 * lanes <= w.stride; column += 4 * lanes) score_block<4, 1>(d, w, x, column, scale, s);
+  switch ((w.stride - column) / lanes) {
+    case 3: score_block<3, 2>(d, w, x, column, scale, s); break;
+    case 2: score_block<2, 2>(d, w, x, column, scale, s); break;
+    case 1: score_block<1, 4>(d, w, x, column, scale, s); break;
+    default: break;
+  }
+}
+
+template <class D, class Real = hn::TFromD<D>>
+HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
+  using V = hn::Vec<D>;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t column = 0; column < w.width; column += lanes) {
+    // Lanes of padding get a delta of zero, so that padding stays zero.
+    const V change = column + lanes <= w.width ? hn::LoadU(d, delta + column)
+                                               : hn::MaskedLoad(hn::FirstN(d, w.width - column), d, delta + column);
+    Real* base = w.data + column;
+    for (std::size_t j = 0; j < x.size; ++j) {
+      Real* at = base + x.ids[j] * w.stride;
+      hn::Store(hn::MulAdd(hn::Set(d, static_cast<Real>(entry(x, j))), change, hn::Load(d, at)), d, at);
+    }
+  }
+}
+
+// Strides are 1, 2, 4 or a multiple of 8 (row_stride), so one of these vector lengths always divides them.
+template <class W, class Real>
+void score_any(RowTable<const W> w, SparseRow x, Real scale, Real* s) {
+  if (w.stride % 16 == 0) return score_columns(hn::CappedTag<Real, 16>(), w, x, scale, s);
+  if (w.stride % 8 == 0) return score_columns(hn::CappedTag<Real, 8>(), w, x, scale, s);
+  if (w.stride == 4) return score_columns(hn::CappedTag<Real, 4>(), w, x, scale, s);
+  if (w.stride == 2) return score_columns(hn::CappedTag<Real, 2>(), w, x, scale, s);
+  score_columns(hn::CappedTag<Real, 1>(), w, x, scale, s);
+}
+
+template <class Real>
+void accumulate_any(RowTable<Real> w, SparseRow x, const Real* delta) {
+  if (w.stride % 16 == 0) return accumulate_columns(hn::CappedTag<Real, 16>(), w, x, delta);
+  if (w.stride % 8 == 0) return accumulate_columns(hn::CappedTag<Real, 8>(), w, x, delta);
+  if (w.stride == 4) return accumulate_columns(hn::CappedTag<Real, 4>(), w, x, delta);
+  if (w.stride == 2) return accumulate_columns(hn::CappedTag<Real, 2>(), w, x, delta);
+  accumulate_columns(hn::CappedTag<Real, 1>(), w, x, delta);
+}
+
+// HWY_EXPORT takes plain names.
+void score_f32(RowTable<const float> w, SparseRow x, float scale, float* s) { score_any(w, x, scale, s); }
+void score_f32_f64(RowTable<const float> w, SparseRow x, double scale, double* s) { score_any(w, x, scale, s); }
+void score_f64(RowTable<const double> w, SparseRow x, double scale, double* s) { score_any(w, x, scale, s); }
+void accumulate_f32(RowTable<float> w, SparseRow x, const float* delta) { accumulate_any(w, x, delta); }
+void accumulate_f64(RowTable<double> w, SparseRow x, const double* delta) { accumulate_any(w, x, delta); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace espalier::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace espalier::kernels {
+
+HWY_EXPORT(score_f32);
+HWY_EXPORT(score_f32_f64);
+HWY_EXPORT(score_f64);
+HWY_EXPORT(accumulate_f32);
+HWY_EXPORT(accumulate_f64);
+
+void score_rows(RowTable<const float> w, SparseRow x, float scale, float* s) {
+  HWY_DYNAMIC_DISPATCH(score_f32)(w, x, scale, s);
+}
+void score_rows(RowTable<const float> w, SparseRow x, double scale, double* s) {
+  HWY_DYNAMIC_DISPATCH(score_f32_f64)(w, x, scale, s);
+}
+void score_rows(RowTable<const double> w, SparseRow x, double scale, double* s) {
+  HWY_DYNAMIC_DISPATCH(score_f64)(w, x, scale, s);
+}
+void accumulate_rows(RowTable<float> w, SparseRow x, const float* delta) {
+  HWY_DYNAMIC_DISPATCH(accumulate_f32)(w, x, delta);
+}
+void accumulate_rows(RowTable<double> w, SparseRow x, const double* delta) {
+  HWY_DYNAMIC_DISPATCH(accumulate_f64)(w, x, delta);
+}
+
+}  // namespace espalier::kernels
+#endif  // HWY_ONCE

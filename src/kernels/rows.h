@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace espalier::kernels {
+
+// The ids and values of one sparse row; values == nullptr stands for ones.
+struct SparseRow {
+  const std::uint32_t* ids;
+  const float* values;
+  std::size_t size;
+};
+
+// A table of weights: `width` values every `stride`, starting on a cache line.
+template <class Real>
+struct RowTable {
+  Real* data;
+  std::size_t width, stride;
+};
+
+// s[k] = scale * sum_j x_j W[id_j][k] for k < width.
+void score_rows(RowTable<const float> w, SparseRow x, float scale, float* s);
+void score_rows(RowTable<const float> w, SparseRow x, double scale, double* s);
+void score_rows(RowTable<const double> w, SparseRow x, double scale, double* s);
+
+// W[id_j][k] += x_j delta[k] for k < width. Requires distinct ids.
+void accumulate_rows(RowTable<float> w, SparseRow x, const float* delta);
+void accumulate_rows(RowTable<double> w, SparseRow x, const double* delta);
+
+// What the kernels must agree with, written the plain way.
+namespace reference {
+template <class W, class Real>
+void score_rows(RowTable<const W> w, SparseRow x, Real scale, Real* s) {
+  for (std::size_t k = 0; k < w.width; ++k) {
+    Real sum = 0;
+    for (std::size_t j = 0; j < x.size; ++j) {
+      const Real value = x.values ? x.values[j] : 1.0f;
+      sum += value * static_cast<Real>(w.data[x.ids[j] * w.stride + k]);
+    }
+    s[k] = scale * sum;
+  }
+}
+template <class Real>
+void accumulate_rows(RowTable<Real> w, SparseRow x, const Real* delta) {
+  for (std::size_t j = 0; j < x.size; ++j) {
+    const Real value = x.values ? x.values[j] : 1.0f;
+    for (std::size_t k = 0; k < w.width; ++k) w.data[x.ids[j] * w.stride + k] += value * delta[k];
+  }
+}
+}  // namespace reference
+}  // namespace espalier::kernels

@@ -1,0 +1,47 @@
+#include "espalier/learning/multiclass_problem.h"
+
+#include <algorithm>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+// One clique an example: the label itself.
+class MulticlassFactored final : public Factored {
+ public:
+  explicit MulticlassFactored(std::size_t num_labels) : structure_(num_labels) {}
+  std::size_t num_clique_marginals(std::size_t) const override { return structure_.num_clique_marginals(); }
+  void clique_marginals(std::size_t, DoubleIn s, DoubleOut clique_mu, Workspace& ws) const override {
+    structure_.log_partition(s, clique_mu, ws);
+  }
+  void statistics(std::size_t, DoubleIn clique_mu, DoubleOut mu) const override {
+    std::copy(clique_mu.begin(), clique_mu.end(), mu.begin());
+  }
+  double clique_entropy(std::size_t, DoubleIn clique_mu) const override { return structure_.clique_entropy(clique_mu); }
+  void log_conditionals(std::size_t, DoubleIn clique_mu, DoubleOut clique_s) const override {
+    structure_.log_conditionals(clique_mu, clique_s);
+  }
+
+ private:
+  Multiclass structure_;
+};
+
+}  // namespace
+
+MulticlassExamples::MulticlassExamples(const SparseRows& rows, std::size_t num_attributes,
+                                       std::vector<std::uint32_t> gold, std::size_t num_labels,
+                                       std::vector<float> costs, std::vector<double> omega)
+    : features_(rows, {num_attributes, num_labels}),
+      gold_(std::move(gold)),
+      structure_(num_labels),
+      costs_(std::move(costs)),
+      omega_(std::move(omega)),
+      factored_(std::make_shared<MulticlassFactored>(num_labels)) {
+  ESPALIER_EXPECT(rows.size() == gold_.size());
+  ESPALIER_EXPECT(std::all_of(gold_.begin(), gold_.end(), [&](std::uint32_t y) { return y < num_labels; }));
+  ESPALIER_EXPECT(costs_.empty() || costs_.size() == num_labels * num_labels);
+  ESPALIER_EXPECT(omega_.empty() || omega_.size() == gold_.size());
+}
+
+}  // namespace espalier

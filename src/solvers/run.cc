@@ -1,0 +1,89 @@
+#include "espalier/solvers/run.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+double since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+Run::Run(const StoppingRule& rule, const Observer& observer)
+    : rule_(rule), observer_(observer), started_(Clock::now()), resumed_(started_) {}
+
+double Run::seconds() const { return trained_ + (running_ ? since(resumed_) : 0); }
+
+void Run::pause() {
+  trained_ = seconds();
+  running_ = false;
+}
+
+void Run::resume() {
+  resumed_ = Clock::now();
+  running_ = true;
+}
+
+bool Run::exhausted(double passes) const {
+  return rule_.interrupted() || passes >= rule_.passes || seconds() >= rule_.seconds;
+}
+
+bool Run::report(const Certificate& certificate, const Weights& theta) {
+  ESPALIER_EXPECT(!running_);
+  Progress progress;
+  progress.epoch = static_cast<int>(summary_.history.size()) + 1;
+  progress.passes = certificate.passes;
+  progress.seconds = trained_;
+  progress.wall_seconds = since(started_);
+  progress.primal = certificate.primal;
+  progress.dual = certificate.dual;
+  // Weak duality is an invariant; only rounding of the sums themselves may show.
+  ESPALIER_EXPECT(!(certificate.gap() < -1e-9 * std::abs(certificate.primal)));
+  summary_.history.push_back(progress);
+  const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
+
+  if (!std::isfinite(progress.primal) || !std::isfinite(progress.dual)) {
+    summary_.status = Status::failed;
+  } else if (certificate.relative_gap() <= rule_.gap) {
+    summary_.status = Status::converged;
+  } else if (control == Control::stop || rule_.interrupted()) {
+    summary_.status = Status::stopped;
+  } else if (certificate.passes >= rule_.passes) {
+    summary_.status = Status::out_of_passes;
+  } else if (trained_ >= rule_.seconds) {
+    summary_.status = Status::out_of_time;
+  }
+  return summary_.status != Status::not_run;
+}
+
+void Run::stall(const std::string& why) {
+  summary_.status = Status::stalled;
+  summary_.message = why;
+}
+
+Summary Run::finish() {
+  if (summary_.history.empty()) return summary_;
+  const Progress& last = summary_.history.back();
+  std::string sentence =
+      fmt::format("relative gap {:.2g} after {:.1f} passes", last.relative_gap(), last.passes);
+  switch (summary_.status) {
+    case Status::converged: summary_.message = "converged: " + sentence; break;
+    case Status::out_of_passes: summary_.message = "out of passes (--passes): " + sentence; break;
+    case Status::out_of_time: summary_.message = "out of time (--seconds): " + sentence; break;
+    case Status::stopped: summary_.message = "stopped: " + sentence; break;
+    case Status::stalled: summary_.message = fmt::format("stalled ({}): {}", summary_.message, sentence); break;
+    case Status::failed:
+      summary_.message = fmt::format("failed: the objective is not finite after {:.1f} passes", last.passes);
+      break;
+    case Status::not_run: break;
+  }
+  return summary_;
+}
+
+}  // namespace espalier
