@@ -1,6 +1,6 @@
-// Sums of weight rows, vectorised over labels. A row is a few vectors wide; the vectors of a block of columns stay in
-// registers while all attributes of the example are added. Rows of up to two vectors are added in several
-// chains, since one chain of dependent additions would wait for its own latency.
+// Sums of weight rows, vectorised over labels. A row is a few vectors wide; the vectors of a block of columns
+// stay in registers while all attributes of the example are added. Rows of up to two vectors are added in
+// several chains, since one chain of dependent additions would wait for its own latency.
 
 #include "kernels/rows.h"
 
@@ -31,8 +31,8 @@ HWY_INLINE hn::Vec<D> load_as(D d, const W* from) {
 
 // kVectors vectors of columns from `column` on, in kChains chains.
 template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
-HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column, Real scale,
-                            Real* s) {
+HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column,
+                            Real scale, Real* s) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
   V sum[kChains][kVectors];
@@ -45,13 +45,15 @@ HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x,
     for (std::size_t c = 0; c < kChains; ++c) {
       const W* row = base + x.ids[j + c] * w.stride;
       const V value = hn::Set(d, static_cast<Real>(entry(x, j + c)));
-      for (std::size_t v = 0; v < kVectors; ++v) sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
+      for (std::size_t v = 0; v < kVectors; ++v)
+        sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
     }
   }
   for (; j < x.size; ++j) {
     const W* row = base + x.ids[j] * w.stride;
     const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
-    for (std::size_t v = 0; v < kVectors; ++v) sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
+    for (std::size_t v = 0; v < kVectors; ++v)
+      sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
   }
   const V factor = hn::Set(d, scale);
   for (std::size_t v = 0; v < kVectors; ++v) {
@@ -74,10 +76,17 @@ HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const SparseRow& 
   std::size_t column = 0;
   for (; column + 4 * lanes <= w.stride; column += 4 * lanes) score_block<4, 1>(d, w, x, column, scale, s);
   switch ((w.stride - column) / lanes) {
-    case 3: score_block<3, 2>(d, w, x, column, scale, s); break;
-    case 2: score_block<2, 2>(d, w, x, column, scale, s); break;
-    case 1: score_block<1, 4>(d, w, x, column, scale, s); break;
-    default: break;
+    case 3:
+      score_block<3, 2>(d, w, x, column, scale, s);
+      break;
+    case 2:
+      score_block<2, 2>(d, w, x, column, scale, s);
+      break;
+    case 1:
+      score_block<1, 4>(d, w, x, column, scale, s);
+      break;
+    default:
+      break;
   }
 }
 
@@ -87,8 +96,9 @@ HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t column = 0; column < w.width; column += lanes) {
     // Lanes of padding get a delta of zero, so that padding stays zero.
-    const V change = column + lanes <= w.width ? hn::LoadU(d, delta + column)
-                                               : hn::MaskedLoad(hn::FirstN(d, w.width - column), d, delta + column);
+    const V change = column + lanes <= w.width
+                         ? hn::LoadU(d, delta + column)
+                         : hn::MaskedLoad(hn::FirstN(d, w.width - column), d, delta + column);
     Real* base = w.data + column;
     for (std::size_t j = 0; j < x.size; ++j) {
       Real* at = base + x.ids[j] * w.stride;
@@ -118,7 +128,9 @@ void accumulate_any(RowTable<Real> w, SparseRow x, const Real* delta) {
 
 // HWY_EXPORT takes plain names.
 void score_f32(RowTable<const float> w, SparseRow x, float scale, float* s) { score_any(w, x, scale, s); }
-void score_f32_f64(RowTable<const float> w, SparseRow x, double scale, double* s) { score_any(w, x, scale, s); }
+void score_f32_f64(RowTable<const float> w, SparseRow x, double scale, double* s) {
+  score_any(w, x, scale, s);
+}
 void score_f64(RowTable<const double> w, SparseRow x, double scale, double* s) { score_any(w, x, scale, s); }
 void accumulate_f32(RowTable<float> w, SparseRow x, const float* delta) { accumulate_any(w, x, delta); }
 void accumulate_f64(RowTable<double> w, SparseRow x, const double* delta) { accumulate_any(w, x, delta); }

@@ -50,7 +50,8 @@ HWY_INLINE double softmax_lanes(D d, const Real* s, std::size_t n, Real* mu) {
   }
   const double total = hn::GetLane(hn::SumOfLanes(d, sum));
   const V inverse = hn::Set(d, static_cast<Real>(1.0 / total));
-  for (std::size_t k = 0; k < whole; k += lanes) hn::StoreU(hn::Mul(inverse, hn::LoadU(d, mu + k)), d, mu + k);
+  for (std::size_t k = 0; k < whole; k += lanes)
+    hn::StoreU(hn::Mul(inverse, hn::LoadU(d, mu + k)), d, mu + k);
   for (std::size_t k = whole; k < n; ++k) mu[k] *= static_cast<Real>(1.0 / total);
   return static_cast<double>(hn::GetLane(maximum)) + std::log(total);
 }
@@ -73,8 +74,12 @@ namespace espalier::kernels {
 HWY_EXPORT(softmax_f32);
 HWY_EXPORT(softmax_f64);
 
-double softmax(const float* s, std::size_t n, float* mu) { return HWY_DYNAMIC_DISPATCH(softmax_f32)(s, n, mu); }
-double softmax(const double* s, std::size_t n, double* mu) { return HWY_DYNAMIC_DISPATCH(softmax_f64)(s, n, mu); }
+double softmax(const float* s, std::size_t n, float* mu) {
+  return HWY_DYNAMIC_DISPATCH(softmax_f32)(s, n, mu);
+}
+double softmax(const double* s, std::size_t n, double* mu) {
+  return HWY_DYNAMIC_DISPATCH(softmax_f64)(s, n, mu);
+}
 
 }  // namespace espalier::kernels
 #endif  // HWY_ONCE

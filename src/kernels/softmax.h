@@ -6,8 +6,9 @@
 
 namespace espalier::kernels {
 
-// mu[k] = exp(s[k] - log Z), log Z = log sum_k exp s[k], which is returned. Scores of -infinity have mu = 0. Requires n > 0.
-// Where every score is -infinity there is no distribution: the result is -infinity and mu is not a number.
+// mu[k] = exp(s[k] - log Z), log Z = log sum_k exp s[k], which is returned. Scores of -infinity have mu = 0.
+// Requires n > 0. Where every score is -infinity there is no distribution: the result is -infinity and mu is
+// not a number.
 double softmax(const float* s, std::size_t n, float* mu);
 double softmax(const double* s, std::size_t n, double* mu);
 

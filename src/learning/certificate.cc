@@ -11,7 +11,8 @@ namespace {
 double dot(DoubleIn a, DoubleIn b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
 // H(u_i)/beta + gamma(p_i.mu_i + q_i), with H = log Z(s) - s.mu.
-double conjugate_value(const Objective& objective, std::size_t i, DoubleIn s, DoubleIn mu, double log_z, Workspace& ws) {
+double conjugate_value(const Objective& objective, std::size_t i, DoubleIn s, DoubleIn mu, double log_z,
+                       Workspace& ws) {
   Workspace::Frame frame(ws);
   const auto cost = frame.take<double>(s.size());
   double entropy = log_z;
@@ -67,8 +68,8 @@ double evaluate_primal(const Objective& objective, const Weights& theta, Workspa
   return primal;
 }
 
-Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual, const DualValue& value,
-                    Workspace& ws, std::vector<double>* gaps) {
+Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual,
+                    const DualValue& value, Workspace& ws, std::vector<double>* gaps) {
   const Problem& problem = objective.problem;
   if (!gaps) return {evaluate_primal(objective, theta, ws), value.value};
   gaps->resize(problem.size());
@@ -98,8 +99,8 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
 Certificate certify_implied(const Objective& objective, const Weights& theta) {
   const Problem& problem = objective.problem;
   Workspace ws;
-  // The temperatures of the dual points that are tried: the loss's own, or for a maximum a spread that goes from
-  // nearly uniform over the best outputs to nearly one of them.
+  // The temperatures of the dual points that are tried: the loss's own, or for a maximum a spread that goes
+  // from nearly uniform over the best outputs to nearly one of them.
   std::vector<double> betas{objective.loss.beta};
   if (!objective.loss.smooth()) betas = {1, 4, 16, 64, 256};
 

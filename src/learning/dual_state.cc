@@ -7,10 +7,12 @@ namespace espalier {
 DualState::DualState(const Problem& problem) {
   offsets_.reserve(problem.size() + 1);
   offsets_.push_back(0);
-  for (std::size_t i = 0; i < problem.size(); ++i) offsets_.push_back(offsets_.back() + problem.num_statistics(i));
+  for (std::size_t i = 0; i < problem.size(); ++i)
+    offsets_.push_back(offsets_.back() + problem.num_statistics(i));
   scores_.resize(offsets_.back());
   marginals_.resize(offsets_.back());
   log_z_.resize(problem.size());
+  curvature_.resize(problem.size());
   start_uniform(problem);
 }
 
@@ -19,6 +21,7 @@ void DualState::start_uniform(const Problem& problem) { start_near_gold(problem,
 void DualState::start_near_gold(const Problem& problem, float kappa) {
   Workspace ws;
   std::fill(scores_.begin(), scores_.end(), 0.0f);
+  std::fill(curvature_.begin(), curvature_.end(), 0.0f);
   for (std::size_t i = 0; i < size(); ++i) {
     problem.add_cost(i, -kappa, s(i));
     refresh(problem, i, ws);

@@ -26,10 +26,11 @@ Loss Loss::parse(std::string_view text) {
   if (comma == std::string_view::npos || !parse_number(text.substr(0, comma), loss.beta) ||
       !parse_number(text.substr(comma + 1), loss.gamma) || !(loss.beta > 0) || !(loss.gamma >= 0) ||
       !std::isfinite(loss.gamma)) {
-    throw Error(fmt::format(
-        "--loss: {} is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA in (0, inf] and "
-        "GAMMA >= 0",
-        quoted(text)));
+    throw Error(
+        fmt::format("--loss: {} is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+                    "with BETA in (0, inf] and "
+                    "GAMMA >= 0",
+                    quoted(text)));
   }
   return loss;
 }

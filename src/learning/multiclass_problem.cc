@@ -18,7 +18,9 @@ class MulticlassFactored final : public Factored {
   void statistics(std::size_t, DoubleIn clique_mu, DoubleOut mu) const override {
     std::copy(clique_mu.begin(), clique_mu.end(), mu.begin());
   }
-  double clique_entropy(std::size_t, DoubleIn clique_mu) const override { return structure_.clique_entropy(clique_mu); }
+  double clique_entropy(std::size_t, DoubleIn clique_mu) const override {
+    return structure_.clique_entropy(clique_mu);
+  }
   void log_conditionals(std::size_t, DoubleIn clique_mu, DoubleOut clique_s) const override {
     structure_.log_conditionals(clique_mu, clique_s);
   }

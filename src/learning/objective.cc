@@ -32,6 +32,7 @@ double example_loss(const Objective& objective, std::size_t i, const BasicWeight
 }
 
 template double example_loss(const Objective&, std::size_t, const Weights&, DoubleOut, DoubleOut, Workspace&);
-template double example_loss(const Objective&, std::size_t, const DoubleWeights&, DoubleOut, DoubleOut, Workspace&);
+template double example_loss(const Objective&, std::size_t, const DoubleWeights&, DoubleOut, DoubleOut,
+                             Workspace&);
 
 }  // namespace espalier

@@ -73,15 +73,26 @@ Summary Run::finish() {
   std::string sentence =
       fmt::format("relative gap {:.2g} after {:.1f} passes", last.relative_gap(), last.passes);
   switch (summary_.status) {
-    case Status::converged: summary_.message = "converged: " + sentence; break;
-    case Status::out_of_passes: summary_.message = "out of passes (--passes): " + sentence; break;
-    case Status::out_of_time: summary_.message = "out of time (--seconds): " + sentence; break;
-    case Status::stopped: summary_.message = "stopped: " + sentence; break;
-    case Status::stalled: summary_.message = fmt::format("stalled ({}): {}", summary_.message, sentence); break;
+    case Status::converged:
+      summary_.message = "converged: " + sentence;
+      break;
+    case Status::out_of_passes:
+      summary_.message = "out of passes (--passes): " + sentence;
+      break;
+    case Status::out_of_time:
+      summary_.message = "out of time (--seconds): " + sentence;
+      break;
+    case Status::stopped:
+      summary_.message = "stopped: " + sentence;
+      break;
+    case Status::stalled:
+      summary_.message = fmt::format("stalled ({}): {}", summary_.message, sentence);
+      break;
     case Status::failed:
       summary_.message = fmt::format("failed: the objective is not finite after {:.1f} passes", last.passes);
       break;
-    case Status::not_run: break;
+    case Status::not_run:
+      break;
   }
   return summary_;
 }

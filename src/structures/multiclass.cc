@@ -40,7 +40,9 @@ double Multiclass::log_partition(std::span<const double> s, std::span<double> mu
   return kernels::softmax(s.data(), s.size(), mu.data());
 }
 
-double Multiclass::argmax(std::span<const float> s, std::span<float> mu, Workspace&) const { return argmax_of(s, mu); }
+double Multiclass::argmax(std::span<const float> s, std::span<float> mu, Workspace&) const {
+  return argmax_of(s, mu);
+}
 double Multiclass::argmax(std::span<const double> s, std::span<double> mu, Workspace&) const {
   return argmax_of(s, mu);
 }

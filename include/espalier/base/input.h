@@ -7,8 +7,9 @@
 
 namespace espalier {
 
-// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the first
-// bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow with the file.
+// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the
+// first bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow
+// with the file.
 class ByteReader {
  public:
   // Throws Error where the file cannot be opened or is a folder.
@@ -26,13 +27,15 @@ class ByteReader {
   std::unique_ptr<Source> source_;
 };
 
-// A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF (neither is
-// part of the line); a last line without one counts. A UTF-8 byte order mark at the start is skipped.
+// A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF
+// (neither is part of the line); a last line without one counts. A UTF-8 byte order mark at the start is
+// skipped.
 class LineReader {
  public:
   explicit LineReader(const std::string& path);
 
-  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line longer than 1 GiB.
+  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line longer than 1
+  // GiB.
   bool next(std::string_view& line);
   // Number of the line last returned, from 1.
   std::size_t line_number() const { return line_number_; }

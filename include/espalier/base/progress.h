@@ -23,12 +23,12 @@ enum class Control { go_on, stop };
 
 enum class Status {
   not_run,
-  converged,     // the certificate meets the tolerance
+  converged,  // the certificate meets the tolerance
   out_of_passes,
   out_of_time,
-  stopped,       // by the observer, or by the stop flag (Ctrl-C)
-  stalled,       // no step improves any more; the certificate says how far it came
-  failed,        // a number that is not finite
+  stopped,  // by the observer, or by the stop flag (Ctrl-C)
+  stalled,  // no step improves any more; the certificate says how far it came
+  failed,   // a number that is not finite
 };
 
 const char* to_string(Status status);

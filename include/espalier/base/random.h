@@ -8,7 +8,8 @@
 namespace espalier {
 
 // xoshiro256** (Blackman and Vigna), seeded by SplitMix64. Written out so that one seed gives the same run
-// with every compiler and standard library; std::uniform_int_distribution and std::shuffle do not promise that.
+// with every compiler and standard library; std::uniform_int_distribution and std::shuffle do not promise
+// that.
 class Random {
  public:
   explicit Random(std::uint64_t seed) {

@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// Rows of (attribute id, value), one after the other in memory. Values are stored only once one of them is not 1:
-// indicator features, by far the most common kind, cost four bytes each.
+// Rows of (attribute id, value), one after the other in memory. Values are stored only once one of them is
+// not 1: indicator features, by far the most common kind, cost four bytes each.
 class SparseRows {
  public:
   struct Row {
@@ -30,8 +30,9 @@ class SparseRows {
   std::size_t num_entries() const { return ids_.size(); }
   Row row(std::size_t i) const {
     const std::size_t begin = offsets_[i], length = offsets_[i + 1] - begin;
-    return {{ids_.data() + begin, length},
-            values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
+    return {
+        {ids_.data() + begin, length},
+        values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
   }
 
  private:

@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-// Elements from one row of weights to the next. It depends on the width alone, never on the machine, so that a model
-// file fits every machine; rows of more than four values fill whole vectors of eight.
+// Elements from one row of weights to the next. It depends on the width alone, never on the machine, so that
+// a model file fits every machine; rows of more than four values fill whole vectors of eight.
 constexpr std::size_t row_stride(std::size_t width) {
   if (width <= 2) return width;
   if (width <= 4) return 4;
@@ -22,8 +22,8 @@ struct WeightShape {
   friend bool operator==(const WeightShape&, const WeightShape&) = default;
 };
 
-// Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a sum of
-// rows. The padding behind each row is zero and stays zero: sums over all elements may include it.
+// Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a
+// sum of rows. The padding behind each row is zero and stays zero: sums over all elements may include it.
 template <class Real>
 class BasicWeights {
  public:

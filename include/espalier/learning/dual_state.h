@@ -9,9 +9,9 @@
 
 namespace espalier {
 
-// The dual variables of every example: a distribution u_i over its outputs, kept as scores s_i on its statistics, with what
-// follows from them (mu_i and log Z_i), so that a visit does not have to compute it again. w(u) does not depend on l2,
-// so one state serves a whole regularisation path.
+// The dual variables of every example: a distribution u_i over its outputs, kept as scores s_i on its
+// statistics, with what follows from them (mu_i and log Z_i), so that a visit does not have to compute it
+// again. w(u) does not depend on l2, so one state serves a whole regularisation path.
 class DualState {
  public:
   explicit DualState(const Problem& problem);
@@ -29,6 +29,10 @@ class DualState {
   double& log_z(std::size_t i) { return log_z_[i]; }
   double log_z(std::size_t i) const { return log_z_[i]; }
 
+  // What EG learned of the curvature along its updates, |F_i delta|^2 / (eta a) in the notation of eg.cc; 0:
+  // nothing yet. It does not depend on l2 either, and goes along a path with the duals.
+  float& curvature(std::size_t i) { return curvature_[i]; }
+
   // mu_i and log Z_i from s_i.
   void refresh(const Problem& problem, std::size_t i, Workspace& ws);
   void prefetch(std::size_t i) const;
@@ -39,6 +43,7 @@ class DualState {
   std::vector<std::size_t> offsets_;
   AlignedVector<float> scores_, marginals_;
   std::vector<double> log_z_;
+  std::vector<float> curvature_;
 };
 
 }  // namespace espalier

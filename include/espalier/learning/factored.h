@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// What some structures offer beyond tied statistics: marginals of their cliques, which determine an entropy. Solvers that
-// mix marginals need it, and so does a hand-over from marginals to scores.
+// What some structures offer beyond tied statistics: marginals of their cliques, which determine an entropy.
+// Solvers that mix marginals need it, and so does a hand-over from marginals to scores.
 class Factored {
  public:
   virtual ~Factored() = default;
@@ -20,7 +20,8 @@ class Factored {
   virtual void statistics(std::size_t i, std::span<const double> clique_mu, std::span<double> mu) const = 0;
   virtual double clique_entropy(std::size_t i, std::span<const double> clique_mu) const = 0;
   // Scores on cliques whose distribution has these marginals.
-  virtual void log_conditionals(std::size_t i, std::span<const double> clique_mu, std::span<double> clique_s) const = 0;
+  virtual void log_conditionals(std::size_t i, std::span<const double> clique_mu,
+                                std::span<double> clique_s) const = 0;
 };
 
 }  // namespace espalier

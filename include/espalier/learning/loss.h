@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-// One family of losses (Martins et al. 2010, eq. 3), by its temperature beta and the scale gamma of the task's cost:
+// One family of losses (Martins et al. 2010, eq. 3), by its temperature beta and the scale gamma of the
+// task's cost:
 //   L_i(theta) = 1/beta log sum_y exp beta( theta.F_i(chi(y) - z_i) + gamma cost_i(y) )
 // beta = infinity turns the log-sum-exp into a maximum.
 struct Loss {

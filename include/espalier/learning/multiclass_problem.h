@@ -14,9 +14,9 @@
 
 namespace espalier {
 
-// Multi-class examples: sparse rows, a gold label each, and a cost for every pair of gold and predicted label.
-// Requires: labels in range; costs L x L, row = gold, zero on the diagonal, or empty for 0/1; omega empty (all 1) or one positive
-// weight an example. Keeps a reference to the rows.
+// Multi-class examples: sparse rows, a gold label each, and a cost for every pair of gold and predicted
+// label. Requires: labels in range; costs L x L, row = gold, zero on the diagonal, or empty for 0/1; omega
+// empty (all 1) or one positive weight an example. Keeps a reference to the rows.
 class MulticlassExamples {
  public:
   MulticlassExamples(const SparseRows& rows, std::size_t num_attributes, std::vector<std::uint32_t> gold,

@@ -14,34 +14,38 @@ using Out = std::span<float>;
 using DoubleIn = std::span<const double>;
 using DoubleOut = std::span<double>;
 
-// All that a solver may know of a learning problem: n examples, each with K_i statistics, a gold output z_i, a cost
-// p_i.chi(y) + q_i (zero at the gold output), a weight omega_i and a linear feature operator F_i.
-// Const and thread-safe, with one Workspace a thread. Float for the hot path, double for certificates, L-BFGS and tests.
+// All that a solver may know of a learning problem: n examples, each with K_i statistics, a gold output z_i,
+// a cost p_i.chi(y) + q_i (zero at the gold output), a weight omega_i and a linear feature operator F_i.
+// Const and thread-safe, with one Workspace a thread. Float for the hot path, double for certificates, L-BFGS
+// and tests.
 class Problem {
  public:
   virtual ~Problem() = default;
 
-  virtual std::size_t size() const = 0;                                   // n
-  virtual std::size_t num_statistics(std::size_t i) const = 0;            // K_i
+  virtual std::size_t size() const = 0;                         // n
+  virtual std::size_t num_statistics(std::size_t i) const = 0;  // K_i
   virtual WeightShape weight_shape() const = 0;
-  virtual double weight(std::size_t) const { return 1; }                  // omega_i > 0
-  virtual double cost_offset(std::size_t) const { return 0; }             // q_i
+  virtual double weight(std::size_t) const { return 1; }       // omega_i > 0
+  virtual double cost_offset(std::size_t) const { return 0; }  // q_i
   // An upper bound on |F_i(z_i - chi(y))|^2 over all outputs y.
   virtual double squared_diameter(std::size_t i) const = 0;
 
-  virtual void add_gold(std::size_t i, float scale, Out out) const = 0;                                    // += scale z_i
+  virtual void add_gold(std::size_t i, float scale, Out out) const = 0;  // += scale z_i
   virtual void add_gold(std::size_t i, double scale, DoubleOut out) const = 0;
-  virtual void add_cost(std::size_t i, float scale, Out out) const = 0;                                    // += scale p_i
+  virtual void add_cost(std::size_t i, float scale, Out out) const = 0;  // += scale p_i
   virtual void add_cost(std::size_t i, double scale, DoubleOut out) const = 0;
 
-  virtual void score(std::size_t i, const Weights& w, float scale, Out s, Workspace&) const = 0;           // s = scale F_i' w
+  virtual void score(std::size_t i, const Weights& w, float scale, Out s,
+                     Workspace&) const = 0;  // s = scale F_i' w
   virtual void score(std::size_t i, const Weights& w, double scale, DoubleOut s, Workspace&) const = 0;
   virtual void score(std::size_t i, const DoubleWeights& w, double scale, DoubleOut s, Workspace&) const = 0;
-  virtual void accumulate(std::size_t i, In delta, Weights& w, Workspace&) const = 0;                      // w += F_i delta
+  virtual void accumulate(std::size_t i, In delta, Weights& w, Workspace&) const = 0;  // w += F_i delta
   virtual void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace&) const = 0;
-  virtual double squared_norm(std::size_t i, In delta, Workspace&) const = 0;                              // |F_i delta|^2
+  virtual double squared_norm(std::size_t i, In delta, Workspace&) const = 0;  // |F_i delta|^2
   virtual double squared_norm(std::size_t i, DoubleIn delta, Workspace&) const = 0;
-  virtual double squared_norm(const Weights& w) const { return euclidean_squared_norm(w); }                // a kernel's is another
+  virtual double squared_norm(const Weights& w) const {
+    return euclidean_squared_norm(w);
+  }  // a kernel's is another
   virtual double squared_norm(const DoubleWeights& w) const { return euclidean_squared_norm(w); }
 
   virtual double log_partition(std::size_t i, In s, Out mu, Workspace&) const = 0;

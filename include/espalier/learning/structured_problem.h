@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-// A Problem made of examples that know their structure, features, gold output and cost. Examples provides, for example
-// i, templates or overloads in both precisions:
+// A Problem made of examples that know their structure, features, gold output and cost. Examples provides,
+// for example i, templates or overloads in both precisions:
 //   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i) factored()
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
@@ -32,9 +32,13 @@ class StructuredProblem final : public Problem {
   const Factored* factored() const override { return examples_.factored(); }
 
   void add_gold(std::size_t i, float scale, Out out) const override { examples_.add_gold(i, scale, out); }
-  void add_gold(std::size_t i, double scale, DoubleOut out) const override { examples_.add_gold(i, scale, out); }
+  void add_gold(std::size_t i, double scale, DoubleOut out) const override {
+    examples_.add_gold(i, scale, out);
+  }
   void add_cost(std::size_t i, float scale, Out out) const override { examples_.add_cost(i, scale, out); }
-  void add_cost(std::size_t i, double scale, DoubleOut out) const override { examples_.add_cost(i, scale, out); }
+  void add_cost(std::size_t i, double scale, DoubleOut out) const override {
+    examples_.add_cost(i, scale, out);
+  }
 
   void score(std::size_t i, const Weights& w, float scale, Out s, Workspace& ws) const override {
     examples_.score(i, w, scale, s, ws);

@@ -12,9 +12,10 @@
 
 namespace espalier {
 
-// The container that models are kept in: a header (magic "ESPALIER", format version, file size), a directory of named
-// sections, and the sections, each on a 64-byte boundary with its own XXH3 checksum; the header and directory have
-// one too. All numbers are little-endian. No times, no paths: the same contents give the same bytes.
+// The container that models are kept in: a header (magic "ESPALIER", format version, file size), a directory
+// of named sections, and the sections, each on a 64-byte boundary with its own XXH3 checksum; the header and
+// directory have one too. All numbers are little-endian. No times, no paths: the same contents give the same
+// bytes.
 inline constexpr std::uint32_t kModelFormatVersion = 1;
 
 class ModelFileWriter {
@@ -36,9 +37,9 @@ class ModelFileWriter {
   std::vector<Section> sections_;
 };
 
-// A model file, memory-mapped and fully checked when opened: size, bounds, alignment and checksums of every section.
-// Throws Error naming the file, with a message of its own for: not a model at all, truncated, corrupt (which section), and made
-// by a newer version of the program. Packed files and pipes are not models.
+// A model file, memory-mapped and fully checked when opened: size, bounds, alignment and checksums of every
+// section. Throws Error naming the file, with a message of its own for: not a model at all, truncated,
+// corrupt (which section), and made by a newer version of the program. Packed files and pipes are not models.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path);

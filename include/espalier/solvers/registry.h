@@ -24,9 +24,9 @@ struct Training {
 struct SolverSettings {
   StoppingRule stopping;
   std::uint64_t seed = 1;
-  EgOrder order = EgOrder::gap;
+  Order order = Order::gap;
   EgStep step = EgStep::automatic;
-  EgStart start = EgStart::automatic;
+  EgStart start = EgStart::gold;  // of a first run; one with duals at hand goes on from them
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
 };
@@ -39,7 +39,8 @@ struct SolverEntry {
 
 // The one list of solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
-// Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the solver's.
+// Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the
+// solver's.
 const SolverEntry& find_solver(std::string_view name, const Loss& loss);
 
 }  // namespace espalier

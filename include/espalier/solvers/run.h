@@ -25,7 +25,8 @@ struct StoppingRule {
 // Called at every report with the weights that the report certifies.
 using Observer = std::function<Control(const Progress&, const Weights& theta)>;
 
-// What every solver shares: a clock that leaves certification out, the history of reports, and the decision to stop.
+// What every solver shares: a clock that leaves certification out, the history of reports, and the decision
+// to stop.
 class Run {
  public:
   Run(const StoppingRule& rule, const Observer& observer);

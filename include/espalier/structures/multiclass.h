@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// One of L labels: chi(y) is the indicator vector of y, so K = L, log Z(s) = log sum_k exp s_k and mu = softmax(s).
-// A score of -infinity excludes its label, as long as one label is left.
+// One of L labels: chi(y) is the indicator vector of y, so K = L, log Z(s) = log sum_k exp s_k and mu =
+// softmax(s). A score of -infinity excludes its label, as long as one label is left.
 class Multiclass {
  public:
   using Output = std::uint32_t;
@@ -44,7 +44,8 @@ class Multiclass {
   // H(u) = log Z(s) - s.mu, and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 
-  // The Factored capability (learning/factored.h). There is one clique, the label itself: clique marginals are mu.
+  // The Factored capability (learning/factored.h). There is one clique, the label itself: clique marginals
+  // are mu.
   std::size_t num_clique_marginals() const { return num_labels_; }
   double clique_entropy(std::span<const double> clique_mu) const;  // -sum_k mu_k log mu_k
   // Scores whose distribution has these marginals: s_k = log mu_k (-infinity where mu_k = 0).

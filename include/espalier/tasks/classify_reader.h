@@ -15,7 +15,8 @@ namespace espalier {
 // The files that classification reads. docs/formats.md describes them for users.
 //   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; '#' starts a comment
 //   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example a line
-//   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST; bytes are scaled to [0, 1]
+//   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST; bytes are scaled to [0,
+//   1]
 enum class ClassifyFormat { libsvm, crfsuite, idx };
 
 // Throws Error listing the formats for a name that is none.
@@ -40,12 +41,13 @@ struct ClassifyReadOptions {
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";
 
-// Reads examples. `growing` dictionaries take in what they see (training); frozen ones skip unknown attributes and give
-// kUnknownLabel to unknown labels (prediction). Zero values are dropped: they change nothing. A row that names an
-// attribute twice, an index below 1, a value that is not finite, a file without examples: Error::at file and line.
-// When growing: labels of a libsvm file are sorted (numerically if all are numbers, else as text) once it is read, so
-// that ids do not depend on the order of the rows, and an error is thrown where there are fewer than two labels.
-ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options, Dictionary& attributes,
-                               Dictionary& labels, bool growing);
+// Reads examples. `growing` dictionaries take in what they see (training); frozen ones skip unknown
+// attributes and give kUnknownLabel to unknown labels (prediction). Zero values are dropped: they change
+// nothing. A row that names an attribute twice, an index below 1, a value that is not finite, a file without
+// examples: Error::at file and line. When growing: labels of a libsvm file are sorted (numerically if all are
+// numbers, else as text) once it is read, so that ids do not depend on the order of the rows, and an error is
+// thrown where there are fewer than two labels.
+ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
+                               Dictionary& attributes, Dictionary& labels, bool growing);
 
 }  // namespace espalier

@@ -1,0 +1,398 @@
+// Online exponentiated gradient on the dual (Collins et al. 2008, sections 3, 4 and 7).
+//
+//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
+//
+// one example at a time. With u_i kept as scores s_i, theta = w(u)/l2 and the direction
+//
+//   d = F_i'theta + gamma p_i - s_i/beta          the gradient of D in u_i, seen through the statistics
+//
+// an update is s' = s + eta d (Lemma 1 and the updates below it, for every beta and gamma at once), followed
+// by w += omega_i F_i(mu - mu'). Its exact effect on the dual needs no further look at w:
+//
+//   D(u') - D(u) = omega { a - KL(u'|u)/beta - q/2 },     a = d.(mu' - mu),   q = omega |F_i(mu' - mu)|^2 /
+//   l2
+//
+// (the paper's formula in section 7 after cancelling what is equal on both sides, so that small changes are
+// not lost in the rounding of large entropies).
+//
+// Cost per visit: one score, one inference for each eta tried, one accumulate. Memory: s and mu of every
+// example, w.
+
+#include "espalier/solvers/eg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/base/random.h"
+
+namespace espalier {
+
+EgStep parse_eg_step(std::string_view name) {
+  if (name == "auto") return EgStep::automatic;
+  if (name == "paper") return EgStep::paper;
+  if (name == "safe") return EgStep::safe;
+  throw Error(fmt::format("--step: {} is no step rule; expected auto, paper or safe", quoted(name)));
+}
+
+EgStart parse_eg_start(std::string_view name) {
+  if (name == "gold") return EgStart::gold;
+  if (name == "uniform") return EgStart::uniform;
+  throw Error(fmt::format("--start: {} is no starting point; expected gold or uniform", quoted(name)));
+}
+
+namespace {
+
+// Log-odds of the gold output at the start. Much less than 10 leaves so much mass on wrong outputs that
+// |w(u)|^2 of thousands of examples swamps the dual; much more only takes longer to come back from.
+constexpr float kGoldLogOdds = 12;
+// Step sizes tried on one example before it is left as it is.
+constexpr int kMostTrials = 40;
+
+double dot(In a, In b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += static_cast<double>(a[k]) * b[k];
+  return sum;
+}
+
+class Eg {
+ public:
+  Eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
+     const Observer& observer)
+      : objective_(objective),
+        problem_(objective.problem),
+        options_(options),
+        dual_(dual),
+        theta_(theta),
+        run_(options.stopping, observer),
+        n_(problem_.size()),
+        inverse_beta_(objective.loss.inverse_beta()),
+        w_(problem_.weight_shape()),
+        schedule_(options.order, n_, options.seed),
+        priorities_(n_, 0.0f),
+        stuck_(n_, false) {
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < n_; ++i) longest = std::max(longest, problem_.num_statistics(i));
+    direction_.resize(longest);
+    new_s_.resize(longest);
+    new_mu_.resize(longest);
+    delta_.resize(longest);
+  }
+
+  Summary solve() {
+    if (options_.start == EgStart::gold) dual_.start_near_gold(problem_, kGoldLogOdds);
+    if (options_.start == EgStart::uniform) dual_.start_uniform(problem_);
+    resynchronise();
+    if (options_.step == EgStep::safe) safe_eta_ = theorem_eta();
+    if (options_.step == EgStep::paper) etas_.assign(n_, static_cast<float>(initial_eta()));
+
+    bool over = false;
+    while (!over) {
+      sweep();
+      if (run_.exhausted(passes()) || certificate_is_due()) over = certify_and_report();
+    }
+    return run_.finish();
+  }
+
+ private:
+  struct Trial {
+    double eta = 0;
+    double a = 0;          // d.(mu' - mu) >= 0
+    double curvature = 0;  // |F_i(mu' - mu)|^2 / (eta a)
+    double gain = 0;       // D(u') - D(u)
+    double log_z = 0;
+  };
+
+  double passes() const { return static_cast<double>(visits_) / static_cast<double>(n_); }
+
+  // One round of visits; fewer if the run is interrupted or out of passes or time.
+  void sweep() {
+    const auto round = schedule_.next_round(priorities_);
+    for (std::size_t r = 0; r < round.size(); ++r) {
+      if (r + 2 < round.size()) {
+        problem_.prefetch(round[r + 2]);
+        dual_.prefetch(round[r + 2]);
+      }
+      visit(round[r]);
+      if (options_.stopping.interrupted() || passes() >= options_.stopping.passes) return;
+      constexpr std::size_t kVisitsPerLookAtTheClock = 256;
+      if (r % kVisitsPerLookAtTheClock == 0 && run_.seconds() >= options_.stopping.seconds) return;
+    }
+  }
+
+  void visit(std::size_t i) {
+    prepare(i);
+    Trial trial;
+    switch (options_.step) {
+      case EgStep::automatic:
+        trial = automatic_step(i);
+        break;
+      case EgStep::paper:
+        trial = paper_step(i);
+        break;
+      case EgStep::safe:
+        trial = try_step(i, safe_eta_);
+        break;
+    }
+    priorities_[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));
+    if (trial.eta > 0) move(i, trial);
+  }
+
+  // d = F_i'theta + gamma p_i - s_i/beta
+  void prepare(std::size_t i) {
+    const Out d = direction(i);
+    problem_.score(i, w_, static_cast<float>(1 / objective_.l2), d, ws_);
+    if (objective_.loss.gamma != 0) problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), d);
+    const In s = dual_.s(i);
+    const auto shrink = static_cast<float>(inverse_beta_);
+    for (std::size_t k = 0; k < s.size(); ++k) d[k] -= shrink * s[k];
+  }
+
+  // s' = s + eta d with its marginals (in new_s_, new_mu_), mu - mu' (in delta_), and what it would do to the
+  // dual.
+  Trial try_step(std::size_t i, double eta) {
+    ++visits_;
+    const In s = dual_.s(i), mu = dual_.mu(i), d = direction(i);
+    const std::size_t length = s.size();
+    const Out new_s{new_s_.data(), length}, new_mu{new_mu_.data(), length}, delta{delta_.data(), length};
+    const auto step = static_cast<float>(eta);
+    for (std::size_t k = 0; k < length; ++k) new_s[k] = s[k] + step * d[k];
+
+    Trial trial;
+    trial.eta = eta;
+    trial.log_z = problem_.log_partition(i, new_s, new_mu, ws_);
+    for (std::size_t k = 0; k < length; ++k) delta[k] = mu[k] - new_mu[k];
+    trial.a = -dot(d, delta);
+
+    // KL(u'|u) = eta d.mu' - log Z' + log Z. KL(u'|u) + KL(u|u') = eta a, and for close distributions the two
+    // are equal: then half of it is more exact than the difference of logarithms.
+    double kl = eta * trial.a / 2;
+    constexpr double kClose = 1e-4;
+    if (eta * trial.a > kClose) kl = eta * dot(d, new_mu) - (trial.log_z - dual_.log_z(i));
+
+    const double omega = problem_.weight(i);
+    const double squared_norm = problem_.squared_norm(i, delta, ws_);
+    trial.curvature = trial.a > 0 ? squared_norm / (eta * trial.a) : 0;
+    trial.gain = omega * (trial.a - kl * inverse_beta_ - omega * squared_norm / (2 * objective_.l2));
+    if (!std::isfinite(trial.gain)) trial.gain = -std::numeric_limits<double>::infinity();
+    return trial;
+  }
+
+  // The step that maximises the dual's parabola along the update. To second order a = eta V with V =
+  // Var_u(d), KL = eta^2 V/2 and |F_i(mu' - mu)|^2 = eta^2 c V with the curvature c, so the gain omega { eta
+  // V - eta^2 V/2 (1/beta + omega c/l2) } is largest at
+  //   eta = 1 / (1/beta + omega c/l2).
+  // c comes from the example's last visit. Where a step fails, its own c gives the next one.
+  Trial automatic_step(std::size_t i) {
+    const double omega = problem_.weight(i);
+    float& curvature = dual_.curvature(i);
+    // Before anything is known: a tenth of the bound, about right for ten equally likely outputs.
+    if (curvature == 0) curvature = static_cast<float>(0.1 * problem_.squared_diameter(i));
+    const auto best_eta = [&](double c) { return 1 / (inverse_beta_ + omega * c / objective_.l2); };
+    // A curvature measured on a nearly settled distribution is far too small for one that moves.
+    constexpr double kFastestGrowth = 2;
+    const double largest =
+        objective_.loss.smooth() ? objective_.loss.beta : std::numeric_limits<double>::max();
+    double low = 0, high = 0;  // steps known to be too timid and too bold
+    double eta = std::min(best_eta(curvature), largest);
+    for (int t = 0; t < kMostTrials; ++t) {
+      const Trial trial = try_step(i, eta);
+      if (trial.gain < 0) {
+        high = eta;
+        eta = std::min(low > 0 ? (low + high) / 2 : high / 2, best_eta(trial.curvature));
+        if (!(eta > low)) eta = (low + high) / 2;
+        continue;
+      }
+      // A plateau: all mass on outputs that the exact gap calls wrong, so that no small step changes
+      // anything.
+      if (stuck_[i] && problem_.weight(i) * trial.a < kStuckShare * priorities_[i] && eta < largest) {
+        low = eta;
+        eta = high > 0 ? (low + high) / 2 : std::min(4 * eta, largest);
+        continue;
+      }
+      stuck_[i] = false;
+      const double least = curvature / kFastestGrowth;
+      curvature = static_cast<float>(std::max(trial.curvature, least));
+      return trial;
+    }
+    return {};
+  }
+
+  // Section 7: halve until the dual improves, then grow by 1.05.
+  Trial paper_step(std::size_t i) {
+    for (int t = 0; t < kMostTrials; ++t) {
+      const Trial trial = try_step(i, etas_[i]);
+      if (trial.gain >= 0) {
+        etas_[i] *= 1.05f;
+        return trial;
+      }
+      etas_[i] *= 0.5f;
+    }
+    return {};
+  }
+
+  // Section 7: the first of beta, beta/2, beta/4, ... that improves the dual for at least 95 % of a tenth of
+  // the examples.
+  double initial_eta() {
+    std::vector<std::uint32_t> sample(n_);
+    for (std::size_t i = 0; i < n_; ++i) sample[i] = static_cast<std::uint32_t>(i);
+    Random random(options_.seed);
+    random.shuffle(std::span(sample));
+    sample.resize((n_ + 9) / 10);
+
+    // beta = infinity has no natural largest step; a thousand safe ones is beyond what can work.
+    double eta = objective_.loss.smooth() ? objective_.loss.beta : 1024 * theorem_eta();
+    const DualState before = dual_;
+    const Weights w_before = w_;
+    for (int t = 0; t < kMostTrials; ++t, eta /= 2) {
+      std::size_t improved = 0;
+      for (const auto i : sample) {
+        prepare(i);
+        const Trial trial = try_step(i, eta);
+        improved += trial.gain >= 0 ? 1 : 0;
+        move(i, trial);
+      }
+      dual_ = before;
+      w_ = w_before;
+      if (20 * improved >= 19 * sample.size()) break;
+    }
+    return eta;
+  }
+
+  // Theorem 2: eta <= 1/(1/beta + max_i omega_i G_i^2/l2), G_i the largest |F_i(z_i - chi(y))|.
+  double theorem_eta() const {
+    double largest = 0;
+    for (std::size_t i = 0; i < n_; ++i) {
+      largest = std::max(largest, problem_.weight(i) * problem_.squared_diameter(i) / objective_.l2);
+    }
+    const double tau = inverse_beta_ + largest;
+    return tau > 0 ? 1 / tau : 1;
+  }
+
+  // Takes the step last tried: w += omega_i F_i(mu - mu').
+  void move(std::size_t i, const Trial& trial) {
+    const Out s = dual_.s(i), mu = dual_.mu(i);
+    const double omega = problem_.weight(i);
+    std::copy_n(new_s_.begin(), s.size(), s.begin());
+    std::copy_n(new_mu_.begin(), mu.size(), mu.begin());
+    dual_.log_z(i) = trial.log_z;
+    const Out delta{delta_.data(), s.size()};
+    if (omega != 1) {
+      for (float& change : delta) change *= static_cast<float>(omega);
+    }
+    problem_.accumulate(i, delta, w_, ws_);
+    dual_value_ += trial.gain;
+  }
+
+  // The gap of the example before its visit, read off the step. V = a/eta is the variance of d; near the
+  // optimum g_i = KL(u_i|pi_i)/beta = beta V/2. Far from it (and for beta = infinity) a gap grows like the
+  // spread of d, not its square.
+  double gap_proxy(const Trial& trial) const {
+    if (!(trial.eta > 0) || !(trial.a > 0)) return 0;
+    const double spread = std::sqrt(trial.a / trial.eta);
+    return objective_.loss.smooth() ? spread * spread / (2 * inverse_beta_ + spread) : spread;
+  }
+
+  // w(u) anew from the duals in double precision, so that rounding in w never limits the gap.
+  void resynchronise() {
+    value_ = evaluate_dual(objective_, dual_, ws_);
+    dual_value_ = value_.value;
+    w_.assign(value_.w);
+  }
+
+  double estimated_gap() const {
+    double sum = 0;
+    for (const float p : priorities_) sum += p;
+    return proxy_ratio_ * sum;
+  }
+
+  // When the gap is probably small enough, or none has been measured for a while. Certification costs about
+  // two passes, and nothing here may depend on the clock, or a run could not be repeated to the bit.
+  bool certificate_is_due() const {
+    const double since = passes() - certified_at_;
+    if (since >= options_.report_every) return true;
+    if (since < kLeastPassesBetween) return false;
+    const double gap = estimated_gap();
+    return gap <= options_.stopping.gap * std::max(0.0, dual_value_ + gap);
+  }
+
+  bool certify_and_report() {
+    run_.pause();
+    const double estimate = estimated_gap();
+    resynchronise();
+    theta_.assign(value_.w, 1 / objective_.l2);
+    Certificate certificate = certify(objective_, theta_, dual_, value_, ws_);
+    certificate.passes = passes();
+    certified_at_ = passes();
+    const bool over = run_.report(certificate, theta_);
+    run_.resume();
+    if (over) return true;
+    if (estimate > 0) proxy_ratio_ *= certificate.gap() / estimate;
+    // Proxies that see but a part of the gap have lost sight of saturated examples.
+    constexpr double kBlind = 4;
+    const bool blind = proxy_ratio_ > kBlind;
+    proxy_ratio_ = std::clamp(proxy_ratio_, 0.25, kBlind);
+    if (blind && options_.step == EgStep::automatic) steer_by_exact_gaps();
+    return false;
+  }
+
+  // The exact gap of every example, in place of its proxy. It steers, so it counts as a pass.
+  void steer_by_exact_gaps() {
+    certify(objective_, theta_, dual_, value_, ws_, &gaps_);
+    visits_ += n_;
+    for (std::size_t i = 0; i < n_; ++i) {
+      const auto exact = static_cast<float>(problem_.weight(i) * std::max(0.0, gaps_[i]));
+      stuck_[i] = priorities_[i] < kStuckShare * exact;
+      priorities_[i] = exact;
+    }
+    proxy_ratio_ = 1;
+  }
+
+  Out direction(std::size_t i) { return {direction_.data(), problem_.num_statistics(i)}; }
+
+  static constexpr double kStuckShare = 1e-3;
+  static constexpr double kLeastPassesBetween = 0.2;
+
+  const Objective& objective_;
+  const Problem& problem_;
+  const EgOptions& options_;
+  DualState& dual_;
+  Weights& theta_;
+  Run run_;
+  std::size_t n_;
+  double inverse_beta_;
+
+  Weights w_;        // w(u), not divided by l2
+  DualValue value_;  // as of the last resynchronisation
+  double dual_value_ = 0;
+  Schedule schedule_;
+  std::vector<float> priorities_;  // omega_i times a proxy of g_i
+  std::vector<bool> stuck_;
+  double proxy_ratio_ =
+      1.3;  // true gap over the sum of proxies, as last measured; this is what it tends to be
+  double certified_at_ = 0;
+  std::size_t visits_ = 0;
+  double safe_eta_ = 0;
+  std::vector<float> etas_;
+  std::vector<double> gaps_;
+  AlignedVector<float> direction_, new_s_, new_mu_, delta_;
+  Workspace ws_;
+};
+
+}  // namespace
+
+Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
+           const Observer& observer) {
+  if (!objective.loss.smooth() && objective.loss.gamma == 0) {
+    throw Error(
+        "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
+        "a finite beta");
+  }
+  return Eg(objective, options, dual, theta, observer).solve();
+}
+
+}  // namespace espalier

@@ -1,0 +1,57 @@
+#include "espalier/solvers/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+
+Order parse_order(std::string_view name) {
+  if (name == "gap") return Order::gap;
+  if (name == "random") return Order::random;
+  if (name == "shuffled") return Order::shuffled;
+  if (name == "cyclic") return Order::cyclic;
+  throw Error(fmt::format("--order: {} is no order; expected gap, random, shuffled or cyclic", quoted(name)));
+}
+
+Schedule::Schedule(Order order, std::size_t n, std::uint64_t seed) : order_(order), n_(n), random_(seed) {
+  round_.reserve(n);
+}
+
+std::span<const std::uint32_t> Schedule::next_round(std::span<const float> priorities) {
+  const bool fresh = std::exchange(fresh_, false);
+  if (order_ == Order::gap && !fresh) {
+    draw_by_priority(priorities);
+  } else if (order_ == Order::random) {
+    round_.resize(n_);
+    for (auto& i : round_) i = static_cast<std::uint32_t>(random_.below(n_));
+  } else {
+    round_.resize(n_);
+    std::iota(round_.begin(), round_.end(), 0u);
+    if (order_ != Order::cyclic) random_.shuffle(std::span(round_));
+  }
+  return round_;
+}
+
+void Schedule::draw_by_priority(std::span<const float> priorities) {
+  constexpr double kUniformShare = 0.2, kRound = 0.25;
+  const double visits = std::max(1.0, kRound * static_cast<double>(n_));
+  double total = 0;
+  for (const float p : priorities) total += p;
+  // Nothing left to prefer: every example is settled as far as anyone knows.
+  const double by_priority = total > 0 ? (1 - kUniformShare) * visits / total : 0;
+  const double uniform = (total > 0 ? kUniformShare : 1) * visits / static_cast<double>(n_);
+  round_.clear();
+  for (std::size_t i = 0; i < n_; ++i) {
+    const double expected = by_priority * priorities[i] + uniform;
+    const auto surely = static_cast<std::size_t>(expected);
+    const std::size_t count = surely + (random_.uniform() < expected - static_cast<double>(surely) ? 1 : 0);
+    round_.insert(round_.end(), count, static_cast<std::uint32_t>(i));
+  }
+  random_.shuffle(std::span(round_));
+}
+
+}  // namespace espalier
