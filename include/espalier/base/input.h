@@ -7,8 +7,9 @@
 
 namespace espalier {
 
-// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the first
-// bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow with the file.
+// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the
+// first bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow
+// with the file.
 class ByteReader {
  public:
   // Throws Error where the file cannot be opened or is a folder.
@@ -16,7 +17,8 @@ class ByteReader {
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
 
-  // Reads up to n bytes; fewer only at the end of the file. Throws Error for a corrupt or truncated archive.
+  // Reads up to n bytes; fewer only at the end of the file. Throws Error for packed data that is corrupt or
+  // truncated.
   std::size_t read(char* to, std::size_t n);
   // The name for messages: the path, or "standard input" for "-".
   const std::string& name() const;
@@ -26,13 +28,16 @@ class ByteReader {
   std::unique_ptr<Source> source_;
 };
 
-// A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF (neither is
-// part of the line); a last line without one counts. A UTF-8 byte order mark at the start is skipped.
+// A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF
+// (neither is part of the line); a last line without one counts. A UTF-8 byte order mark at the start is
+// skipped.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path);
+  static constexpr std::size_t kLongestLine = std::size_t{1} << 30;
 
-  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line longer than 1 GiB.
+  explicit LineReader(const std::string& path, std::size_t longest_line = kLongestLine);
+
+  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line that is too long.
   bool next(std::string_view& line);
   // Number of the line last returned, from 1.
   std::size_t line_number() const { return line_number_; }
@@ -42,11 +47,14 @@ class LineReader {
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
 
  private:
-  bool fill();
+  void fill();
 
   ByteReader bytes_;
   std::string buffer_;
-  std::size_t begin_ = 0, end_ = 0, line_number_ = 0;
+  std::size_t longest_line_;
+  std::size_t begin_ = 0, end_ = 0;      // what is read but not yet returned is buffer_[begin_, end_)
+  std::size_t nul_ = std::string::npos;  // where the first NUL byte of it is
+  std::size_t line_number_ = 0;
   bool at_end_ = false;
 };
 
