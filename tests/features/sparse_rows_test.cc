@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,42 @@ TEST(SparseRows, ValuesBeforeTheFirstThatIsNotOneAreOnes) {
   const std::vector<float> second(rows.row(1).values.begin(), rows.row(1).values.end());
   EXPECT_EQ(first, (std::vector<float>{1.0f, 1.0f}));
   EXPECT_EQ(second, (std::vector<float>{0.25f, 1.0f}));
+}
+
+RC_GTEST_PROP(SparseRows, RepeatedEntriesAreSummedInTheirFirstPlace, ()) {
+  // Small whole numbers: their sums are exact, and often 0.
+  const auto rows = *rc::gen::container<std::vector<Entries>>(rc::gen::container<Entries>(
+      rc::gen::pair(rc::gen::inRange<std::uint32_t>(0, 10),
+                    rc::gen::map(rc::gen::element(1, 1, 1, -1), [](int v) { return float(v); }))));
+  SparseRows table;
+  std::vector<Entries> expected;
+  for (const Entries& row : rows) {
+    Entries sums;
+    for (const auto& entry : row) {
+      table.add(entry.first, entry.second);
+      const auto same = [&](const auto& other) { return other.first == entry.first; };
+      const auto found = std::find_if(sums.begin(), sums.end(), same);
+      if (found == sums.end()) {
+        sums.push_back(entry);
+      } else {
+        found->second += entry.second;
+      }
+    }
+    const bool repeated = sums.size() < row.size();
+    if (repeated)
+      sums.erase(std::remove_if(sums.begin(), sums.end(), [](const auto& e) { return e.second == 0; }),
+                 sums.end());
+    table.sum_repeated();
+    table.finish_row();
+    expected.push_back(sums);
+  }
+  RC_ASSERT(table.size() == expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    Entries found;
+    const SparseRows::Row row = table.row(i);
+    for (std::size_t j = 0; j < row.ids.size(); ++j) found.emplace_back(row.ids[j], row.value(j));
+    RC_ASSERT(found == expected[i]);
+  }
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// Rows of (attribute id, value), one after the other in memory. Values are stored only once one of them is not 1:
-// indicator features, by far the most common kind, cost four bytes each.
+// Rows of (attribute id, value), one after the other in memory. Values are stored only once one of them is
+// not 1: indicator features, by far the most common kind, cost four bytes each.
 class SparseRows {
  public:
   struct Row {
@@ -23,6 +23,8 @@ class SparseRows {
     ids_.push_back(id);
     if (!values_.empty() || value != 1.0f) values_.push_back(value);
   }
+  // Adds up the values of entries with the same id in the row that is being built. Sums of 0 go.
+  void sum_repeated();
   // Ends the row that is being built.
   void finish_row() { offsets_.push_back(ids_.size()); }
 
@@ -30,14 +32,16 @@ class SparseRows {
   std::size_t num_entries() const { return ids_.size(); }
   Row row(std::size_t i) const {
     const std::size_t begin = offsets_[i], length = offsets_[i + 1] - begin;
-    return {{ids_.data() + begin, length},
-            values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
+    return {
+        {ids_.data() + begin, length},
+        values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
   }
 
  private:
   std::vector<std::size_t> offsets_{0};
   std::vector<std::uint32_t> ids_;
   std::vector<float> values_;
+  std::vector<std::uint64_t> sorted_;  // scratch of sum_repeated
 };
 
 }  // namespace espalier
