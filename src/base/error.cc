@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <system_error>
 
 namespace espalier {
 
@@ -12,6 +13,11 @@ Error Error::at(std::string_view file, std::size_t line, std::string_view found,
 
 Error Error::in(std::string_view file, std::string_view found, std::string_view expected) {
   return Error(fmt::format("{}: {}; {}", file, found, expected));
+}
+
+Error Error::system(std::string_view file, std::string_view action, int code, std::string_view expected) {
+  // Unlike strerror, the category is safe to ask from several threads.
+  return in(file, fmt::format("cannot {}: {}", action, std::generic_category().message(code)), expected);
 }
 
 void expectation_failed(const char* condition, const char* file, int line) {

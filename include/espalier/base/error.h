@@ -17,6 +17,8 @@ class Error : public std::runtime_error {
   static Error at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected);
   // "FILE: found; expected", for what has no line (a binary file, a folder, an option's value).
   static Error in(std::string_view file, std::string_view found, std::string_view expected);
+  // "FILE: cannot ACTION: REASON; expected", the reason in the operating system's words. `code` is an errno.
+  static Error system(std::string_view file, std::string_view action, int code, std::string_view expected);
 };
 
 [[noreturn]] void expectation_failed(const char* condition, const char* file, int line);

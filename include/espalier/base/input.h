@@ -17,7 +17,8 @@ class ByteReader {
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
 
-  // Reads up to n bytes; fewer only at the end of the file. Throws Error for a corrupt or truncated archive.
+  // Reads up to n bytes; fewer only at the end of the file. Throws Error for packed data that is corrupt or
+  // truncated.
   std::size_t read(char* to, std::size_t n);
   // The name for messages: the path, or "standard input" for "-".
   const std::string& name() const;
@@ -32,10 +33,11 @@ class ByteReader {
 // skipped.
 class LineReader {
  public:
-  explicit LineReader(const std::string& path);
+  static constexpr std::size_t kLongestLine = std::size_t{1} << 30;
 
-  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line longer than 1
-  // GiB.
+  explicit LineReader(const std::string& path, std::size_t longest_line = kLongestLine);
+
+  // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line that is too long.
   bool next(std::string_view& line);
   // Number of the line last returned, from 1.
   std::size_t line_number() const { return line_number_; }
@@ -45,11 +47,14 @@ class LineReader {
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
 
  private:
-  bool fill();
+  void fill();
 
   ByteReader bytes_;
   std::string buffer_;
-  std::size_t begin_ = 0, end_ = 0, line_number_ = 0;
+  std::size_t longest_line_;
+  std::size_t begin_ = 0, end_ = 0;      // what is read but not yet returned is buffer_[begin_, end_)
+  std::size_t nul_ = std::string::npos;  // where the first NUL byte of it is
+  std::size_t line_number_ = 0;
   bool at_end_ = false;
 };
 

@@ -8,10 +8,11 @@
 namespace espalier {
 
 // A file that appears whole or not at all: written beside its place under a temporary name, and renamed by
-// commit(). Destroyed without commit(), it leaves nothing behind. "-" is standard output, written through as
-// it comes; a name that ends in ".gz" or ".zst" is packed. A path that is not a regular file (/dev/stdout,
-// /dev/full, a pipe) is written in place. Throws Error (naming the path) where it cannot be created, written,
-// flushed or renamed.
+// commit(). Destroyed without commit(), it leaves nothing behind and the old file as it was. A name that ends
+// in ".gz" or ".zst" is packed. "-" (standard output) and paths that are not regular files (/dev/full, a
+// pipe) are written in place, in large chunks; of those, what was written before an error stays written. A
+// symbolic link is followed, not replaced. Throws Error (naming the path) where it cannot be created,
+// written, flushed or renamed.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,33 +16,43 @@ namespace espalier {
 class Dictionary {
  public:
   Dictionary();
-  // A frozen dictionary over arrays that live elsewhere (a mapped file). Checks that they fit together
-  // (offsets ascending and in bounds, the table a power of two, its ids in range); throws Error naming `file`
-  // where not.
+  // A frozen dictionary over arrays that live elsewhere (a mapped file). Checks that they fit together, so
+  // that no contents make it read outside of them or search for ever; throws Error naming `file` where they
+  // do not.
   Dictionary(std::span<const char> bytes, std::span<const std::uint64_t> offsets,
-             std::span<const std::uint32_t> table, const std::string& file);
+             std::span<const std::uint64_t> table, const std::string& file);
+  // Moved, never copied: the views would point into the original. One that was moved from may only be
+  // assigned to.
+  Dictionary(Dictionary&&) = default;
+  Dictionary& operator=(Dictionary&&) = default;
 
   std::size_t size() const { return offsets_view_.size() - 1; }
   // The id of a name, added if new. Requires a dictionary that is not frozen.
   std::uint32_t add(std::string_view name);
   std::optional<std::uint32_t> find(std::string_view name) const;
-  std::string_view name(std::uint32_t id) const;
+  std::string_view name(std::uint32_t id) const {
+    const std::uint64_t begin = offsets_view_[id];
+    return {bytes_view_.data() + begin, offsets_view_[id + 1] - begin};
+  }
 
+  // Name `id` is bytes()[offsets()[id], offsets()[id + 1]).
   std::span<const char> bytes() const { return bytes_view_; }
   std::span<const std::uint64_t> offsets() const { return offsets_view_; }
-  std::span<const std::uint32_t> table() const { return table_view_; }
+  // A slot holds 32 bits of a name's hash above its id, so that names are compared, and the table grows,
+  // almost without touching the names. An empty slot is all ones.
+  std::span<const std::uint64_t> table() const { return table_view_; }
 
  private:
-  std::size_t slot(std::string_view name) const;
+  std::size_t slot(std::uint32_t hash, std::string_view name) const;
   void grow();
 
   // Owned arrays while growing; the views point at them, or into the mapped file.
   std::vector<char> bytes_;
   std::vector<std::uint64_t> offsets_;
-  std::vector<std::uint32_t> table_;
+  std::vector<std::uint64_t> table_;
   std::span<const char> bytes_view_;
   std::span<const std::uint64_t> offsets_view_;
-  std::span<const std::uint32_t> table_view_;
+  std::span<const std::uint64_t> table_view_;
 };
 
 }  // namespace espalier

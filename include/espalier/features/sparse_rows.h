@@ -23,6 +23,8 @@ class SparseRows {
     ids_.push_back(id);
     if (!values_.empty() || value != 1.0f) values_.push_back(value);
   }
+  // Adds up the values of entries with the same id in the row that is being built. Sums of 0 go.
+  void sum_repeated();
   // Ends the row that is being built.
   void finish_row() { offsets_.push_back(ids_.size()); }
 
@@ -39,6 +41,7 @@ class SparseRows {
   std::vector<std::size_t> offsets_{0};
   std::vector<std::uint32_t> ids_;
   std::vector<float> values_;
+  std::vector<std::uint64_t> sorted_;  // scratch of sum_repeated
 };
 
 }  // namespace espalier

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,20 +12,21 @@
 namespace espalier {
 
 // The container that models are kept in: a header (magic "ESPALIER", format version, file size), a directory
-// of named sections, and the sections, each on a 64-byte boundary with its own XXH3 checksum; the header and
-// directory have one too. All numbers are little-endian. No times, no paths: the same contents give the same
-// bytes.
+// of named sections, and the sections, each on a 64-byte boundary; header, directory and every section have
+// an XXH3 checksum. All numbers are little-endian. No times, no paths: the same contents give the same bytes.
 inline constexpr std::uint32_t kModelFormatVersion = 1;
 
 class ModelFileWriter {
  public:
-  // Adds a section; names are unique, non-empty, at most 31 bytes. The bytes must stay valid until write().
+  // Adds a section. Requires a name that is new, not empty and of at most 31 bytes. The bytes must stay valid
+  // until write().
   template <class T>
   void add(std::string_view name, std::span<const T> values) {
     add_bytes(name, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
   void add_bytes(std::string_view name, std::string_view bytes);
-  // Atomically (OutputFile): a reader never sees half a model.
+  // Atomically (OutputFile): a reader never sees half a model. Throws Error for a name that would pack the
+  // file.
   void write(const std::string& path) const;
 
  private:
@@ -37,14 +37,16 @@ class ModelFileWriter {
   std::vector<Section> sections_;
 };
 
-// A model file, memory-mapped and fully checked when opened: size, bounds, alignment and checksums of every
+// A model file, memory-mapped and fully checked when opened: size, bounds, padding and checksum of every
 // section. Throws Error naming the file, with a message of its own for: not a model at all, truncated,
-// corrupt (which section), and made by a newer version of the program. Packed files and pipes are not models.
+// corrupt (and where), and made by a newer version of the program. Packed files and pipes are not models.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path);
   ~ModelFile();
   ModelFile(ModelFile&&) noexcept;
+
+  ModelFile& operator=(ModelFile&&) = delete;
 
   bool has(std::string_view name) const;
   // The contents of a section. Throws Error where it is missing or its size is no multiple of sizeof(T).
@@ -58,12 +60,16 @@ class ModelFile {
   const std::string& path() const { return path_; }
 
  private:
-  [[noreturn]] void fail_size(std::string_view name) const;
-
   struct Section {
     std::string name;
     std::string_view bytes;
   };
+
+  void map();
+  void read_directory();
+  const Section* find(std::string_view name) const;
+  [[noreturn]] void fail_size(std::string_view name) const;
+
   std::string path_;
   const char* data_ = nullptr;
   std::size_t size_ = 0;

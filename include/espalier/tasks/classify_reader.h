@@ -13,16 +13,22 @@
 namespace espalier {
 
 // The files that classification reads. docs/formats.md describes them for users.
-//   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; '#' starts a comment
+//   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by
+//   spaces and
+//             tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
+//             Numeric labels are one label however they are written: 1, +1 and 1.0. A row may lack the label,
+//             where labels are not required, if it begins with index:value; a dense row cannot.
 //   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example a line
-//   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST; bytes are scaled to [0,
-//   1]
+//   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to [0,
+//   1]; the
+//             attribute of a pixel is "row,column", both from 0
 enum class ClassifyFormat { libsvm, crfsuite, idx };
 
 // Throws Error listing the formats for a name that is none.
 ClassifyFormat parse_classify_format(std::string_view name);
 const char* to_string(ClassifyFormat format);
-// What a path looks like: idx for "A,B" and for files that begin with IDX's magic bytes, libsvm otherwise.
+// What a path looks like: idx for "A,B" where no file of that name exists, and for files that begin with
+// IDX's magic bytes; libsvm otherwise.
 ClassifyFormat guess_classify_format(const std::string& path);
 
 inline constexpr std::uint32_t kUnknownLabel = ~std::uint32_t{0};
@@ -34,19 +40,19 @@ struct ClassifyExamples {
 
 struct ClassifyReadOptions {
   ClassifyFormat format = ClassifyFormat::libsvm;
-  std::optional<std::size_t> first;  // only the first N examples
+  std::optional<std::size_t> first;  // only the first N examples, N > 0; what follows them is not read
   bool bias = false;                 // adds the attribute kBiasAttribute with value 1 to every example
   bool labels_required = true;       // a row without a label is an error (training, evaluation)
 };
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";
 
-// Reads examples. `growing` dictionaries take in what they see (training); frozen ones skip unknown
-// attributes and give kUnknownLabel to unknown labels (prediction). Zero values are dropped: they change
-// nothing. A row that names an attribute twice, an index below 1, a value that is not finite, a file without
-// examples: Error::at file and line. When growing: labels of a libsvm file are sorted (numerically if all are
-// numbers, else as text) once it is read, so that ids do not depend on the order of the rows, and an error is
-// thrown where there are fewer than two labels.
+// Reads examples. When growing (training), the dictionaries take in what they see; otherwise unknown
+// attributes are skipped and unknown labels are kUnknownLabel. Zero values are dropped: they change nothing.
+// Throws Error for input that is malformed, names an attribute twice in a row (CRFsuite's format adds them
+// up, as CRFsuite does) or has a value that is not finite. When growing also for a file without examples or
+// with fewer than two labels; new labels are then numbered in their order (numerically if all are numbers,
+// else as text), so that ids do not depend on that of the rows. Requires labels where growing.
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                Dictionary& attributes, Dictionary& labels, bool growing);
 

@@ -1,0 +1,284 @@
+#include "espalier/base/input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 18;
+constexpr const char* kCopyAgain = "copy or download the file again";
+
+// An open file and the part of it that is read ahead, packed as it is.
+class RawFile {
+ public:
+  explicit RawFile(const std::string& path) : name_(path == "-" ? "standard input" : path), buffer_(kChunk) {
+    fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd_ < 0) throw Error::system(name_, "open", errno, "expected a file that can be read");
+    struct stat status;
+    if (::fstat(fd_, &status) == 0 && S_ISDIR(status.st_mode)) {
+      close();
+      throw Error::in(name_, "is a folder", "expected a file");
+    }
+  }
+  ~RawFile() { close(); }
+  RawFile(const RawFile&) = delete;
+  RawFile& operator=(const RawFile&) = delete;
+
+  const std::string& name() const { return name_; }
+  std::string_view ahead() const { return {buffer_.data() + begin_, end_ - begin_}; }
+  void skip(std::size_t n) { begin_ += n; }
+
+  // Reads on until at least n bytes are ahead; false where the file ends first.
+  bool want(std::size_t n) {
+    if (end_ - begin_ >= n) return true;
+    std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+    while (end_ < n) {
+      const std::size_t got = read(buffer_.data() + end_, buffer_.size() - end_);
+      if (got == 0) return false;
+      end_ += got;
+    }
+    return true;
+  }
+
+  // Past the read-ahead, straight from the file. 0 at the end.
+  std::size_t read(char* to, std::size_t n) {
+    for (;;) {
+      const ssize_t got = ::read(fd_, to, n);
+      if (got >= 0) return static_cast<std::size_t>(got);
+      if (errno != EINTR) throw Error::system(name_, "read", errno, "check the disk or the connection");
+    }
+  }
+
+ private:
+  void close() {
+    if (fd_ > STDIN_FILENO) ::close(fd_);
+  }
+
+  std::string name_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;
+  int fd_ = -1;
+};
+
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  // Up to n bytes, 0 only at the end of the file.
+  virtual std::size_t read(RawFile& file, char* to, std::size_t n) = 0;
+};
+
+class PlainDecoder : public Decoder {
+ public:
+  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+    const std::size_t ahead = std::min(n, file.ahead().size());
+    if (ahead == 0) return file.read(to, n);
+    std::memcpy(to, file.ahead().data(), ahead);
+    file.skip(ahead);
+    return ahead;
+  }
+};
+
+class GzipDecoder : public Decoder {
+ public:
+  GzipDecoder() {
+    // 15: the largest window; +16: gzip, and nothing else.
+    if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipDecoder() override { inflateEnd(&stream_); }
+
+  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+    n = std::min(n, std::size_t{1} << 30);  // zlib counts in 32 bits
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = static_cast<uInt>(n);
+    while (stream_.avail_out == n) {
+      if (!file.want(1)) {
+        if (between_members_) return 0;
+        throw Error::in(file.name(), "truncated gzip data", kCopyAgain);
+      }
+      if (between_members_) start_member(file);
+      const std::string_view ahead = file.ahead();
+      stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(ahead.data()));
+      stream_.avail_in = static_cast<uInt>(ahead.size());
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      file.skip(ahead.size() - stream_.avail_in);
+      if (result == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (result != Z_OK && result != Z_BUF_ERROR) {
+        const char* why = stream_.msg != nullptr ? stream_.msg : zError(result);
+        throw Error::in(file.name(), std::string("corrupt gzip data (") + why + ")", kCopyAgain);
+      }
+    }
+    return n - stream_.avail_out;
+  }
+
+ private:
+  void start_member(RawFile& file) {
+    if (!file.want(2) || file.ahead().substr(0, 2) != "\x1f\x8b") {
+      throw Error::in(file.name(), "other bytes after the end of the gzip data", kCopyAgain);
+    }
+    inflateReset(&stream_);
+    between_members_ = false;
+  }
+
+  z_stream stream_{};
+  bool between_members_ = false;
+};
+
+class ZstdDecoder : public Decoder {
+ public:
+  ZstdDecoder() : stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+    // Files of "zstd --long" need a window larger than the default allows.
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
+                           ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+  }
+  ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
+  ZstdDecoder(const ZstdDecoder&) = delete;
+  ZstdDecoder& operator=(const ZstdDecoder&) = delete;
+
+  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+    ZSTD_outBuffer out{to, n, 0};
+    while (out.pos == 0) {
+      // A frame may still have output to give when all of its input is taken, so the end is where neither
+      // moves.
+      const bool file_ended = !file.want(1);
+      if (file_ended && between_frames_) return 0;
+      ZSTD_inBuffer in{file.ahead().data(), file.ahead().size(), 0};
+      const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
+      if (ZSTD_isError(result)) {
+        // The first frame has its mark, or the file would not have come here.
+        const bool no_frame = ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown;
+        const std::string corrupt = std::string("corrupt zstd data (") + ZSTD_getErrorName(result) + ")";
+        throw Error::in(file.name(), no_frame ? "other bytes after the end of the zstd data" : corrupt,
+                        kCopyAgain);
+      }
+      file.skip(in.pos);
+      between_frames_ = result == 0;
+      if (file_ended && out.pos == 0 && !between_frames_) {
+        throw Error::in(file.name(), "truncated zstd data", kCopyAgain);
+      }
+    }
+    return out.pos;
+  }
+
+ private:
+  ZSTD_DStream* stream_;
+  bool between_frames_ = false;
+};
+
+bool is_zstd(std::string_view start) {
+  if (start.size() < 4) return false;
+  // A frame, or one of the sixteen marks of a skippable frame, which parallel packers put first.
+  return start.substr(0, 4) == "\x28\xb5\x2f\xfd" ||
+         (start.substr(1, 3) == "\x2a\x4d\x18" && (start[0] & 0xf0) == 0x50);
+}
+
+std::unique_ptr<Decoder> decoder_for(RawFile& file) {
+  file.want(4);
+  if (file.ahead().substr(0, 2) == "\x1f\x8b") return std::make_unique<GzipDecoder>();
+  if (is_zstd(file.ahead())) return std::make_unique<ZstdDecoder>();
+  return std::make_unique<PlainDecoder>();
+}
+
+}  // namespace
+
+struct ByteReader::Source {
+  explicit Source(const std::string& path) : file(path), decoder(decoder_for(file)) {}
+
+  RawFile file;
+  std::unique_ptr<Decoder> decoder;
+};
+
+ByteReader::ByteReader(const std::string& path) : source_(std::make_unique<Source>(path)) {}
+ByteReader::~ByteReader() = default;
+ByteReader::ByteReader(ByteReader&&) noexcept = default;
+
+std::size_t ByteReader::read(char* to, std::size_t n) {
+  std::size_t done = 0;
+  while (done < n) {
+    const std::size_t got = source_->decoder->read(source_->file, to + done, n - done);
+    if (got == 0) break;
+    done += got;
+  }
+  return done;
+}
+
+const std::string& ByteReader::name() const { return source_->file.name(); }
+
+LineReader::LineReader(const std::string& path, std::size_t longest_line)
+    : bytes_(path), longest_line_(longest_line) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  fill();
+  if (std::string_view(buffer_).substr(0, end_).starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
+}
+
+bool LineReader::next(std::string_view& line) {
+  std::size_t length;
+  for (;;) {
+    const char* start = buffer_.data() + begin_;
+    const void* newline = begin_ < end_ ? std::memchr(start, '\n', end_ - begin_) : nullptr;
+    if (newline != nullptr) {
+      length = static_cast<std::size_t>(static_cast<const char*>(newline) - start);
+      break;
+    }
+    length = end_ - begin_;
+    if (at_end_ || length > longest_line_ || nul_ != std::string::npos) break;
+    fill();
+  }
+  if (begin_ == end_) return false;
+  ++line_number_;
+  if (length > longest_line_) {
+    fail("a line of more than " + std::to_string(longest_line_) + " bytes",
+         "expected a text file with shorter lines");
+  }
+  if (nul_ < begin_ + length) fail("a NUL byte", "expected a text file, as it is or packed by gzip or zstd");
+  line = std::string_view(buffer_).substr(begin_, length);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  begin_ = std::min(begin_ + length + 1, end_);
+  return true;
+}
+
+// Moves the unfinished line to the front and reads behind it, with room for at least as much again: so a long
+// line is searched and moved a number of times that grows only with the logarithm of its length.
+void LineReader::fill() {
+  const std::size_t kept = end_ - begin_;
+  std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
+  if (buffer_.size() < 2 * kept + kChunk) buffer_.resize(2 * kept + kChunk);
+  begin_ = 0;
+  end_ = kept + bytes_.read(buffer_.data() + kept, buffer_.size() - kept);
+  at_end_ = end_ < buffer_.size();
+  nul_ = std::string_view(buffer_).substr(0, end_).find('\0', kept);
+}
+
+void LineReader::fail(std::string_view found, std::string_view expected) const {
+  throw Error::at(name(), line_number_, found, expected);
+}
+
+std::string read_all(const std::string& path) {
+  ByteReader reader(path);
+  std::string bytes;
+  std::size_t size = 0;
+  do {
+    bytes.resize(2 * size + kChunk);
+    size += reader.read(bytes.data() + size, bytes.size() - size);
+  } while (size == bytes.size());
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace espalier

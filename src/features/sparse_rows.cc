@@ -1,0 +1,38 @@
+#include "espalier/features/sparse_rows.h"
+
+#include <algorithm>
+
+namespace espalier {
+
+void SparseRows::sum_repeated() {
+  const std::size_t begin = offsets_.back();
+  // Id above position: equal ids become neighbours, the first of them in front.
+  sorted_.clear();
+  for (std::size_t j = begin; j < ids_.size(); ++j)
+    sorted_.push_back(std::uint64_t{ids_[j]} << 32 | (j - begin));
+  std::sort(sorted_.begin(), sorted_.end());
+  const auto same_id = [](std::uint64_t a, std::uint64_t b) { return a >> 32 == b >> 32; };
+  if (std::adjacent_find(sorted_.begin(), sorted_.end(), same_id) == sorted_.end()) return;
+
+  if (values_.empty()) values_.assign(ids_.size(), 1.0f);
+  std::size_t first = 0;
+  for (const std::uint64_t entry : sorted_) {
+    const std::size_t j = begin + (entry & 0xffffffff);
+    if (entry != sorted_.front() && ids_[j] == ids_[first]) {
+      values_[first] += values_[j];
+      values_[j] = 0;
+    } else {
+      first = j;
+    }
+  }
+  std::size_t end = begin;
+  for (std::size_t j = begin; j < ids_.size(); ++j) {
+    if (values_[j] == 0) continue;
+    ids_[end] = ids_[j];
+    values_[end++] = values_[j];
+  }
+  ids_.resize(end);
+  values_.resize(end);
+}
+
+}  // namespace espalier

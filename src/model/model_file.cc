@@ -1,0 +1,237 @@
+#include "espalier/model/model_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "espalier/base/output.h"
+
+namespace espalier {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "sections are used as they are in the file");
+
+constexpr std::string_view kMagic = "ESPALIER";
+constexpr std::size_t kAlignment = 64;
+constexpr const char* kAnew = "copy the model again or train it anew";
+
+// The header is the same in all versions of the format, so that any version of the program can tell a newer
+// model from a damaged one.
+struct Header {
+  char magic[8];
+  std::uint32_t version;
+  std::uint32_t num_sections;
+  std::uint64_t file_size;
+  std::uint64_t directory_checksum;
+  char reserved[24];
+  std::uint64_t checksum;  // of the header before it
+};
+
+struct Entry {
+  char name[32];  // zeros behind it, at least one
+  std::uint64_t offset;
+  std::uint64_t size;
+  std::uint64_t checksum;
+  std::uint64_t reserved;
+};
+
+static_assert(sizeof(Header) == kAlignment && sizeof(Entry) == kAlignment);
+static_assert(std::is_trivially_copyable_v<Header> && std::is_trivially_copyable_v<Entry>);
+
+std::uint64_t aligned(std::uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+std::uint64_t header_checksum(const Header& header) {
+  return checksum({reinterpret_cast<const char*>(&header), offsetof(Header, checksum)});
+}
+
+// An open file, closed when it goes out of scope; a mapping does not need it.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) ::close(fd);
+  }
+};
+
+bool all_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
+
+}  // namespace
+
+void ModelFileWriter::add_bytes(std::string_view name, std::string_view bytes) {
+  ESPALIER_EXPECT(!name.empty() && name.size() < sizeof(Entry::name) &&
+                  name.find('\0') == std::string_view::npos);
+  ESPALIER_EXPECT(
+      std::none_of(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; }));
+  sections_.push_back(Section{std::string(name), bytes});
+}
+
+void ModelFileWriter::write(const std::string& path) const {
+  if (path.ends_with(".gz") || path.ends_with(".zst")) {
+    throw Error::in(path, "models are not packed", "expected a name that ends otherwise, such as model.esp");
+  }
+  std::vector<Entry> directory;
+  std::uint64_t end = sizeof(Header) + sections_.size() * sizeof(Entry);
+  for (const Section& section : sections_) {
+    Entry entry{};
+    section.name.copy(entry.name, sizeof(entry.name) - 1);
+    entry.offset = aligned(end);
+    entry.size = section.bytes.size();
+    entry.checksum = checksum(section.bytes);
+    end = entry.offset + entry.size;
+    directory.push_back(entry);
+  }
+  const std::string_view directory_bytes(reinterpret_cast<const char*>(directory.data()),
+                                         directory.size() * sizeof(Entry));
+  Header header{};
+  kMagic.copy(header.magic, sizeof(header.magic));
+  header.version = kModelFormatVersion;
+  header.num_sections = static_cast<std::uint32_t>(directory.size());
+  header.file_size = end;
+  header.directory_checksum = checksum(directory_bytes);
+  header.checksum = header_checksum(header);
+
+  OutputFile file(path);
+  file.write({reinterpret_cast<const char*>(&header), sizeof(header)});
+  file.write(directory_bytes);
+  std::uint64_t at = sizeof(Header) + directory_bytes.size();
+  for (std::size_t i = 0; i < directory.size(); ++i) {
+    file.write(std::string(directory[i].offset - at, '\0'));
+    file.write(sections_[i].bytes);
+    at = directory[i].offset + directory[i].size;
+  }
+  file.commit();
+}
+
+ModelFile::ModelFile(const std::string& path) : path_(path) {
+  map();
+  try {
+    read_directory();
+  } catch (...) {
+    ::munmap(const_cast<char*>(data_), size_);
+    throw;
+  }
+}
+
+ModelFile::~ModelFile() {
+  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+}
+
+ModelFile::ModelFile(ModelFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      sections_(std::move(other.sections_)) {}
+
+void ModelFile::map() {
+  const auto cannot_open = [&] {
+    return Error::system(path_, "open", errno, "expected a model that can be read");
+  };
+  // Without O_NONBLOCK, opening a pipe would wait for someone to write to it.
+  const Descriptor file{::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  struct stat status {};
+  if (file.fd < 0 || ::fstat(file.fd, &status) != 0) throw cannot_open();
+  if (S_ISDIR(status.st_mode)) throw Error::in(path_, "is a folder", "expected a model file");
+  if (!S_ISREG(status.st_mode)) throw Error::in(path_, "is not a regular file", "expected a model file");
+  if (status.st_size == 0) throw Error::in(path_, "empty file", kAnew);
+  size_ = static_cast<std::size_t>(status.st_size);
+  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (data == MAP_FAILED) throw cannot_open();
+  data_ = static_cast<const char*>(data);
+}
+
+void ModelFile::read_directory() {
+  const std::string_view file(data_, size_);
+  const auto corrupt = [&](const std::string& where) { return Error::in(path_, "corrupt " + where, kAnew); };
+  const auto truncated = [&](std::uint64_t full) {
+    return Error::in(path_, fmt::format("truncated: {} of {} bytes", size_, full), kAnew);
+  };
+
+  const std::string_view start = file.substr(0, kMagic.size());
+  if (start != kMagic.substr(0, start.size())) {
+    throw Error::in(path_, "not a model", "expected a file that 'espalier train' wrote");
+  }
+  if (size_ < sizeof(Header)) {
+    throw Error::in(path_, fmt::format("truncated: {} bytes, not even a header", size_), kAnew);
+  }
+  Header header;
+  std::memcpy(&header, data_, sizeof(header));
+  if (header.checksum != header_checksum(header)) throw corrupt("header");
+  if (header.version > kModelFormatVersion) {
+    throw Error::in(
+        path_,
+        fmt::format(
+            "model of format {}, made by a newer version of this program, which reads formats up to {}",
+            header.version, kModelFormatVersion),
+        "update the program");
+  }
+  if (size_ < header.file_size) throw truncated(header.file_size);
+  if (size_ > header.file_size) {
+    throw Error::in(path_, fmt::format("{} bytes after the end of the model", size_ - header.file_size),
+                    kAnew);
+  }
+
+  // From here on the file is whole; what does not fit together was damaged, or made to mislead.
+  const std::uint64_t directory_size = std::uint64_t{header.num_sections} * sizeof(Entry);
+  if (header.version == 0 || !all_zero({header.reserved, sizeof(header.reserved)}) ||
+      directory_size > size_ - sizeof(Header)) {
+    throw corrupt("header");
+  }
+  const std::string_view directory = file.substr(sizeof(Header), directory_size);
+  if (checksum(directory) != header.directory_checksum) throw corrupt("directory");
+
+  // Sections follow each other in the order of the directory with nothing but zeros up to the next boundary
+  // between them: so none overlaps, none is out of bounds and no byte of the file goes unchecked.
+  std::uint64_t end = sizeof(Header) + directory_size;
+  for (std::size_t i = 0; i < header.num_sections; ++i) {
+    Entry entry;
+    std::memcpy(&entry, directory.data() + i * sizeof(Entry), sizeof(entry));
+    const std::string name(entry.name, ::strnlen(entry.name, sizeof(entry.name)));
+    const bool well_named = !name.empty() && name.size() < sizeof(entry.name) && !has(name) &&
+                            all_zero({entry.name + name.size(), sizeof(entry.name) - name.size()});
+    if (!well_named || entry.reserved != 0 || entry.offset != aligned(end) || entry.offset > size_ ||
+        entry.size > size_ - entry.offset) {
+      throw corrupt("directory");
+    }
+    const std::string_view bytes = file.substr(entry.offset, entry.size);
+    if (!all_zero(file.substr(end, entry.offset - end)) || checksum(bytes) != entry.checksum) {
+      throw corrupt("section " + espalier::quoted(name));
+    }
+    end = entry.offset + entry.size;
+    sections_.push_back(Section{name, bytes});
+  }
+  if (end != size_) throw corrupt("directory");
+}
+
+const ModelFile::Section* ModelFile::find(std::string_view name) const {
+  const auto found = std::find_if(sections_.begin(), sections_.end(),
+                                  [&](const Section& section) { return section.name == name; });
+  return found == sections_.end() ? nullptr : &*found;
+}
+
+bool ModelFile::has(std::string_view name) const { return find(name) != nullptr; }
+
+std::string_view ModelFile::section_bytes(std::string_view name) const {
+  const Section* section = find(name);
+  if (section == nullptr) {
+    throw Error::in(path_, fmt::format("no section {}", espalier::quoted(name)),
+                    "expected a model of another kind, or of this version of the program");
+  }
+  return section->bytes;
+}
+
+void ModelFile::fail_size(std::string_view name) const {
+  throw Error::in(path_, fmt::format("section {} has the wrong size", espalier::quoted(name)), kAnew);
+}
+
+}  // namespace espalier

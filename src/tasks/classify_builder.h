@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "espalier/features/dictionary.h"
+#include "espalier/tasks/classify_reader.h"
+
+namespace espalier {
+
+inline constexpr std::uint32_t kUnknownAttribute = ~std::uint32_t{0};
+
+// What the readers of all formats share: turns names into ids, and collects the examples.
+class ClassifyBuilder {
+ public:
+  ClassifyBuilder(const ClassifyReadOptions& options, Dictionary& attributes, Dictionary& labels,
+                  bool growing);
+
+  // As many examples as were asked for.
+  bool full() const { return options_.first && examples_.labels.size() == *options_.first; }
+  std::size_t size() const { return examples_.labels.size(); }
+
+  std::uint32_t attribute(std::string_view name) {
+    return growing_ ? attributes_.add(name) : attributes_.find(name).value_or(kUnknownAttribute);
+  }
+  // Appends to the example that is being built.
+  void add(std::uint32_t attribute, float value) {
+    if (attribute != kUnknownAttribute && value != 0) examples_.rows.add(attribute, value);
+  }
+  void finish_example(std::optional<std::string_view> label);
+
+  // All examples, labels numbered in their order. `name` is the file's, for messages.
+  ClassifyExamples finish(const std::string& name);
+
+ private:
+  void number_labels();
+
+  const ClassifyReadOptions& options_;
+  Dictionary& attributes_;
+  Dictionary& labels_;
+  const bool growing_;
+  std::uint32_t bias_ = kUnknownAttribute;
+  Dictionary seen_;  // labels by first appearance, while growing
+  ClassifyExamples examples_;
+};
+
+// One function per format; each reads until the builder is full or the file ends.
+void read_libsvm(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+void read_crfsuite(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+void read_idx(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+
+// Whether a path looks like IDX; see guess_classify_format.
+bool looks_like_idx(const std::string& path);
+
+}  // namespace espalier

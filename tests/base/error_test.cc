@@ -1,0 +1,42 @@
+#include "espalier/base/error.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace espalier {
+namespace {
+
+TEST(Error, SaysWhereWhatAndWhatWasExpected) {
+  EXPECT_STREQ(Error::at("a.txt", 3, "this", "that").what(), "a.txt:3: this; that");
+  EXPECT_STREQ(Error::in("a.bin", "this", "that").what(), "a.bin: this; that");
+  EXPECT_STREQ(Error::system("a", "open", ENOENT, "that").what(),
+               "a: cannot open: No such file or directory; that");
+}
+
+TEST(Error, QuotedTextIsFitForOneLine) {
+  EXPECT_EQ(espalier::quoted(""), "''");
+  EXPECT_EQ(espalier::quoted("word"), "'word'");
+  EXPECT_EQ(espalier::quoted("a\tb\n\x7f"), "'a\\x09b\\x0a\\x7f'");
+  EXPECT_EQ(espalier::quoted(std::string_view("\0", 1)), "'\\x00'");
+  EXPECT_EQ(espalier::quoted("gro\xc3\x9f"), "'gro\xc3\x9f'");
+}
+
+TEST(Error, QuotedTextIsShortenedBetweenCharacters) {
+  const std::string x38(38, 'x'), x39(39, 'x'), x40(40, 'x'), sharp_s = "\xc3\x9f";
+  EXPECT_EQ(espalier::quoted(x40), fmt::format("'{}'", x40));
+  EXPECT_EQ(espalier::quoted(x40 + "y"), fmt::format("'{}...'", x40));
+  // Byte 40 is the second of a two-byte character, which goes as a whole.
+  EXPECT_EQ(espalier::quoted(x39 + sharp_s + "y"), fmt::format("'{}...'", x39));
+  EXPECT_EQ(espalier::quoted(x38 + sharp_s + "y"), fmt::format("'{}{}...'", x38, sharp_s));
+}
+
+#ifdef ESPALIER_CHECKED
+TEST(ErrorDeathTest, AFailedExpectationNamesItself) {
+  EXPECT_DEATH(ESPALIER_EXPECT(1 + 1 == 3), "expectation failed: 1 \\+ 1 == 3");
+}
+#endif
+
+}  // namespace
+}  // namespace espalier

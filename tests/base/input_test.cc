@@ -1,0 +1,252 @@
+#include "espalier/base/input.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <string>
+#include <vector>
+
+#include "support/error_message.h"
+#include "support/temporary_folder.h"
+
+namespace espalier {
+namespace {
+
+using testing::error_message;
+using testing::TemporaryFolder;
+
+std::string gzip(const std::string& text) {
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string zstd(const std::string& text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+  return packed;
+}
+
+// Text that does not pack to almost nothing, so that cutting and damaging the packed bytes hits the data.
+std::string sample_text(std::size_t size) {
+  std::string text;
+  for (std::uint64_t x = 1; text.size() < size; x = x * 6364136223846793005u + 1442695040888963407u) {
+    text += std::to_string(x >> 40);
+    text += (x >> 33) % 8 == 0 ? '\n' : ' ';
+  }
+  text.resize(size);
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  LineReader reader(path);
+  std::vector<std::string> lines;
+  for (std::string_view line; reader.next(line);) lines.emplace_back(line);
+  EXPECT_EQ(reader.line_number(), lines.size());
+  return lines;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(Input, TellsThePackingByTheContentsAndNotByTheName) {
+  const TemporaryFolder folder;
+  const std::string text = sample_text(1'000'000);
+  EXPECT_EQ(read_all(folder.file("plain.gz", text)), text);
+  EXPECT_EQ(read_all(folder.file("packed.txt", gzip(text))), text);
+  EXPECT_EQ(read_all(folder.file("packed", zstd(text))), text);
+}
+
+TEST(Input, ReadsSeveralMembersAndFrames) {
+  const TemporaryFolder folder;
+  const std::string a = sample_text(300'000), b = "the end\n";
+  EXPECT_EQ(read_all(folder.file("a", gzip(a) + gzip("") + gzip(b))), a + b);
+  EXPECT_EQ(read_all(folder.file("b", zstd(a) + zstd("") + zstd(b))), a + b);
+  // A skippable frame in front: mark, size, content.
+  EXPECT_EQ(read_all(folder.file("c", std::string("\x50\x2a\x4d\x18\x02\0\0\0xy", 10) + zstd(b))), b);
+  std::string many, expected;
+  for (int i = 0; i < 3000; ++i) {
+    many += gzip(std::to_string(i));
+    expected += std::to_string(i);
+  }
+  EXPECT_EQ(read_all(folder.file("d", many)), expected);
+}
+
+TEST(Input, ReadReturnsFewerBytesOnlyAtTheEnd) {
+  const TemporaryFolder folder;
+  const std::string text = sample_text(700'000);
+  for (const std::string& path :
+       {folder.file("a", text), folder.file("b", gzip(text)), folder.file("c", zstd(text))}) {
+    ByteReader reader(path);
+    EXPECT_EQ(reader.name(), path);
+    std::string part(600'000, '\0');
+    EXPECT_EQ(reader.read(part.data(), 600'000), 600'000u);
+    EXPECT_EQ(part, text.substr(0, 600'000));
+    EXPECT_EQ(reader.read(part.data(), 600'000), 100'000u);
+    EXPECT_EQ(part.substr(0, 100'000), text.substr(600'000));
+    EXPECT_EQ(reader.read(part.data(), 600'000), 0u);
+  }
+}
+
+TEST(Input, EmptyFilesAreEmpty) {
+  const TemporaryFolder folder;
+  for (const std::string& path :
+       {folder.file("a", ""), folder.file("b", gzip("")), folder.file("c", zstd(""))}) {
+    EXPECT_EQ(read_all(path), "");
+    EXPECT_EQ(lines_of(path), Lines{});
+  }
+}
+
+TEST(Input, RefusesWhatCannotBeOpened) {
+  const TemporaryFolder folder;
+  const std::string missing = folder.path("missing");
+  EXPECT_EQ(error_message([&] { ByteReader reader(missing); }),
+            missing + ": cannot open: No such file or directory; expected a file that can be read");
+  EXPECT_EQ(error_message([&] { LineReader reader(folder.path()); }),
+            folder.path() + ": is a folder; expected a file");
+}
+
+TEST(Input, RefusesTruncatedPackedDataWhereverItIsCut) {
+  const TemporaryFolder folder;
+  const std::string text = sample_text(400);
+  for (const bool with_gzip : {true, false}) {
+    const std::string packed = with_gzip ? gzip(text) : zstd(text);
+    // Below the length of the magic bytes nothing tells that the file was packed.
+    for (std::size_t length = with_gzip ? 2 : 4; length < packed.size(); ++length) {
+      const std::string path = folder.file("cut", packed.substr(0, length));
+      ASSERT_EQ(error_message([&] { read_all(path); }),
+                path + (with_gzip ? ": truncated gzip data; " : ": truncated zstd data; ") +
+                    "copy or download the file again")
+          << length;
+    }
+  }
+}
+
+TEST(Input, RefusesDamagedPackedData) {
+  const TemporaryFolder folder;
+  const std::string text = sample_text(20'000);
+  std::string packed = gzip(text);
+  packed[packed.size() - 6] ^= 1;  // in the checksum
+  std::string path = folder.file("a.gz", packed);
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": corrupt gzip data (incorrect data check); copy or download the file again");
+
+  packed = zstd(text);
+  packed[5] ^= 0x40;  // in the frame's header and the first block's
+  packed[10] ^= 0x7f;
+  path = folder.file("b.zst", packed);
+  EXPECT_EQ(error_message([&] { read_all(path); }).substr(0, path.size() + 21),
+            path + ": corrupt zstd data (");
+}
+
+TEST(Input, RefusesOtherBytesAfterPackedData) {
+  const TemporaryFolder folder;
+  std::string path = folder.file("a.gz", gzip("text\n") + "garbage");
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": other bytes after the end of the gzip data; copy or download the file again");
+  path = folder.file("b.gz", gzip("text\n") + "\x1f");
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": other bytes after the end of the gzip data; copy or download the file again");
+  path = folder.file("c.zst", zstd("text\n") + "garbage");
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": other bytes after the end of the zstd data; copy or download the file again");
+}
+
+TEST(Input, ReadsStandardInput) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("in", gzip("a\nb\n"));
+  const int saved = ::dup(STDIN_FILENO), fd = ::open(path.c_str(), O_RDONLY);
+  ::dup2(fd, STDIN_FILENO);
+  ::close(fd);
+  {
+    LineReader reader("-");
+    EXPECT_EQ(reader.name(), "standard input");
+    std::string_view line;
+    EXPECT_TRUE(reader.next(line));
+    EXPECT_EQ(line, "a");
+    EXPECT_EQ(error_message([&] { reader.fail("this", "that"); }), "standard input:1: this; that");
+  }
+  // It is the caller's: still open.
+  EXPECT_NE(::fcntl(STDIN_FILENO, F_GETFD), -1);
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+}
+
+TEST(Lines, EndWithLineFeedOrCarriageReturnAndLineFeed) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(lines_of(folder.file("a", "one\ntwo\n")), (Lines{"one", "two"}));
+  EXPECT_EQ(lines_of(folder.file("b", "one\r\ntwo\r\n")), (Lines{"one", "two"}));
+  EXPECT_EQ(lines_of(folder.file("c", "one\n\ntwo")), (Lines{"one", "", "two"}));
+  EXPECT_EQ(lines_of(folder.file("d", "\r\n")), (Lines{""}));
+  EXPECT_EQ(lines_of(folder.file("e", "a\rb\r\r\n")), (Lines{"a\rb\r"}));
+  EXPECT_EQ(lines_of(folder.file("f", "\n")), (Lines{""}));
+}
+
+TEST(Lines, SkipAByteOrderMarkAtTheStartOnly) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(lines_of(folder.file("a", "\xef\xbb\xbfone\n\xef\xbb\xbftwo\n")),
+            (Lines{"one", "\xef\xbb\xbftwo"}));
+  EXPECT_EQ(lines_of(folder.file("b", "\xef\xbb\xbf")), Lines{});
+  EXPECT_EQ(lines_of(folder.file("c", "\xef\xbb")), Lines{"\xef\xbb"});
+}
+
+TEST(Lines, RefuseANulByteWithItsLine) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a", std::string("one\ntwo\nth\0ree\nfour\n", 20));
+  LineReader reader(path);
+  std::string_view line;
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_TRUE(reader.next(line));
+  EXPECT_EQ(line, "two");
+  EXPECT_EQ(error_message([&] { reader.next(line); }),
+            path + ":3: a NUL byte; expected a text file, as it is or packed by gzip or zstd");
+}
+
+TEST(Lines, MayBeLongButNotWithoutEnd) {
+  const TemporaryFolder folder;
+  const std::string huge(10'000'000, 'x');
+  EXPECT_EQ(lines_of(folder.file("a", "a\n" + huge + "\nb\n")), (Lines{"a", huge, "b"}));
+
+  const std::string path = folder.file("b", "short\n" + huge);
+  for (const std::size_t longest : {huge.size(), huge.size() - 1}) {
+    LineReader reader(path, longest);
+    std::string_view line;
+    EXPECT_TRUE(reader.next(line));
+    EXPECT_EQ(error_message([&] { reader.next(line); }), longest == huge.size()
+                                                             ? "(no error)"
+                                                             : path +
+                                                                   ":2: a line of more than 9999999 bytes; "
+                                                                   "expected a text file with shorter lines");
+  }
+}
+
+RC_GTEST_PROP(Lines, AreTheTextCutAtItsLineFeeds, ()) {
+  const auto lengths =
+      *rc::gen::container<std::vector<std::size_t>>(rc::gen::inRange<std::size_t>(0, 100'000));
+  const bool final_newline = *rc::gen::arbitrary<bool>();
+  Lines expected;
+  std::string text;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    expected.emplace_back(lengths[i], static_cast<char>('a' + i % 26));
+    text += expected.back();
+    if (i + 1 < lengths.size() || final_newline || expected.back().empty())
+      text += i % 2 == 0 ? "\n" : "\r\n";
+  }
+  const TemporaryFolder folder;
+  RC_ASSERT(lines_of(folder.file("text", text)) == expected);
+  RC_ASSERT(lines_of(folder.file("text", zstd(text))) == expected);
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,55 @@
+#include "espalier/base/parse_number.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace espalier {
+namespace {
+
+TEST(ParseNumber, ReadsDecimalNotation) {
+  EXPECT_EQ(parse_float("1"), 1.0f);
+  EXPECT_EQ(parse_float("+0.5"), 0.5f);
+  EXPECT_EQ(parse_float("-0.733333"), -0.733333f);
+  EXPECT_EQ(parse_float(".25"), 0.25f);
+  EXPECT_EQ(parse_float("3."), 3.0f);
+  EXPECT_EQ(parse_float("1e-3"), 0.001f);
+  EXPECT_EQ(parse_float("1E+2"), 100.0f);
+  EXPECT_EQ(parse_float("3.4028234e38"), std::numeric_limits<float>::max());
+  EXPECT_EQ(parse_double("1e300"), 1e300);
+}
+
+TEST(ParseNumber, RefusesEverythingElse) {
+  for (const char* text :
+       {"", " 1", "1 ", "+", "-", ".", "+-1", "++1", "1e", "0x10", "1,5", "one", "1_000", "--1", "e5"}) {
+    EXPECT_EQ(parse_float(text), std::nullopt) << text;
+    EXPECT_EQ(parse_double(text), std::nullopt) << text;
+  }
+}
+
+TEST(ParseNumber, RefusesWhatIsNotFinite) {
+  for (const char* text : {"nan", "NaN", "inf", "-inf", "+infinity", "1e999", "-1e999", "1e39", "1e99999"}) {
+    EXPECT_EQ(parse_float(text), std::nullopt) << text;
+  }
+  EXPECT_EQ(parse_double("1e39"), 1e39);
+  EXPECT_EQ(parse_double("1e999"), std::nullopt);
+}
+
+TEST(ParseNumber, WhatIsTooSmallIsZero) {
+  EXPECT_EQ(parse_float("1e-40"), 1e-40f);  // below the normal range, but there
+  EXPECT_EQ(parse_float("1e-60"), 0.0f);
+  EXPECT_EQ(parse_float("-1e-999"), 0.0f);
+  EXPECT_EQ(parse_double("1e-60"), 1e-60);
+  EXPECT_EQ(parse_double("1e-999"), 0.0);
+}
+
+RC_GTEST_PROP(ParseNumber, ReadsBackWhatWasPrinted, (float single, double twice)) {
+  RC_ASSERT(parse_float(fmt::format("{}", single)) == single);
+  RC_ASSERT(parse_double(fmt::format("{}", twice)) == twice);
+}
+
+}  // namespace
+}  // namespace espalier
