@@ -29,6 +29,6 @@ require_packages() {
   echo "Installing ${missing[*]}"
   export DEBIAN_FRONTEND=noninteractive
   apt-get -qq update
-  # A fresh machine may still be busy with its own upgrades: wait for its lock.
-  apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" >/dev/null
+  # A fresh machine may still be busy with its own upgrades: wait for its lock. A bare root may have no /dev/pts.
+  apt-get -qq -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install -y --no-install-recommends "${missing[@]}" >/dev/null
 }
