@@ -12,6 +12,8 @@
 // foreach_target.h comes first.
 #include <hwy/highway.h>
 
+#include "kernels/partial-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels {
 namespace HWY_NAMESPACE {
@@ -96,9 +98,8 @@ HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t column = 0; column < w.width; column += lanes) {
     // Lanes of padding get a delta of zero, so that padding stays zero.
-    const V change = column + lanes <= w.width
-                         ? hn::LoadU(d, delta + column)
-                         : hn::MaskedLoad(hn::FirstN(d, w.width - column), d, delta + column);
+    const V change = column + lanes <= w.width ? hn::LoadU(d, delta + column)
+                                               : load_first(d, delta + column, w.width - column, Real{0});
     Real* base = w.data + column;
     for (std::size_t j = 0; j < x.size; ++j) {
       Real* at = base + x.ids[j] * w.stride;

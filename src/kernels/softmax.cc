@@ -2,6 +2,7 @@
 
 #include "kernels/softmax.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -10,6 +11,8 @@
 // foreach_target.h comes first.
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
+
+#include "kernels/partial-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels {
@@ -22,11 +25,11 @@ HWY_INLINE double softmax_lanes(D d, const Real* s, std::size_t n, Real* mu) {
   const std::size_t lanes = hn::Lanes(d);
   const std::size_t whole = n / lanes * lanes;
   const auto tail = hn::FirstN(d, n - whole);
-  const V lowest = hn::Set(d, -std::numeric_limits<Real>::infinity());
+  constexpr Real kLowest = -std::numeric_limits<Real>::infinity();
   // In the last, partial vector the lanes that do not exist count as -infinity, whose exponential is zero.
-  const auto last = [&] { return hn::IfThenElse(tail, hn::MaskedLoad(tail, d, s + whole), lowest); };
+  const auto last = [&] { return load_first(d, s + whole, n - whole, kLowest); };
 
-  V maximum = lowest;
+  V maximum = hn::Set(d, kLowest);
   for (std::size_t k = 0; k < whole; k += lanes) maximum = hn::Max(maximum, hn::LoadU(d, s + k));
   if (whole < n) maximum = hn::Max(maximum, last());
   maximum = hn::MaxOfLanes(d, maximum);
@@ -37,18 +40,23 @@ HWY_INLINE double softmax_lanes(D d, const Real* s, std::size_t n, Real* mu) {
     return hn::IfThenElseZero(hn::Gt(x, hn::Set(d, static_cast<Real>(sizeof(Real) == 4 ? -104 : -746))),
                               hn::Exp(d, x));
   };
-  V sum = hn::Zero(d);
-  for (std::size_t k = 0; k < whole; k += lanes) {
-    const V e = exponential(hn::LoadU(d, s + k));
-    hn::StoreU(e, d, mu + k);
-    sum = hn::Add(sum, e);
+  // Sums of many small numbers lose digits, so lanes are summed for a block at a time and blocks in double.
+  constexpr std::size_t kVectorsPerBlock = 64;
+  double total = 0;
+  for (std::size_t k = 0; k < whole;) {
+    V sum = hn::Zero(d);
+    for (const std::size_t end = std::min(whole, k + kVectorsPerBlock * lanes); k < end; k += lanes) {
+      const V e = exponential(hn::LoadU(d, s + k));
+      hn::StoreU(e, d, mu + k);
+      sum = hn::Add(sum, e);
+    }
+    total += hn::GetLane(hn::SumOfLanes(d, sum));
   }
   if (whole < n) {
     const V e = exponential(last());
     hn::BlendedStore(e, tail, d, mu + whole);
-    sum = hn::Add(sum, e);
+    total += hn::GetLane(hn::SumOfLanes(d, e));
   }
-  const double total = hn::GetLane(hn::SumOfLanes(d, sum));
   const V inverse = hn::Set(d, static_cast<Real>(1.0 / total));
   for (std::size_t k = 0; k < whole; k += lanes)
     hn::StoreU(hn::Mul(inverse, hn::LoadU(d, mu + k)), d, mu + k);

@@ -18,10 +18,10 @@ template <class Real>
 double softmax(const Real* s, std::size_t n, Real* mu) {
   double highest = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < n; ++k) highest = s[k] > highest ? static_cast<double>(s[k]) : highest;
-  double sum = 0;
+  long double sum = 0;  // a million terms would cost a double two digits
   for (std::size_t k = 0; k < n; ++k) sum += std::exp(s[k] - highest);
   for (std::size_t k = 0; k < n; ++k) mu[k] = static_cast<Real>(std::exp(s[k] - highest) / sum);
-  return highest + std::log(sum);
+  return highest + std::log(static_cast<double>(sum));
 }
 }  // namespace reference
 }  // namespace espalier::kernels

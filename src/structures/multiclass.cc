@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "espalier/base/error.h"
 #include "kernels/softmax.h"
@@ -56,9 +55,11 @@ void Multiclass::indicator(Output y, std::span<float> mu) const { set_indicator(
 void Multiclass::indicator(Output y, std::span<double> mu) const { set_indicator(y, mu); }
 
 std::vector<Multiclass::Scored> Multiclass::kbest(std::span<const double> s, std::size_t k) const {
-  std::vector<Output> order(num_labels_);
-  std::iota(order.begin(), order.end(), Output{0});
-  k = std::min(k, num_labels_);
+  std::vector<Output> order;
+  for (Output y = 0; y < num_labels_; ++y) {
+    if (s[y] > -std::numeric_limits<double>::infinity()) order.push_back(y);
+  }
+  k = std::min(k, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
                     [&](Output a, Output b) { return s[a] != s[b] ? s[a] > s[b] : a < b; });
   std::vector<Scored> best;

@@ -37,7 +37,7 @@ class Multiclass {
   void indicator(Output y, std::span<float> mu) const;
   void indicator(Output y, std::span<double> mu) const;
 
-  // The k best labels (all of them, if k >= L), best first.
+  // The k best labels, best first; all that are not excluded, if there are not k.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   // A label drawn from u.
   Output sample(std::span<const double> s, Random& random, Workspace& ws) const;

@@ -1,0 +1,199 @@
+#include "kernels/rows.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "espalier/base/random.h"
+#include "espalier/features/weights.h"
+#include "support/simd_targets.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kRows = 307;
+constexpr std::size_t kWidest = 70;
+const std::vector<std::size_t> kLengths{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 64, 129, 300};
+
+// Relative to the sum of the absolute terms.
+template <class Real>
+constexpr double kTolerance = sizeof(Real) == 4 ? 1e-6 : 1e-14;
+
+double between(Random& random, double low, double high) { return low + (high - low) * random.uniform(); }
+
+template <class Real>
+BasicWeights<Real> random_weights(Random& random, std::size_t width) {
+  BasicWeights<Real> w({kRows, width});
+  for (std::size_t r = 0; r < kRows; ++r) {
+    for (std::size_t k = 0; k < width; ++k) w.row(r)[k] = static_cast<Real>(between(random, -2, 2));
+  }
+  return w;
+}
+
+// Distinct ids in random order, in memory that ends where the row ends, so that a sanitizer sees a read
+// behind it.
+struct RandomRow {
+  std::vector<std::uint32_t> ids;
+  std::vector<float> values;
+
+  RandomRow(Random& random, std::size_t length, bool with_values) {
+    std::vector<std::uint32_t> all(kRows);
+    std::iota(all.begin(), all.end(), 0u);
+    random.shuffle(std::span(all));
+    ids = std::vector<std::uint32_t>(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length));
+    for (std::size_t j = 0; with_values && j < length; ++j) {
+      values.push_back(static_cast<float>(between(random, -3, 3)));
+    }
+    unit_ = !with_values;
+  }
+  kernels::SparseRow view() const { return {ids.data(), unit_ ? nullptr : values.data(), ids.size()}; }
+
+ private:
+  bool unit_;
+};
+
+template <class W>
+kernels::RowTable<const W> table(const BasicWeights<W>& w) {
+  return {w.row(0), w.shape().width, w.stride()};
+}
+template <class W>
+kernels::RowTable<W> table(BasicWeights<W>& w) {
+  return {w.row(0), w.shape().width, w.stride()};
+}
+
+// Scores start one element into their memory (duals of many examples lie side by side, aligned to nothing)
+// and end with it.
+template <class W, class Real>
+void check_scores(const BasicWeights<W>& w, const RandomRow& row, Real scale) {
+  const std::size_t width = w.shape().width;
+  constexpr Real kUntouched = 1234.5;
+  std::vector<Real> memory(1 + width, kUntouched);
+  kernels::score_rows(table(w), row.view(), scale, memory.data() + 1);
+  EXPECT_EQ(memory[0], kUntouched);
+
+  std::vector<double> expected(width), magnitude(width);
+  BasicWeights<double> exact, absolute;
+  exact.assign(w);
+  absolute.assign(w);
+  for (double& v : absolute.values()) v = std::abs(v);
+  RandomRow positive = row;
+  for (float& v : positive.values) v = std::abs(v);
+  kernels::reference::score_rows(table(std::as_const(exact)), row.view(), static_cast<double>(scale),
+                                 expected.data());
+  kernels::reference::score_rows(table(std::as_const(absolute)), positive.view(),
+                                 std::abs(static_cast<double>(scale)), magnitude.data());
+  for (std::size_t k = 0; k < width; ++k) {
+    ASSERT_NEAR(memory[1 + k], expected[k], kTolerance<Real> * magnitude[k])
+        << "width " << width << ", " << row.ids.size() << " entries, label " << k;
+  }
+}
+
+template <class W, class Real>
+void check_all_scores() {
+  test_support::for_each_simd_target([] {
+    Random random(17);
+    for (std::size_t width = 1; width <= kWidest; ++width) {
+      const auto w = random_weights<W>(random, width);
+      for (const std::size_t length : kLengths) {
+        for (const bool with_values : {false, true}) {
+          check_scores(w, RandomRow(random, length, with_values), static_cast<Real>(between(random, -2, 2)));
+          if (::testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  });
+}
+
+TEST(ScoreRows, FloatAgreesWithTheReference) { check_all_scores<float, float>(); }
+TEST(ScoreRows, FloatWeightsSummedInDoubleAgreeWithTheReference) { check_all_scores<float, double>(); }
+TEST(ScoreRows, DoubleAgreesWithTheReference) { check_all_scores<double, double>(); }
+
+template <class W, class Real>
+void check_nothing_behind_is_written() {
+  test_support::for_each_simd_target([] {
+    Random random(18);
+    for (std::size_t width = 1; width <= kWidest; ++width) {
+      const auto w = random_weights<W>(random, width);
+      const RandomRow row(random, 5, true);
+      constexpr Real kUntouched = 1234.5;
+      std::vector<Real> s(width + 16, kUntouched);
+      kernels::score_rows(table(w), row.view(), Real{1}, s.data());
+      for (std::size_t k = width; k < s.size(); ++k)
+        ASSERT_EQ(s[k], kUntouched) << "width " << width << ", at " << k;
+    }
+  });
+}
+
+TEST(ScoreRows, WritesNothingBehindTheScores) {
+  check_nothing_behind_is_written<float, float>();
+  check_nothing_behind_is_written<float, double>();
+  check_nothing_behind_is_written<double, double>();
+}
+
+TEST(ScoreRows, ATableWithoutRowsScoresZero) {
+  test_support::for_each_simd_target([] {
+    for (std::size_t width = 1; width <= kWidest; ++width) {
+      const Weights w({0, width});
+      std::vector<float> s(width, 1);
+      kernels::score_rows(table(w), {nullptr, nullptr, 0}, 1.0f, s.data());
+      ASSERT_EQ(s, std::vector<float>(width, 0.0f));
+    }
+  });
+}
+
+template <class Real>
+void check_accumulation(BasicWeights<Real> w, const RandomRow& row, Random& random) {
+  const auto [rows, width] = w.shape();
+  std::vector<Real> memory(1 + width);
+  for (Real& d : memory) d = static_cast<Real>(between(random, -1, 1));
+  const Real* delta = memory.data() + 1;
+
+  const BasicWeights<Real> before = w;
+  DoubleWeights expected;
+  expected.assign(w);
+  const std::vector<double> exact_delta(delta, delta + width);
+  kernels::reference::accumulate_rows(table(expected), row.view(), exact_delta.data());
+  kernels::accumulate_rows(table(w), row.view(), delta);
+
+  std::vector<std::optional<double>> value(rows);
+  for (std::size_t j = 0; j < row.ids.size(); ++j) value[row.ids[j]] = row.values.empty() ? 1 : row.values[j];
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t k = 0; k < width; ++k) {
+      if (value[r]) {
+        const double magnitude = std::abs(before.row(r)[k]) + std::abs(*value[r] * delta[k]);
+        ASSERT_NEAR(w.row(r)[k], expected.row(r)[k], kTolerance<Real> * magnitude)
+            << "width " << width << ", row " << r << ", label " << k;
+      } else {
+        ASSERT_EQ(w.row(r)[k], before.row(r)[k]) << "a row that was not named: " << r << ", width " << width;
+      }
+    }
+    for (std::size_t k = width; k < w.stride(); ++k) ASSERT_EQ(w.row(r)[k], 0) << "padding, width " << width;
+  }
+}
+
+template <class Real>
+void check_all_accumulations() {
+  test_support::for_each_simd_target([] {
+    Random random(19);
+    for (std::size_t width = 1; width <= kWidest; ++width) {
+      const auto w = random_weights<Real>(random, width);
+      for (const std::size_t length : kLengths) {
+        for (const bool with_values : {false, true}) {
+          check_accumulation(w, RandomRow(random, length, with_values), random);
+          if (::testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  });
+}
+
+TEST(AccumulateRows, FloatAgreesWithTheReference) { check_all_accumulations<float>(); }
+TEST(AccumulateRows, DoubleAgreesWithTheReference) { check_all_accumulations<double>(); }
+
+}  // namespace
+}  // namespace espalier

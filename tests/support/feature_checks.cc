@@ -1,0 +1,136 @@
+#include "support/feature_checks.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace espalier::test_support {
+namespace {
+
+template <class Real>
+void fill(std::span<Real> values, Random& random) {
+  for (Real& v : values) v = static_cast<Real>(2 * random.uniform() - 1);
+}
+
+template <class A, class B>
+double dot(const A& a, const B& b) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) sum += static_cast<double>(a[k]) * b[k];
+  return sum;
+}
+
+template <class Real>
+BasicWeights<Real> random_weights(Random& random, WeightShape shape) {
+  BasicWeights<Real> w(shape);
+  for (std::size_t r = 0; r < shape.rows; ++r) fill(std::span<Real>(w.row(r), shape.width), random);
+  return w;
+}
+
+template <class Real>
+bool padding_is_zero(const BasicWeights<Real>& w) {
+  for (std::size_t r = 0; r < w.shape().rows; ++r) {
+    for (std::size_t k = w.shape().width; k < w.stride(); ++k) {
+      if (w.row(r)[k] != 0) return false;
+    }
+  }
+  return true;
+}
+
+template <class Real>
+std::string check_example(const Problem& problem, std::size_t i, Random& random, double tolerance) {
+  const std::size_t length = problem.num_statistics(i);
+  Workspace ws;
+  const auto w = random_weights<Real>(random, problem.weight_shape());
+  std::vector<Real> delta(length), s(length, std::numeric_limits<Real>::quiet_NaN());
+  fill(std::span<Real>(delta), random);
+  problem.score(i, w, Real{1}, std::span<Real>(s), ws);
+  BasicWeights<Real> image(problem.weight_shape());
+  problem.accumulate(i, std::span<const Real>(delta), image, ws);
+  if (!padding_is_zero(image)) return "accumulate() wrote into the padding";
+
+  // <F'w, delta> = <w, F delta>
+  const double left = dot(s, delta), right = dot(w.values(), image.values());
+  const double size = std::sqrt(dot(w.values(), w.values()) * dot(image.values(), image.values()));
+  if (!(std::abs(left - right) <= tolerance * size)) {
+    return fmt::format("<F'w, delta> is {}, <w, F delta> is {}", left, right);
+  }
+
+  // |F delta|^2
+  const double direct = problem.squared_norm(image);
+  const double told = problem.squared_norm(i, std::span<const Real>(delta), ws);
+  if (!(std::abs(told - direct) <= tolerance * direct)) {
+    return fmt::format("squared_norm(delta) is {}, |F delta|^2 is {}", told, direct);
+  }
+
+  // score() with a scale: rounding apart, the scale times the score without.
+  const auto scale = static_cast<Real>(-0.75);
+  std::vector<Real> scaled(length, std::numeric_limits<Real>::quiet_NaN());
+  problem.score(i, w, scale, std::span<Real>(scaled), ws);
+  for (std::size_t k = 0; k < length; ++k) {
+    if (!(std::abs(scaled[k] - scale * s[k]) <= tolerance * (1 + std::abs(s[k])))) {
+      return fmt::format("with the scale {} score {} is {}, without it {}", scale, k, scaled[k], s[k]);
+    }
+  }
+
+  // accumulate() adds to what is there.
+  BasicWeights<Real> sum = w;
+  problem.accumulate(i, std::span<const Real>(delta), sum, ws);
+  for (std::size_t j = 0; j < sum.values().size(); ++j) {
+    const double expected = static_cast<double>(w.values()[j]) + image.values()[j];
+    if (!(std::abs(sum.values()[j] - expected) <= tolerance)) {
+      return fmt::format("weight {} is {} after accumulate(), not {}", j, sum.values()[j], expected);
+    }
+  }
+
+  // |F(z - chi(y))|^2 <= squared_diameter, y the best output for random scores.
+  std::vector<Real> difference(length);
+  fill(std::span<Real>(s), random);
+  problem.argmax(i, std::span<const Real>(s), std::span<Real>(difference), ws);
+  for (Real& d : difference) d = -d;
+  problem.add_gold(i, Real{1}, std::span<Real>(difference));
+  const double distance = problem.squared_norm(i, std::span<const Real>(difference), ws);
+  if (!(distance <= problem.squared_diameter(i) * (1 + tolerance))) {
+    return fmt::format("an output is at {} from the gold one, beyond the squared diameter {}", distance,
+                       problem.squared_diameter(i));
+  }
+  return "";
+}
+
+// The scores of float weights summed in double are those of the same weights in double.
+std::string check_mixed_precision(const Problem& problem, std::size_t i, Random& random) {
+  Workspace ws;
+  const auto w = random_weights<float>(random, problem.weight_shape());
+  DoubleWeights widened;
+  widened.assign(w);
+  std::vector<double> mixed(problem.num_statistics(i)), exact(mixed.size());
+  problem.score(i, w, 1.5, mixed, ws);
+  problem.score(i, widened, 1.5, exact, ws);
+  for (std::size_t k = 0; k < mixed.size(); ++k) {
+    if (!(std::abs(mixed[k] - exact[k]) <= 1e-12)) {
+      return fmt::format("score {} is {} from float weights, {} from double ones", k, mixed[k], exact[k]);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+DoubleWeights random_double_weights(Random& random, WeightShape shape) {
+  return random_weights<double>(random, shape);
+}
+
+std::string check_features(const Problem& problem, Random& random) {
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    for (const std::string& found :
+         {check_example<float>(problem, i, random, 2e-6), check_example<double>(problem, i, random, 1e-13),
+          check_mixed_precision(problem, i, random)}) {
+      if (!found.empty()) return fmt::format("example {}: {}", i, found);
+    }
+  }
+  return "";
+}
+
+}  // namespace espalier::test_support
