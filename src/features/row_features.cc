@@ -20,6 +20,11 @@ kernels::RowTable<Real> as_kernel(BasicWeights<Real>& w) {
 
 }  // namespace
 
+void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::span<double> s) {
+  kernels::score_rows(kernels::RowTable<const float>{theta.values, theta.shape.width, theta.stride()},
+                      as_kernel(x), scale, s.data());
+}
+
 RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {
   squared_lengths_.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -15,15 +15,18 @@ inline constexpr std::uint32_t kUnknownAttribute = ~std::uint32_t{0};
 // What the readers of all formats share: turns names into ids, and collects the examples.
 class ClassifyBuilder {
  public:
-  ClassifyBuilder(const ClassifyReadOptions& options, Dictionary& attributes, Dictionary& labels,
-                  bool growing);
+  // Dictionaries that take in what they see.
+  ClassifyBuilder(const ClassifyReadOptions& options, Dictionary& attributes, Dictionary& labels);
+  // Dictionaries in which names are only looked up.
+  ClassifyBuilder(const ClassifyReadOptions& options, const Dictionary& attributes, const Dictionary& labels);
 
   // As many examples as were asked for.
   bool full() const { return options_.first && examples_.labels.size() == *options_.first; }
   std::size_t size() const { return examples_.labels.size(); }
 
   std::uint32_t attribute(std::string_view name) {
-    return growing_ ? attributes_.add(name) : attributes_.find(name).value_or(kUnknownAttribute);
+    if (growing_attributes_) return growing_attributes_->add(name);
+    return attributes_.find(name).value_or(kUnknownAttribute);
   }
   // Appends to the example that is being built.
   void add(std::uint32_t attribute, float value) {
@@ -38,9 +41,10 @@ class ClassifyBuilder {
   void number_labels();
 
   const ClassifyReadOptions& options_;
-  Dictionary& attributes_;
-  Dictionary& labels_;
-  const bool growing_;
+  const Dictionary& attributes_;
+  const Dictionary& labels_;
+  Dictionary* growing_attributes_ = nullptr;
+  Dictionary* growing_labels_ = nullptr;
   std::uint32_t bias_ = kUnknownAttribute;
   Dictionary seen_;  // labels by first appearance, while growing
   ClassifyExamples examples_;

@@ -37,11 +37,11 @@ ClassifyFormat guess_classify_format(const std::string& path) {
   return looks_like_idx(path) ? ClassifyFormat::idx : ClassifyFormat::libsvm;
 }
 
-ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
-                               Dictionary& attributes, Dictionary& labels, bool growing) {
-  ESPALIER_EXPECT(options.labels_required || !growing);
+namespace {
+
+ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
+                           const ClassifyReadOptions& options) {
   if (options.first == 0) throw Error::in("--first", "0 examples", "expected at least 1");
-  ClassifyBuilder builder(options, attributes, labels, growing);
   switch (options.format) {
     case ClassifyFormat::libsvm:
       read_libsvm(path, options, builder);
@@ -54,6 +54,21 @@ ClassifyExamples read_classify(const std::string& path, const ClassifyReadOption
       break;
   }
   return builder.finish(path == "-" ? "standard input" : path);
+}
+
+}  // namespace
+
+ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels) {
+  ESPALIER_EXPECT(options.labels_required && labels.size() == 0);
+  ClassifyBuilder builder(options, attributes, labels);
+  return read_into(builder, path, options);
+}
+
+ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels) {
+  ClassifyBuilder builder(options, attributes, labels);
+  return read_into(builder, path, options);
 }
 
 void read_crfsuite(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder) {
@@ -72,8 +87,18 @@ void read_crfsuite(const std::string& path, const ClassifyReadOptions& options, 
 }
 
 ClassifyBuilder::ClassifyBuilder(const ClassifyReadOptions& options, Dictionary& attributes,
-                                 Dictionary& labels, bool growing)
-    : options_(options), attributes_(attributes), labels_(labels), growing_(growing) {
+                                 Dictionary& labels)
+    : options_(options),
+      attributes_(attributes),
+      labels_(labels),
+      growing_attributes_(&attributes),
+      growing_labels_(&labels) {
+  if (options.bias) bias_ = attribute(kBiasAttribute);
+}
+
+ClassifyBuilder::ClassifyBuilder(const ClassifyReadOptions& options, const Dictionary& attributes,
+                                 const Dictionary& labels)
+    : options_(options), attributes_(attributes), labels_(labels) {
   if (options.bias) bias_ = attribute(kBiasAttribute);
 }
 
@@ -83,7 +108,7 @@ void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
   examples_.rows.finish_row();
   if (!label) {
     examples_.labels.push_back(kUnknownLabel);
-  } else if (growing_) {
+  } else if (growing_labels_) {
     examples_.labels.push_back(seen_.add(*label));
   } else {
     examples_.labels.push_back(labels_.find(*label).value_or(kUnknownLabel));
@@ -91,7 +116,7 @@ void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
 }
 
 ClassifyExamples ClassifyBuilder::finish(const std::string& name) {
-  if (growing_) {
+  if (growing_labels_) {
     if (examples_.labels.empty()) throw Error::in(name, "no examples", "expected at least one");
     number_labels();
     if (labels_.size() < 2) {
@@ -115,7 +140,7 @@ void ClassifyBuilder::number_labels() {
     return seen_.name(a) < seen_.name(b);
   });
   std::vector<std::uint32_t> numbered(seen_.size());
-  for (const std::uint32_t id : order) numbered[id] = labels_.add(seen_.name(id));
+  for (const std::uint32_t id : order) numbered[id] = growing_labels_->add(seen_.name(id));
   for (std::uint32_t& label : examples_.labels) label = numbered[label];
 }
 

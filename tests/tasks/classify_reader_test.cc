@@ -37,7 +37,8 @@ struct Data {
   Dictionary attributes, labels;
 
   Examples read(const std::string& path, const ClassifyReadOptions& options, bool growing) {
-    const ClassifyExamples read = read_classify(path, options, attributes, labels, growing);
+    const ClassifyExamples read = growing ? read_classify_growing(path, options, attributes, labels)
+                                          : read_classify(path, options, attributes, labels);
     EXPECT_EQ(read.rows.size(), read.labels.size());
     Examples examples;
     for (std::size_t i = 0; i < read.labels.size(); ++i) {
@@ -422,8 +423,8 @@ TEST(ClassifyReaderData, Mnist) {
   options.first = 59'000;
   Dictionary attributes, labels;
   const ClassifyExamples examples =
-      read_classify(folder + "train-images-idx3-ubyte.gz," + folder + "train-labels-idx1-ubyte.gz", options,
-                    attributes, labels, true);
+      read_classify_growing(folder + "train-images-idx3-ubyte.gz," + folder + "train-labels-idx1-ubyte.gz",
+                            options, attributes, labels);
   EXPECT_EQ(examples.rows.size(), 59'000u);
   EXPECT_EQ(examples.rows.num_entries(), 8'835'667u);
   EXPECT_EQ(attributes.size(), 717u);
@@ -441,7 +442,7 @@ TEST(ClassifyReaderData, LetterScale) {
   const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/data/letter-scale/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
   Dictionary attributes, labels;
-  const auto train = read_classify(folder + "letter.scale.train.svm.gz", {}, attributes, labels, true);
+  const auto train = read_classify_growing(folder + "letter.scale.train.svm.gz", {}, attributes, labels);
   EXPECT_EQ(train.rows.size(), 15'000u);
   EXPECT_EQ(train.rows.num_entries(), 240'000u);
   EXPECT_EQ(attributes.size(), 16u);
@@ -449,7 +450,7 @@ TEST(ClassifyReaderData, LetterScale) {
   for (std::uint32_t id = 0; id < 26; ++id) EXPECT_EQ(labels.name(id), std::to_string(id + 1));
   EXPECT_EQ(train.labels[0], 25u);
   EXPECT_EQ(train.rows.row(0).value(1), -0.466667f);
-  const auto test = read_classify(folder + "letter.scale.test.svm.gz", {}, attributes, labels, false);
+  const auto test = read_classify(folder + "letter.scale.test.svm.gz", {}, attributes, labels);
   EXPECT_EQ(test.rows.size(), 5'000u);
   EXPECT_EQ(std::count(test.labels.begin(), test.labels.end(), 0u), 195);
 }
@@ -460,7 +461,7 @@ TEST(ClassifyReaderData, Conll2000AsClassification) {
   ClassifyReadOptions options;
   options.format = ClassifyFormat::crfsuite;
   Dictionary attributes, labels;
-  const auto examples = read_classify(file, options, attributes, labels, true);
+  const auto examples = read_classify_growing(file, options, attributes, labels);
   EXPECT_EQ(examples.rows.size(), 211'727u);
   EXPECT_EQ(examples.rows.num_entries(), 3'808'439u);
   EXPECT_EQ(attributes.size(), 335'674u);

@@ -9,6 +9,9 @@
 
 namespace espalier {
 
+// s_k = scale sum_a x_a theta_ak: the scores of one row that is not part of a problem.
+void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::span<double> s);
+
 // The linear operator of multi-class problems: F_i = x_i (x) I, so that
 //   (F_i' w)_k   = sum_a x_ia w_ak          the score of label k
 //   F_i delta    = x_i delta'               row a of the weights changes by x_ia delta

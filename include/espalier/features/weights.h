@@ -59,6 +59,18 @@ class BasicWeights {
 using Weights = BasicWeights<float>;         // what solvers update and models keep
 using DoubleWeights = BasicWeights<double>;  // for certificates, L-BFGS and tests
 
+// Weights that live elsewhere, in a mapped model file.
+struct WeightsView {
+  const float* values;
+  WeightShape shape;
+
+  WeightsView(const float* first, WeightShape shape_of_all) : values(first), shape(shape_of_all) {}
+  WeightsView(const Weights& w)
+      : values(w.row(0)), shape(w.shape()) {}  // NOLINT: a view of weights is what it says
+  std::size_t stride() const { return row_stride(shape.width); }
+  const float* row(std::size_t r) const { return values + r * stride(); }
+};
+
 // The Euclidean |w|^2, summed in double precision.
 template <class Real>
 double euclidean_squared_norm(const BasicWeights<Real>& w) {

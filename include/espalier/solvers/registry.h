@@ -27,6 +27,7 @@ struct SolverSettings {
   Order order = Order::gap;
   EgStep step = EgStep::automatic;
   EgStart start = EgStart::gold;  // of a first run; one with duals at hand goes on from them
+  double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
 };

@@ -13,15 +13,13 @@
 namespace espalier {
 
 // The files that classification reads. docs/formats.md describes them for users.
-//   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by
-//   spaces and
-//             tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
+//   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by spaces
+//             and tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
 //             Numeric labels are one label however they are written: 1, +1 and 1.0. A row may lack the label,
 //             where labels are not required, if it begins with index:value; a dense row cannot.
 //   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example a line
-//   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to [0,
-//   1]; the
-//             attribute of a pixel is "row,column", both from 0
+//   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to
+//             [0, 1]; the attribute of a pixel is "row,column", both from 0
 enum class ClassifyFormat { libsvm, crfsuite, idx };
 
 // Throws Error listing the formats for a name that is none.
@@ -47,13 +45,15 @@ struct ClassifyReadOptions {
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";
 
-// Reads examples. When growing (training), the dictionaries take in what they see; otherwise unknown
-// attributes are skipped and unknown labels are kUnknownLabel. Zero values are dropped: they change nothing.
-// Throws Error for input that is malformed, names an attribute twice in a row (CRFsuite's format adds them
-// up, as CRFsuite does) or has a value that is not finite. When growing also for a file without examples or
-// with fewer than two labels; new labels are then numbered in their order (numerically if all are numbers,
-// else as text), so that ids do not depend on that of the rows. Requires labels where growing.
+// Reads training examples: the dictionaries, empty at first, take in what they see. Zero values are dropped: they change nothing.
+// Throws Error for input that is malformed, names an attribute twice in a row (CRFsuite's format adds them up, as CRFsuite
+// does), has a value that is not finite, no examples or fewer than two labels. Labels are numbered in their order
+// (numerically if all are numbers, else as text), so that ids do not depend on that of the rows.
+ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels);
+
+// The same with dictionaries that stay as they are: unknown attributes are skipped, unknown labels are kUnknownLabel.
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
-                               Dictionary& attributes, Dictionary& labels, bool growing);
+                               const Dictionary& attributes, const Dictionary& labels);
 
 }  // namespace espalier

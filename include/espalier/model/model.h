@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "espalier/learning/certificate.h"
+#include "espalier/learning/loss.h"
+#include "espalier/model/model_file.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// What a model file says of the training that made it.
+struct ModelInfo {
+  std::string task;
+  Loss loss;
+  double l2 = 0;
+  std::string solver;
+  Certificate certificate;
+};
+
+// Writes weights, certificate and whatever the task keeps into one file, atomically. The same contents give the same bytes.
+void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
+                const Weights& theta);
+
+// A model file, open and checked. Throws Error where it is not one, is damaged, or was made by a newer version.
+class Model {
+ public:
+  explicit Model(const std::string& path);
+
+  const ModelInfo& info() const { return info_; }
+  const Predictor& predictor() const { return *predictor_; }
+  WeightShape weight_shape() const { return shape_; }
+  // What `show --json` prints.
+  nlohmann::ordered_json describe() const;
+
+ private:
+  ModelFile file_;
+  nlohmann::ordered_json settings_;
+  ModelInfo info_;
+  WeightShape shape_;
+  std::unique_ptr<Predictor> predictor_;
+};
+
+}  // namespace espalier

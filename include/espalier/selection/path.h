@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/registry.h"
+
+namespace espalier {
+
+// l2_max, l2_max * factor, ... down to l2_min (which counts if it is hit but for rounding).
+struct PathOptions {
+  double l2_max = 1000, l2_min = 0.3, factor = 0.7;
+
+  // Throws Error where these describe no decreasing sequence.
+  std::vector<double> values() const;
+};
+
+// One regularisation constant of a path, optimised.
+struct PathPoint {
+  double l2 = 0;
+  Certificate certificate;  // with the passes of this value alone
+  double total_passes = 0;
+  double badness = 0;  // on held-out data
+  Status status = Status::not_run;
+};
+
+struct Path {
+  std::vector<PathPoint> points;
+  std::size_t best = 0;  // the point of least badness; the first (largest l2) of equals
+  Weights theta;         // its weights
+  Status status = Status::not_run;
+};
+
+// The regularisation path (Collins et al. 2008, section 7.1.2): each l2 is optimised to the tolerance from the previous one's
+// duals, which w(u) keeps valid as they are. `badness` rates weights on held-out data. The observer sees passes and seconds that run on
+// over all values. A stop (observer or Ctrl-C) ends the path with the points so far, the last one at the gap it has.
+Path regularisation_path(
+    const Problem& problem, const Loss& loss, const PathOptions& options, const SolverEntry& solver,
+    const SolverSettings& settings, const std::function<double(const Weights&)>& badness,
+    const std::function<Control(double l2, const Progress&, const Weights&)>& observer = {},
+    const std::function<void(const PathPoint&)>& finished = {});
+
+}  // namespace espalier

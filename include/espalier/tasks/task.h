@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/learning/loss.h"
+#include "espalier/learning/problem.h"
+#include "espalier/tasks/evaluation.h"
+
+namespace espalier {
+
+// What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to the task.
+struct TaskSections {
+  nlohmann::ordered_json settings;
+  std::vector<std::pair<std::string, std::string_view>> arrays;
+};
+
+// The same, as a model file has it, with what the task needs of the rest of the model.
+struct StoredTask {
+  const nlohmann::ordered_json& settings;
+  std::function<std::string_view(std::string_view name)> array;  // throws Error where there is none
+  WeightsView theta;
+  Loss loss;
+  std::string file;  // for messages
+};
+
+// Training data of some task, turned into a Problem.
+class TrainingSet {
+ public:
+  virtual ~TrainingSet() = default;
+  virtual std::string_view task() const = 0;
+  virtual int version() const = 0;  // of what sections() writes
+  virtual const Problem& problem() const = 0;
+  // "59,000 examples, 10 labels, 717 attributes"
+  virtual std::string describe() const = 0;
+  virtual TaskSections sections() const = 0;
+
+  virtual void read_dev(const std::string& path) = 0;
+  // Requires read_dev().
+  virtual Evaluation evaluate_dev(const Weights& theta) const = 0;
+};
+
+struct PredictOptions {
+  std::optional<std::string> format;  // default: the one that the model was trained on
+  bool marginals = false;             // the probability of every label
+  std::size_t kbest = 0;              // the k best outputs with their scores; 0: just the best
+};
+
+// A trained model of some task, ready to use. Const and thread-safe.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  // Reads the file `input` and hands what `predict` writes to `write`, piece by piece.
+  virtual void predict(const std::string& input, const PredictOptions& options,
+                       const std::function<void(std::string_view)>& write) const = 0;
+  virtual Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const = 0;
+
+  // "10 labels, 717 attributes"
+  virtual std::string describe() const = 0;
+  // The `top` heaviest features of each label, for people; every weight, for programs.
+  virtual std::string strongest(std::size_t top) const = 0;
+  virtual std::string all_weights() const = 0;
+};
+
+}  // namespace espalier

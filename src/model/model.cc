@@ -1,0 +1,108 @@
+#include "espalier/model/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/base/error.h"
+#include "espalier/tasks/registry.h"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity: beta is written as text, by the loss's own name.
+Json to_json(const ModelInfo& info) {
+  Json json;
+  json["task"] = info.task;
+  json["loss"] = info.loss.name();
+  json["l2"] = info.l2;
+  json["solver"] = info.solver;
+  json["certificate"] = {{"primal", info.certificate.primal},
+                         {"dual", info.certificate.dual},
+                         {"gap", info.certificate.gap()},
+                         {"relative_gap", info.certificate.relative_gap()},
+                         {"passes", info.certificate.passes}};
+  return json;
+}
+
+ModelInfo info_from(const Json& json) {
+  ModelInfo info;
+  info.task = json.at("task").get<std::string>();
+  info.loss = Loss::parse(json.at("loss").get<std::string>());
+  info.l2 = json.at("l2").get<double>();
+  info.solver = json.at("solver").get<std::string>();
+  const Json& certificate = json.at("certificate");
+  info.certificate.primal = certificate.at("primal").get<double>();
+  info.certificate.dual = certificate.at("dual").get<double>();
+  info.certificate.passes = certificate.at("passes").get<double>();
+  return info;
+}
+
+const TaskEntry& find_task(const std::string& name, const std::string& file) {
+  for (const TaskEntry& entry : task_table()) {
+    if (entry.name == name) return entry;
+  }
+  throw Error::in(file, fmt::format("a model of the task {}", quoted(name)),
+                  "this program does not know it; expected a newer espalier");
+}
+
+}  // namespace
+
+void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
+                const Weights& theta) {
+  const TaskSections sections = data.sections();
+  Json settings = to_json(info);
+  settings["task_version"] = data.version();
+  settings["rows"] = theta.shape().rows;
+  settings["width"] = theta.shape().width;
+  settings["settings"] = sections.settings;
+  const std::string text = settings.dump();
+
+  ModelFileWriter writer;
+  writer.add_bytes("model", text);
+  writer.add("weights", theta.values());
+  for (const auto& [name, bytes] : sections.arrays) writer.add_bytes(name, bytes);
+  writer.write(path);
+}
+
+Model::Model(const std::string& path) : file_(path) {
+  // The checksums hold, so whatever is wrong below was written that way: a file made by hand, or by another program.
+  try {
+    settings_ = Json::parse(file_.section_bytes("model"));
+    info_ = info_from(settings_);
+    shape_ = {settings_.at("rows").get<std::size_t>(), settings_.at("width").get<std::size_t>()};
+    const TaskEntry& task = find_task(info_.task, path);
+    if (settings_.at("task_version").get<int>() > task.version) {
+      throw Error::in(
+          path, fmt::format("version {} of {} models", settings_.at("task_version").get<int>(), task.name),
+          fmt::format("this program reads up to {}; expected a newer espalier", task.version));
+    }
+    const auto weights = file_.section<float>("weights");
+    const std::size_t stride = row_stride(shape_.width);
+    if (stride == 0 || weights.size() % stride != 0 || weights.size() / stride != shape_.rows) {
+      throw Error::in(path,
+                      fmt::format("{} weights for {} rows of {}", weights.size(), shape_.rows, shape_.width),
+                      "expected as many as the rows hold; train the model anew");
+    }
+    const StoredTask stored{settings_.at("settings"),
+                            [this](std::string_view name) { return file_.section_bytes(name); },
+                            WeightsView(weights.data(), shape_), info_.loss, path};
+    predictor_ = task.load(stored);
+  } catch (const nlohmann::json::exception& e) {
+    throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
+                    "train the model anew");
+  }
+}
+
+Json Model::describe() const {
+  Json json = to_json(info_);
+  json["rows"] = shape_.rows;
+  json["width"] = shape_.width;
+  json["settings"] = settings_.at("settings");
+  return json;
+}
+
+}  // namespace espalier

@@ -1,0 +1,257 @@
+#include "espalier/tasks/classify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "espalier/features/row_features.h"
+#include "espalier/learning/multiclass_problem.h"
+#include "espalier/structures/multiclass.h"
+#include "espalier/tasks/classify_costs.h"
+#include "espalier/tasks/classify_reader.h"
+#include "espalier/tasks/confusion.h"
+
+namespace espalier {
+namespace {
+
+template <class T>
+std::string_view as_bytes(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+template <class T>
+std::span<const T> as_array(std::string_view bytes, std::string_view name, const std::string& file) {
+  if (bytes.size() % sizeof(T) != 0) {
+    throw Error::in(file, fmt::format("section {} has {} bytes", quoted(name), bytes.size()),
+                    fmt::format("expected a multiple of {}", sizeof(T)));
+  }
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections) {
+  sections.arrays.emplace_back(name + ".bytes", as_bytes(dictionary.bytes()));
+  sections.arrays.emplace_back(name + ".offsets", as_bytes(dictionary.offsets()));
+  sections.arrays.emplace_back(name + ".table", as_bytes(dictionary.table()));
+}
+
+Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
+  const auto array = [&](const std::string& part) { return stored.array(name + part); };
+  return Dictionary(as_array<char>(array(".bytes"), name, stored.file),
+                    as_array<std::uint64_t>(array(".offsets"), name, stored.file),
+                    as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
+}
+
+std::string describe_sizes(const Dictionary& labels, const Dictionary& attributes) {
+  return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
+}
+
+Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const Dictionary& labels,
+                    std::span<const float> costs) {
+  const Multiclass structure(labels.size());
+  Confusion confusion(labels, costs);
+  std::vector<double> s(labels.size());
+  Workspace ws;
+  for (std::size_t i = 0; i < examples.labels.size(); ++i) {
+    score_row(examples.rows.row(i), theta, 1.0, s);
+    confusion.add(examples.labels[i], structure.decode(std::span<const double>(s), ws));
+  }
+  return confusion.evaluate();
+}
+
+class ClassifyTrainingSet final : public TrainingSet {
+ public:
+  ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options) : options_(options) {
+    auto read = reading(path);
+    read.first = options.first;
+    format_ = to_string(read.format);
+    train_ = read_classify_growing(path, read, attributes_, labels_);
+    if (!options.costs.empty()) costs_ = read_costs(options.costs, labels_);
+    problem_ = std::make_unique<MulticlassProblem>(
+        MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_));
+  }
+
+  std::string_view task() const override { return "classify"; }
+  int version() const override { return kClassifyVersion; }
+  const Problem& problem() const override { return *problem_; }
+  std::string describe() const override {
+    return fmt::format("{} examples, {}", grouped(train_.labels.size()),
+                       describe_sizes(labels_, attributes_));
+  }
+
+  TaskSections sections() const override {
+    TaskSections sections;
+    sections.settings["format"] = format_;
+    sections.settings["bias"] = options_.bias;
+    sections.settings["costs"] = !costs_.empty();
+    add_dictionary("labels", labels_, sections);
+    add_dictionary("attributes", attributes_, sections);
+    if (!costs_.empty()) sections.arrays.emplace_back("costs", as_bytes(std::span<const float>(costs_)));
+    return sections;
+  }
+
+  void read_dev(const std::string& path) override {
+    dev_ = read_classify(path, reading(path), attributes_, labels_);
+  }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    return evaluate(dev_, theta, labels_, costs_);
+  }
+
+ private:
+  ClassifyReadOptions reading(const std::string& path) const {
+    ClassifyReadOptions read;
+    read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
+    read.bias = options_.bias;
+    return read;
+  }
+
+  ClassifyOptions options_;
+  std::string format_;
+  Dictionary attributes_, labels_;
+  ClassifyExamples train_, dev_;
+  std::vector<float> costs_;
+  std::unique_ptr<MulticlassProblem> problem_;
+};
+
+class ClassifyPredictor final : public Predictor {
+ public:
+  explicit ClassifyPredictor(const StoredTask& stored)
+      : theta_(stored.theta),
+        loss_(stored.loss),
+        format_(stored.settings.at("format").get<std::string>()),
+        bias_(stored.settings.at("bias").get<bool>()),
+        has_costs_(stored.settings.value("costs", false)),
+        attributes_(load_dictionary("attributes", stored)),
+        labels_(load_dictionary("labels", stored)),
+        structure_(labels_.size()) {
+    if (theta_.shape != WeightShape{attributes_.size(), labels_.size()}) {
+      throw Error::in(
+          stored.file,
+          fmt::format("{} x {} weights for {}", theta_.shape.rows, theta_.shape.width, describe()),
+          "expected one for each pair; train the model anew");
+    }
+    if (has_costs_) costs_ = as_array<float>(stored.array("costs"), "costs", stored.file);
+    if (has_costs_ && costs_.size() != labels_.size() * labels_.size()) {
+      throw Error::in(stored.file, fmt::format("{} costs for {}", costs_.size(), describe()),
+                      "expected one for each pair of labels; train the model anew");
+    }
+  }
+
+  void predict(const std::string& input, const PredictOptions& options,
+               const std::function<void(std::string_view)>& write) const override {
+    if (options.marginals && !loss_.smooth()) {
+      throw Error(fmt::format(
+          "--marginals: a model of loss {} has no probabilities; expected one trained with a finite "
+          "beta, as --loss crf",
+          loss_.name()));
+    }
+    const ClassifyExamples examples = read(input, options.format, false);
+    std::vector<double> s(labels_.size()), mu(labels_.size());
+    std::string line;
+    Workspace ws;
+    for (std::size_t i = 0; i < examples.labels.size(); ++i) {
+      score_row(examples.rows.row(i), theta_, 1.0, s);
+      const auto best = structure_.decode(std::span<const double>(s), ws);
+      line.clear();
+      if (options.kbest > 0) {
+        append_kbest(s, mu, options.kbest, line, ws);
+      } else {
+        line += labels_.name(best);
+      }
+      if (options.marginals) {
+        probabilities(s, mu, ws);
+        for (std::uint32_t y = 0; y < labels_.size(); ++y)
+          line += fmt::format("\t{}:{:.6f}", labels_.name(y), mu[y]);
+      }
+      line += '\n';
+      write(line);
+    }
+  }
+
+  Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const override {
+    return espalier::evaluate(read(gold, format, true), theta_, labels_, costs_);
+  }
+
+  std::string describe() const override { return describe_sizes(labels_, attributes_); }
+
+  std::string strongest(std::size_t top) const override {
+    std::string text;
+    std::vector<std::uint32_t> order(attributes_.size());
+    for (std::uint32_t y = 0; y < labels_.size(); ++y) {
+      for (std::uint32_t a = 0; a < order.size(); ++a) order[a] = a;
+      const std::size_t count = std::min(top, order.size());
+      std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                        [&](std::uint32_t a, std::uint32_t b) {
+                          const float x = weight(a, y), z = weight(b, y);
+                          return x != z ? x > z : a < b;
+                        });
+      text += fmt::format("{}\n", labels_.name(y));
+      for (std::size_t r = 0; r < count; ++r) {
+        text += fmt::format("  {:>+9.4f}  {}\n", weight(order[r], y), attributes_.name(order[r]));
+      }
+    }
+    return text;
+  }
+
+  std::string all_weights() const override {
+    std::string text;
+    for (std::uint32_t a = 0; a < attributes_.size(); ++a) {
+      for (std::uint32_t y = 0; y < labels_.size(); ++y) {
+        text += fmt::format("{}\t{}\t{}\n", attributes_.name(a), labels_.name(y), weight(a, y));
+      }
+    }
+    return text;
+  }
+
+ private:
+  float weight(std::uint32_t attribute, std::uint32_t label) const { return theta_.row(attribute)[label]; }
+
+  ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
+                        bool labels_required) const {
+    ClassifyReadOptions read;
+    read.format = parse_classify_format(format.value_or(format_));
+    read.bias = bias_;
+    read.labels_required = labels_required;
+    return read_classify(path, read, attributes_, labels_);
+  }
+
+  // u(y) ~ exp(beta s_y)
+  void probabilities(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+    Workspace::Frame frame(ws);
+    const auto scaled = frame.take<double>(s.size());
+    for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = loss_.beta * s[k];
+    structure_.log_partition(scaled, mu, ws);
+  }
+
+  void append_kbest(std::span<const double> s, std::span<double> mu, std::size_t k, std::string& line,
+                    Workspace& ws) const {
+    if (loss_.smooth()) probabilities(s, mu, ws);
+    bool first = true;
+    for (const auto& [y, score] : structure_.kbest(s, k)) {
+      if (!std::exchange(first, false)) line += '\t';
+      line += fmt::format("{}:{:.6f}", labels_.name(y), loss_.smooth() ? mu[y] : score);
+    }
+  }
+
+  WeightsView theta_;
+  Loss loss_;
+  std::string format_;
+  bool bias_, has_costs_;
+  Dictionary attributes_, labels_;
+  Multiclass structure_;
+  std::span<const float> costs_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options) {
+  return std::make_unique<ClassifyTrainingSet>(path, options);
+}
+
+std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored) {
+  return std::make_unique<ClassifyPredictor>(stored);
+}
+
+}  // namespace espalier

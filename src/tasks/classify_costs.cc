@@ -1,0 +1,70 @@
+#include "espalier/tasks/classify_costs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "espalier/base/error.h"
+#include "espalier/base/input.h"
+#include "espalier/base/parse_number.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::string_view kExpected = "expected GOLD PREDICTED COST";
+
+// Up to four fields of a line: one more than there may be.
+std::size_t split(std::string_view line, std::array<std::string_view, 4>& fields) {
+  constexpr std::string_view kSpace = " \t";
+  std::size_t count = 0;
+  while (count < fields.size()) {
+    const std::size_t begin = line.find_first_not_of(kSpace);
+    if (begin == std::string_view::npos) break;
+    const std::size_t end = std::min(line.find_first_of(kSpace, begin), line.size());
+    fields[count++] = line.substr(begin, end - begin);
+    line.remove_prefix(end);
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<float> read_costs(const std::string& path, const Dictionary& labels) {
+  const std::size_t size = labels.size();
+  std::vector<float> costs(size * size, 1.0f);
+  for (std::size_t y = 0; y < size; ++y) costs[y * size + y] = 0;
+  std::vector<bool> named(size * size);
+
+  LineReader reader(path);
+  std::string_view line;
+  while (reader.next(line)) {
+    line = line.substr(0, line.find('#'));
+    std::array<std::string_view, 4> fields;
+    const std::size_t count = split(line, fields);
+    if (count == 0) continue;
+    if (count != 3)
+      reader.fail(fmt::format("{} fields", count == 4 ? "more than 3" : std::to_string(count)), kExpected);
+    std::size_t pair = 0;
+    for (const std::string_view name : {fields[0], fields[1]}) {
+      const auto id = labels.find(name);
+      if (!id)
+        reader.fail(fmt::format("the label {}", quoted(name)), "expected a label of the training data");
+      pair = pair * size + *id;
+    }
+    const auto cost = parse_float(fields[2]);
+    if (!cost || *cost < 0)
+      reader.fail(fmt::format("the cost {}", quoted(fields[2])), "expected a number >= 0");
+    if (pair % (size + 1) == 0 && *cost != 0) {
+      reader.fail(fmt::format("the cost {} for the right answer", quoted(fields[2])),
+                  "expected 0: being right is free");
+    }
+    if (named[pair])
+      reader.fail(fmt::format("{} {} once more", quoted(fields[0]), quoted(fields[1])),
+                  "expected each pair once");
+    named[pair] = true;
+    costs[pair] = *cost;
+  }
+  return costs;
+}
+
+}  // namespace espalier
