@@ -36,6 +36,7 @@ std::string all_formats(const Sentence& sentence) {
 struct Leaves {
   std::vector<std::string> words, tags;
   std::set<std::string> labels;
+  bool repeats_a_label = false;  // (NP (NP ...)) with nothing else in the outer one
   bool well_formed = false;
 };
 
@@ -68,9 +69,13 @@ class TreeReader {
       return !leaves_.words.back().empty() && eat(')');
     }
     leaves_.labels.insert(label);
+    const bool same_label = text_.compare(at_, label.size() + 2, "(" + label + " ") == 0;
+    std::size_t children = 0;
     do {
       if (!node()) return false;
+      ++children;
     } while (eat(' '));
+    leaves_.repeats_a_label |= same_label && children == 1;
     return eat(')');
   }
 
@@ -110,6 +115,7 @@ RC_GTEST_PROP(Grammar, BracketsHoldTheWordsAndTags, (std::uint64_t seed)) {
     const TreeReader reader(s.tree);
     const Leaves& leaves = reader.leaves();
     RC_ASSERT(leaves.well_formed);
+    RC_ASSERT(!leaves.repeats_a_label);
     RC_ASSERT(s.tree.starts_with("(S "));
     RC_ASSERT(std::ranges::equal(leaves.words, s.words));
     RC_ASSERT(std::ranges::equal(leaves.tags, s.tags));

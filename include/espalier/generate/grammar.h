@@ -33,9 +33,8 @@ struct Sentence {
 // the same sentences on every machine (all draws are in integers), however many are asked for.
 //
 // It is learnable without being trivial: words with two tags ("plans"), names that are a person, a place or a
-// company
-// ("Marlow"), prepositional phrases that attach to either side, words that topics share, and one sentence in
-// twenty that borrows words from another topic.
+// company ("Marlow"), prepositional phrases that attach to either side, words that topics share, and one
+// sentence in twenty that borrows words from another topic.
 class Grammar {
  public:
   static constexpr std::size_t kMinWords = 4;
