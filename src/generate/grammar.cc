@@ -96,7 +96,7 @@ std::uint32_t Grammar::read_phrase(std::size_t phrase, std::size_t& cursor, bool
   }
 
   ESPALIER_EXPECT(rule.children.size() <= kMaxChildren);
-  std::array<std::uint32_t, kMaxChildren> heads;
+  std::array<std::uint32_t, kMaxChildren> heads{};
   const std::size_t begin = out.words.size();
   for (std::size_t i = 0; i < rule.children.size(); ++i) {
     const RuleChild& child = rule.children[i];

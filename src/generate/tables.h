@@ -13,8 +13,8 @@ struct TopicRow {
   unsigned weight;
 };
 
-// "NP", 3, "det:DT/det *noun:NN PP/nmod", "sports": in a hundred expansions of NP, choose this one in
-// proportion to its weight (four times it in the topics that the last column names).
+// "NP", 3, "the:DT/det *noun:NN PP/nmod", "sports": an NP becomes this in proportion to the weight, four
+// times as often in the topics that the last column names.
 //   phrase     an upper-case name; the label in the tree is what stands before the first '-'
 //   _phrase    leaves no bracket: its children stand among those of its parent
 //   list:TAG   a word of that list, in the form that the tag asks for
@@ -46,7 +46,8 @@ struct ListRow {
   unsigned common_percent;
 };
 
-// Words in order of frequency. Irregular forms follow the stem: "child/children", "win/won/won".
+// Words in order of frequency; one that stands here twice is drawn as often as both places say. Irregular
+// forms follow the stem: "child/children", "win/won/won", "good/well".
 struct WordsRow {
   std::string_view list;
   std::string_view topic;  // empty: of no topic

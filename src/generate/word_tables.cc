@@ -9,9 +9,9 @@ constexpr TopicRow kTopics[kNumTopics] = {
 };
 
 constexpr ListRow kLists[] = {
-    {"noun", WordKind::noun, 72, 22},           {"role", WordKind::noun, 70, 25},
-    {"transitive", WordKind::verb, 58, 36},     {"intransitive", WordKind::verb, 58, 36},
-    {"adjective", WordKind::adjective, 55, 38}, {"measure", WordKind::noun, 90, 0},
+    {"noun", WordKind::noun, 80, 17},           {"role", WordKind::noun, 80, 17},
+    {"transitive", WordKind::verb, 64, 33},     {"intransitive", WordKind::verb, 64, 33},
+    {"adjective", WordKind::adjective, 64, 33}, {"measure", WordKind::noun, 90, 0},
     {"institution", WordKind::fixed, 65, 30},   {"saying", WordKind::verb, 0, 100},
     {"wanting", WordKind::verb, 0, 100},
 };
@@ -21,12 +21,12 @@ constexpr WordsRow kWords[] = {
     {"noun", "",
      "plan year day week group thing way place problem part case result hand start report change answer "
      "question number end idea point story house door table road book letter room light line picture box "
-     "window paper garden friend/friends family street name word watch offer visit test call wall key "
-     "list rule step reason chance turn look sign mistake corner building bridge gate lamp shelf/shelves "
-     "basket wheel rope bell mirror ladder tool bottle"},
+     "window paper garden friend family street name word watch offer visit test call wall key list rule "
+     "step reason chance turn look sign mistake corner building bridge gate lamp shelf/shelves basket "
+     "wheel rope bell mirror ladder tool bottle"},
     {"role", "",
      "man/men woman/women child/children neighbour expert leader manager worker teacher visitor owner "
-     "friend/friends student driver reporter stranger"},
+     "friend student driver reporter stranger"},
     {"transitive", "",
      "see/saw/seen make/made/made take/took/taken give/gave/given find/found/found show/showed/shown want "
      "use need watch plan like start help change follow call keep/kept/kept bring/brought/brought "
@@ -68,10 +68,10 @@ constexpr WordsRow kWords[] = {
 
     // Finance.
     {"noun", "finance",
-     "market bank share price stock profit rate company/companies loan fund deal tax bond trade debt "
-     "investor cost budget account sale firm dividend loss/losses asset currency payment contract merger "
-     "note interest quarter forecast growth/growths margin portfolio broker index charge cut record model "
-     "pension mortgage rally lease cap transfer bill risk return option"},
+     "market bank share price stock profit rate company loan fund deal tax bond trade debt investor cost "
+     "budget account sale firm dividend loss asset currency payment contract merger note interest quarter "
+     "forecast growth margin portfolio broker index charge cut record model pension mortgage rally lease "
+     "cap transfer bill risk return option"},
     {"role", "finance",
      "investor banker trader analyst broker lender auditor accountant buyer shareholder clerk treasurer"},
     {"transitive", "finance",
@@ -88,13 +88,12 @@ constexpr WordsRow kWords[] = {
 
     // Politics.
     {"noun", "politics",
-     "government law vote party election minister bill policy/policies council campaign tax court reform "
-     "debate parliament border budget treaty speech poll power seat front race state office protest "
-     "scandal coalition committee motion ballot charter senate veto/vetoes cabinet ally pledge "
-     "crisis/crises summit leak rally strike bench plan majority report right motion"},
+     "government law vote party election minister bill policy council campaign tax court reform debate "
+     "parliament border budget treaty speech poll power seat front race state office protest scandal "
+     "coalition committee motion ballot charter senate veto/vetoes cabinet ally pledge crisis/crises "
+     "summit leak rally strike bench plan majority report right"},
     {"role", "politics",
-     "minister senator voter mayor president leader lawyer ambassador judge critic campaigner "
-     "deputy/deputies"},
+     "minister senator voter mayor president leader lawyer ambassador judge critic campaigner deputy"},
     {"transitive", "politics",
      "vote pass elect reform govern back oppose debate pledge block ban approve amend sign reject "
      "campaign lead/led/led appoint draft"},
@@ -109,10 +108,10 @@ constexpr WordsRow kWords[] = {
 
     // Travel.
     {"noun", "travel",
-     "trip hotel train flight city/cities beach map ticket guide island station passport journey tour "
-     "airport road mountain coast bag village bank drive museum tourist luggage/luggage ferry cruise "
-     "harbour visa castle trail hostel market resort bus/buses car cabin lake season route platform "
-     "suitcase souvenir desert tent border view track bar shore record"},
+     "trip hotel train flight city beach map ticket guide island station passport journey tour airport "
+     "road mountain coast bag village bank drive museum tourist luggage/luggage ferry cruise harbour visa "
+     "castle trail hostel market resort bus car cabin lake season route platform suitcase souvenir desert "
+     "tent border view track bar shore record"},
     {"role", "travel", "tourist guide pilot traveller passenger driver sailor guest hiker porter steward"},
     {"transitive", "travel",
      "visit book tour explore cross board guide drive/drove/driven pack reach map leave/left/left "
@@ -127,10 +126,10 @@ constexpr WordsRow kWords[] = {
 
     // Weather.
     {"noun", "weather",
-     "storm rain wind cloud snow sky/skies forecast flood temperature front shower sun heat degree frost "
-     "season pressure thunder/thunder fog coast breeze winter hail/hail drought summer gale "
-     "sunshine/sunshine climate warning drizzle lightning/lightning mist coast valley record wave "
-     "umbrella blizzard hurricane rainbow puddle current north/north spell low high draught ice/ice chart"},
+     "storm rain wind cloud snow sky forecast flood temperature front shower sun heat degree frost season "
+     "pressure thunder/thunder fog coast breeze winter hail/hail drought summer gale sunshine/sunshine "
+     "climate warning drizzle lightning/lightning mist valley record wave umbrella blizzard hurricane "
+     "rainbow puddle current north/north spell low high draught ice/ice chart"},
     {"role", "weather", "forecaster farmer resident driver sailor observer skier walker warden"},
     {"transitive", "weather",
      "forecast flood hit/hit/hit cover freeze/froze/frozen soak cool warm cloud batter threaten cross "
@@ -140,16 +139,15 @@ constexpr WordsRow kWords[] = {
      "rise/rose/risen thaw pass"},
     {"adjective", "weather",
      "cold wet warm dry windy sunny cloudy stormy mild heavy severe cool foggy icy humid frosty bleak light"},
-    {"measure", "weather", "degree inch/inches knot mile hour"},
+    {"measure", "weather", "degree inch knot mile hour"},
     {"institution", "weather", "Observatory Agency Station Institute Council Airport"},
 
     // Science.
     {"noun", "science",
-     "study/studies cell theory star experiment planet model test energy/energies method atom gene sample "
-     "data/data laboratory discovery particle signal brain paper wave field species/species scale "
-     "virus/viruses telescope formula protein magnet orbit degree crystal pressure bond chart current "
-     "fossil comet enzyme laser reaction microscope neuron quantum/quanta lens/lenses solution charge "
-     "record plate forecast acid"},
+     "study cell theory star experiment planet model test energy method atom gene sample data/data "
+     "laboratory discovery particle signal brain paper wave field species/species scale virus telescope "
+     "formula protein magnet orbit degree crystal pressure bond chart current fossil comet enzyme laser "
+     "reaction microscope neuron quantum/quanta lens solution charge record plate forecast acid"},
     {"role", "science",
      "scientist researcher professor student chemist physicist biologist inventor engineer scholar"},
     {"transitive", "science",
@@ -165,10 +163,10 @@ constexpr WordsRow kWords[] = {
 
     // Cooking.
     {"noun", "cooking",
-     "recipe sauce oven dish/dishes pan soup butter onion cake cup bread pot knife/knives plate dough "
-     "stock salad spoon egg garlic pepper kitchen bowl cheese meal potato/potatoes flavour herb "
-     "tomato/tomatoes lemon scale pie spice crust market stew season carrot noodle roast grill bean bake "
-     "pastry/pastries menu syrup bar roll fork batter mix heat oil plum"},
+     "recipe sauce oven dish pan soup butter onion cake cup bread pot knife/knives plate dough stock "
+     "salad spoon egg garlic pepper kitchen bowl cheese meal potato/potatoes flavour herb tomato/tomatoes "
+     "lemon scale pie spice crust market stew season carrot noodle roast grill bean bake pastry menu "
+     "syrup bar roll fork batter mix heat oil plum"},
     {"role", "cooking", "cook chef baker waiter guest butcher grocer diner farmer host"},
     {"transitive", "cooking",
      "cook bake stir mix boil chop slice roast add fry grill season serve taste heat peel pour stock melt "
@@ -184,8 +182,8 @@ constexpr WordsRow kWords[] = {
     {"noun", "music",
      "song band album concert note guitar stage record tune singer piano show drum melody star chord "
      "scale track fan rhythm bar choir pitch orchestra key single bass tour opera violin festival string "
-     "beat lyric studio audience hit ballad chorus/choruses score flute trumpet party microphone encore "
-     "duet rock cello sound solo harp"},
+     "beat lyric studio audience hit ballad chorus score flute trumpet party microphone encore duet rock "
+     "cello sound solo harp"},
     {"role", "music",
      "singer musician composer drummer guitarist conductor fan pianist producer dancer critic"},
     {"transitive", "music",

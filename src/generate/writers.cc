@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "espalier/base/error.h"
-
 namespace espalier {
 namespace {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,9 @@
 #include "espalier/base/random.h"
 
 namespace espalier {
+
+struct LexiconWord;
+struct PhraseRule;
 
 // One sentence with everything that the tasks predict about it. The views point into tables that live as long
 // as the program does.
@@ -29,9 +33,8 @@ struct Sentence {
 // the same sentences on every machine (all draws are in integers), however many are asked for.
 //
 // It is learnable without being trivial: words with two tags ("plans"), names that are a person, a place or a
-// company
-// ("Marlow"), prepositional phrases that attach to either side, words that topics share, and one sentence in
-// twenty that borrows words from another topic.
+// company ("Marlow"), prepositional phrases that attach to either side, words that topics share, and one
+// sentence in twenty that borrows words from another topic.
 class Grammar {
  public:
   static constexpr std::size_t kMinWords = 4;
@@ -45,8 +48,8 @@ class Grammar {
  private:
   // A derivation in preorder: either a phrase, by the rule that rewrote it, or a word.
   struct Node {
-    const struct PhraseRule* rule;
-    const struct LexiconWord* word;
+    const PhraseRule* rule;
+    const LexiconWord* word;
   };
 
   std::size_t topic_for_word();
