@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
 
 #include "espalier/learning/certificate.h"
 
@@ -9,6 +8,7 @@ namespace espalier {
 
 // For solvers without duals. The dual point that their weights imply gets better and worse from one report to
 // the next, but every dual value bounds the optimum, so the best one seen stays valid for all later weights.
+// The first is 0, that of the gold outputs themselves: far from the optimum, implied ones are often worse.
 class BestDual {
  public:
   Certificate improve(Certificate certificate) {
@@ -18,7 +18,7 @@ class BestDual {
   }
 
  private:
-  double best_ = -std::numeric_limits<double>::infinity();
+  double best_ = 0;
 };
 
 }  // namespace espalier

@@ -158,7 +158,7 @@ bool Descent::visit(std::size_t i, double eta, double& a, Weights& v) {
 bool Descent::report(const Weights& theta, bool diverged) {
   run_.pause();
   // Of weights that are not finite nothing can be certified.
-  Certificate certificate{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  Certificate certificate{std::numeric_limits<double>::infinity(), 0};
   if (!diverged) certificate = certify_implied(objective_, theta);
   certificate.passes = visits_.passes();
   const bool over = run_.report(best_dual_.improve(certificate), theta);

@@ -10,8 +10,9 @@ struct LbfgsOptions {
   int history = 10;  // pairs of vectors kept, as in Collins et al. 2008
 };
 
-// L-BFGS on the primal, by liblbfgs in double precision. Every point that a line search tries is a pass. Starts from theta and
-// leaves the best weights there. Throws Error if beta is infinite.
-Summary lbfgs(const Objective& objective, const LbfgsOptions& options, Weights& theta, const Observer& observer = {});
+// L-BFGS on the primal, by liblbfgs in double precision. Every point that a line search tries is a pass.
+// Starts from theta and leaves the best weights there. Throws Error if beta is infinite.
+Summary lbfgs(const Objective& objective, const LbfgsOptions& options, Weights& theta,
+              const Observer& observer = {});
 
 }  // namespace espalier
