@@ -112,7 +112,7 @@ class LibsvmReader {
       const float value = parse_value(value_text, index);
       ascending = ascending && (indices_.empty() || indices_.back() < index);
       indices_.push_back(index);
-      if (value != 0) builder_.add(attribute(index, index_text), value);
+      if (value != 0) builder_.add(attribute(index), value);
     }
     if (!ascending) refuse_repeated_index();
   }
@@ -125,7 +125,7 @@ class LibsvmReader {
                     "expected 'label value value ...'");
       }
       const float value = parse_value(field, ++index);
-      if (value != 0) builder_.add(attribute(index, {}), value);
+      if (value != 0) builder_.add(attribute(index), value);
     }
     if (dense_width_ == 0) {
       dense_width_ = index;
@@ -157,12 +157,18 @@ class LibsvmReader {
     return *value;
   }
 
-  // The id of an index, whose name is its decimal text: `text` where that begins with no zero.
-  std::uint32_t attribute(std::uint64_t index, std::string_view text) {
-    if (!text.empty() && text[0] != '0') return builder_.attribute(text);
+  // The id of an index, whose name is its decimal text. Looking up the smaller ones once halves the time of
+  // reading.
+  std::uint32_t attribute(std::uint64_t index) {
+    if (index < ids_.size() && ids_[index] != kUnasked) return static_cast<std::uint32_t>(ids_[index]);
     char digits[20];
     const auto result = std::to_chars(digits, digits + sizeof(digits), index);
-    return builder_.attribute({digits, static_cast<std::size_t>(result.ptr - digits)});
+    const std::uint32_t id = builder_.attribute({digits, static_cast<std::size_t>(result.ptr - digits)});
+    if (index < kRemembered) {
+      if (index >= ids_.size()) ids_.resize(index + 1, kUnasked);
+      ids_[index] = id;
+    }
+    return id;
   }
 
   void refuse_repeated_index() {
@@ -172,9 +178,13 @@ class LibsvmReader {
       lines_.fail(fmt::format("index {} twice", *twice), "expected each index once in a row");
   }
 
+  static constexpr std::uint64_t kRemembered = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t kUnasked = ~std::uint64_t{0};  // no id, not even kUnknownAttribute
+
   LineReader lines_;
   const ClassifyReadOptions& options_;
   ClassifyBuilder& builder_;
+  std::vector<std::uint64_t> ids_;      // by index
   std::vector<std::uint64_t> indices_;  // of the row
   std::string last_label_, last_normalised_;
   std::uint64_t dense_width_ = 0;
