@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 namespace espalier {
@@ -27,12 +26,30 @@ double conjugate_value(const Objective& objective, std::size_t i, DoubleIn s, Do
   return value;
 }
 
-// w += omega_i F_i(z_i - mu_i); mu becomes z_i - mu_i.
+// w += omega_i F_i(z_i - mu_i); mu becomes omega_i(z_i - mu_i).
 void add_difference(const Problem& problem, std::size_t i, DoubleOut mu, DoubleWeights& w, Workspace& ws) {
   const double omega = problem.weight(i);
   for (double& m : mu) m *= -omega;
   problem.add_gold(i, omega, mu);
   problem.accumulate(i, mu, w, ws);
+}
+
+// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the loss's.
+double dual_at_temperature(const Objective& objective, const Weights& theta, double beta, Workspace& ws) {
+  const Problem& problem = objective.problem;
+  double dual = 0;
+  DoubleWeights w(problem.weight_shape());
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    Workspace::Frame frame(ws);
+    const std::size_t length = problem.num_statistics(i);
+    const auto s = frame.take<double>(length), mu = frame.take<double>(length);
+    problem.score(i, theta, beta, s, ws);
+    problem.add_cost(i, beta * objective.loss.gamma, s);
+    const double log_z = problem.log_partition(i, s, mu, ws);
+    dual += problem.weight(i) * conjugate_value(objective, i, s, mu, log_z, ws);
+    add_difference(problem, i, mu, w, ws);
+  }
+  return dual - problem.squared_norm(w) / (2 * objective.l2);
 }
 
 }  // namespace
@@ -99,31 +116,26 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
 Certificate certify_implied(const Objective& objective, const Weights& theta) {
   const Problem& problem = objective.problem;
   Workspace ws;
-  // The temperatures of the dual points that are tried: the loss's own, or for a maximum a spread that goes
-  // from nearly uniform over the best outputs to nearly one of them.
-  std::vector<double> betas{objective.loss.beta};
-  if (!objective.loss.smooth()) betas = {1, 4, 16, 64, 256};
-
-  double primal = 0;
-  std::vector<double> dual(betas.size());
-  for (std::size_t b = 0; b < betas.size(); ++b) {
-    primal = objective.l2 / 2 * problem.squared_norm(theta);
-    DoubleWeights w(problem.weight_shape());
-    for (std::size_t i = 0; i < problem.size(); ++i) {
-      Workspace::Frame frame(ws);
-      const std::size_t length = problem.num_statistics(i);
-      const auto s = frame.take<double>(length), mu = frame.take<double>(length);
-      primal += problem.weight(i) * example_loss(objective, i, theta, s, mu, ws);
-      // pi_i at this temperature: s_i = beta(F_i'theta + gamma p_i)
-      problem.add_cost(i, objective.loss.gamma, s);
-      for (double& score : s) score *= betas[b];
-      const double log_z = problem.log_partition(i, s, mu, ws);
-      dual[b] += problem.weight(i) * conjugate_value(objective, i, s, mu, log_z, ws);
-      add_difference(problem, i, mu, w, ws);
-    }
-    dual[b] -= problem.squared_norm(w) / (2 * objective.l2);
+  Certificate certificate;
+  certificate.primal = objective.l2 / 2 * problem.squared_norm(theta);
+  DoubleWeights w(problem.weight_shape());
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    Workspace::Frame frame(ws);
+    const std::size_t length = problem.num_statistics(i);
+    const auto s = frame.take<double>(length), pi = frame.take<double>(length);
+    const double loss = example_loss(objective, i, theta, s, pi, ws);
+    certificate.primal += problem.weight(i) * loss;
+    // g_i is zero at u_i = pi_i: H(pi_i)/beta + gamma(p_i.pi_i + q_i) = L_i + s.(z_i - pi_i)
+    add_difference(problem, i, pi, w, ws);
+    certificate.dual += problem.weight(i) * loss + dot(s, pi);
   }
-  return {primal, *std::max_element(dual.begin(), dual.end())};
+  certificate.dual -= problem.squared_norm(w) / (2 * objective.l2);
+  if (objective.loss.smooth()) return certificate;
+  // From nearly uniform over the good outputs to nearly one of them.
+  for (const double beta : {1, 4, 16, 64, 256}) {
+    certificate.dual = std::max(certificate.dual, dual_at_temperature(objective, theta, beta, ws));
+  }
+  return certificate;
 }
 
 }  // namespace espalier

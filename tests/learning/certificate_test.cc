@@ -1,0 +1,278 @@
+#include "espalier/learning/certificate.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "espalier/base/random.h"
+#include "support/enumerated_objective.h"
+#include "support/random_objective.h"
+#include "support/random_problem.h"
+
+namespace espalier {
+namespace {
+
+using test_support::any_data;
+using test_support::any_l2;
+using test_support::any_loss;
+using test_support::any_maximum_loss;
+using test_support::any_smooth_loss;
+using test_support::OwnedProblem;
+
+// What sums of the size of the objective may lose to rounding.
+double rounding(const Certificate& certificate) {
+  return 1e-11 * (1 + std::abs(certificate.primal) + std::abs(certificate.dual));
+}
+
+Weights any_weights(const Problem& problem) {
+  const double size = *rc::gen::element(0.0, 0.1, 1.0, 10.0);
+  return test_support::random_weights(*rc::gen::arbitrary<std::uint64_t>(), problem.weight_shape(), size);
+}
+
+// Scores from nearly uniform to saturated.
+DualState any_dual(const Problem& problem) {
+  DualState dual(problem);
+  Random random(*rc::gen::arbitrary<std::uint64_t>());
+  const double size = *rc::gen::element(0.1, 3.0, 100.0);
+  Workspace ws;
+  for (std::size_t i = 0; i < dual.size(); ++i) {
+    for (float& s : dual.s(i)) s = static_cast<float>(size * (2 * random.uniform() - 1));
+    dual.refresh(problem, i, ws);
+  }
+  return dual;
+}
+
+// u_i(y) ~ exp(s_i.chi(y)) for each example.
+std::vector<std::vector<double>> probabilities(const MulticlassProblem& problem, const DualState& dual) {
+  std::vector<std::vector<double>> u;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    u.push_back(test_support::enumerate(problem.examples().structure(i), dual.s(i)).probabilities);
+  }
+  return u;
+}
+
+RC_GTEST_PROP(Certificate, DualIsThatOfEnumeration, ()) {
+  const OwnedProblem owned(any_data());
+  const Objective objective{owned.problem, any_loss(), any_l2()};
+  const DualState dual = any_dual(owned.problem);
+  Workspace ws;
+  const DualValue value = evaluate_dual(objective, dual, ws);
+  const auto expected = test_support::enumerate_dual(owned.problem, objective.loss, objective.l2,
+                                                     probabilities(owned.problem, dual));
+  const double norm = euclidean_squared_norm(expected.w);
+  RC_ASSERT(std::abs(value.value - expected.value) <=
+            1e-11 * (1 + std::abs(expected.value) + norm / objective.l2 + 1 / objective.loss.beta));
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    RC_ASSERT(std::abs(value.conjugate[i] - expected.conjugate[i]) <= 1e-11 * (1 + 1 / objective.loss.beta));
+  }
+  for (std::size_t j = 0; j < expected.w.values().size(); ++j) {
+    RC_ASSERT(std::abs(value.w.values()[j] - expected.w.values()[j]) <= 1e-12);
+  }
+}
+
+RC_GTEST_PROP(Certificate, PrimalIsThatOfEnumeration, ()) {
+  const OwnedProblem owned(any_data());
+  const Objective objective{owned.problem, any_loss(), any_l2()};
+  const Weights theta = any_weights(owned.problem);
+  Workspace ws;
+  const double expected = test_support::enumerate_primal(owned.problem, objective.loss, objective.l2, theta);
+  RC_ASSERT(std::abs(evaluate_primal(objective, theta, ws) - expected) <=
+            1e-12 * (1 + expected + 1 / objective.loss.beta));
+}
+
+// P - D = sum_i omega_i g_i + l2/2 |theta - w(u)/l2|^2, each g_i the divergence that it stands for.
+RC_GTEST_PROP(Certificate, GapIsTheSumOfItsParts, ()) {
+  const OwnedProblem owned(any_data());
+  const Objective objective{owned.problem, any_loss(), any_l2()};
+  const Loss loss = objective.loss;
+  const Weights theta = any_weights(owned.problem);
+  const DualState dual = any_dual(owned.problem);
+  Workspace ws;
+  const DualValue value = evaluate_dual(objective, dual, ws);
+  std::vector<double> gaps{-7};
+  const Certificate certificate = certify(objective, theta, dual, value, ws, &gaps);
+  RC_ASSERT(gaps.size() == owned.problem.size());
+
+  const auto u = probabilities(owned.problem, dual);
+  double parts = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    RC_ASSERT(gaps[i] >= -1e-9);
+    parts += owned.problem.weight(i) * gaps[i];
+    // KL(u || pi)/beta, or the maximum less the mean
+    const auto at = test_support::enumerate_loss(owned.problem, loss, i, theta);
+    double expected = loss.smooth() ? 0 : at.value;
+    for (std::size_t y = 0; y < u[i].size(); ++y) {
+      if (u[i][y] == 0) continue;
+      if (loss.smooth()) {
+        // log pi(y) = beta(margin - L)
+        expected += u[i][y] * (std::log(u[i][y]) / loss.beta - (at.margins[y] - at.value));
+      } else {
+        expected -= u[i][y] * at.margins[y];
+      }
+    }
+    RC_ASSERT(std::abs(gaps[i] - expected) <= 1e-11 * (1 + std::abs(expected) + 1 / loss.beta));
+  }
+  DoubleWeights difference;
+  difference.assign(theta);
+  for (std::size_t j = 0; j < difference.values().size(); ++j) {
+    difference.values()[j] -= value.w.values()[j] / objective.l2;
+  }
+  parts += objective.l2 / 2 * euclidean_squared_norm(difference);
+  RC_ASSERT(std::abs(certificate.gap() - parts) <= 1e-9 * (certificate.primal + std::abs(certificate.dual)));
+
+  // With gaps, without them, and with everything left to certify(): the same.
+  const Certificate plain = certify(objective, theta, dual, value, ws),
+                    whole = certify(objective, theta, dual);
+  RC_ASSERT(std::abs(plain.primal - certificate.primal) <= rounding(certificate));
+  RC_ASSERT(plain.dual == certificate.dual);
+  RC_ASSERT(whole.primal == plain.primal);
+  RC_ASSERT(whole.dual == plain.dual);
+}
+
+RC_GTEST_PROP(Certificate, NoDualExceedsAnyPrimal, ()) {
+  const OwnedProblem owned(any_data());
+  const Objective objective{owned.problem, any_loss(), any_l2()};
+  const Certificate certificate = certify(objective, any_weights(owned.problem), any_dual(owned.problem));
+  RC_ASSERT(certificate.gap() >= -rounding(certificate));
+}
+
+// Weights that come from w(u)/l2 and are rounded to float: the gap has no other part than the g_i and the
+// rounding.
+RC_GTEST_PROP(Certificate, NoGapButTheExamplesAtTheDualsOwnWeights, ()) {
+  const OwnedProblem owned(any_data());
+  const Objective objective{owned.problem, any_loss(), 1};
+  const DualState dual = any_dual(owned.problem);
+  Workspace ws;
+  const DualValue value = evaluate_dual(objective, dual, ws);
+  Weights theta;
+  theta.assign(value.w, 1 / objective.l2);
+  std::vector<double> gaps;
+  const Certificate certificate = certify(objective, theta, dual, value, ws, &gaps);
+  double sum = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) sum += owned.problem.weight(i) * gaps[i];
+  const double rounded = 0x1p-48 * euclidean_squared_norm(value.w) / (objective.l2 * objective.l2);
+  RC_ASSERT(std::abs(certificate.gap() - sum) <= objective.l2 / 2 * rounded + rounding(certificate));
+}
+
+// For finite beta the dual point that weights imply has the gap |grad P|^2 / (2 l2).
+RC_GTEST_PROP(CertifyImplied, GapIsThatOfTheGradient, ()) {
+  const OwnedProblem owned(any_data());
+  const MulticlassProblem& problem = owned.problem;
+  const Objective objective{problem, any_smooth_loss(), any_l2()};
+  const Weights theta = any_weights(problem);
+  const Certificate certificate = certify_implied(objective, theta);
+
+  // grad P = l2 theta + sum_i omega_i F_i(pi_i - z_i)
+  Workspace ws;
+  DoubleWeights gradient;
+  gradient.assign(theta, objective.l2);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const auto e = test_support::enumerate_example(problem, i);
+    auto pi =
+        test_support::expectation(e, test_support::enumerate_loss(problem, objective.loss, i, theta).pi);
+    for (std::size_t k = 0; k < pi.size(); ++k) pi[k] = problem.weight(i) * (pi[k] - e.z[k]);
+    problem.accumulate(i, std::span<const double>(pi), gradient, ws);
+  }
+  const double expected = euclidean_squared_norm(gradient) / (2 * objective.l2);
+  RC_ASSERT(std::abs(certificate.gap() - expected) <= rounding(certificate) + 1e-11 / objective.loss.beta);
+  RC_ASSERT(certificate.primal == evaluate_primal(objective, theta, ws));
+}
+
+// For a maximum it is a bound, and no worse than that of one best output an example.
+RC_GTEST_PROP(CertifyImplied, OfAMaximumIsNoWorseThanOneArgmax, ()) {
+  const OwnedProblem owned(any_data());
+  const MulticlassProblem& problem = owned.problem;
+  const Objective objective{problem, any_maximum_loss(), any_l2()};
+  const Weights theta = any_weights(problem);
+  const Certificate certificate = certify_implied(objective, theta);
+  RC_ASSERT(certificate.gap() >= -rounding(certificate));
+  const double primal = test_support::enumerate_primal(problem, objective.loss, objective.l2, theta);
+  RC_ASSERT(std::abs(certificate.primal - primal) <= rounding(certificate));
+
+  std::vector<std::vector<double>> u;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const auto margins = test_support::enumerate_loss(problem, objective.loss, i, theta).margins;
+    u.emplace_back(margins.size());
+    u.back()[static_cast<std::size_t>(std::max_element(margins.begin(), margins.end()) - margins.begin())] =
+        1;
+  }
+  const auto one_argmax = test_support::enumerate_dual(problem, objective.loss, objective.l2, u);
+  RC_ASSERT(certificate.dual >= one_argmax.value - 1e-11 * (1 + std::abs(one_argmax.value)));
+}
+
+// An example of weight k is k times the same example.
+TEST(Certificate, AWeightIsANumberOfCopies) {
+  auto weighted = test_support::random_data(11);
+  test_support::MulticlassData copied;
+  copied.attributes = weighted.attributes;
+  copied.labels = weighted.labels;
+  copied.costs = weighted.costs;
+  for (std::size_t i = 0; i < weighted.gold.size(); ++i) {
+    weighted.omega[i] = static_cast<double>(1 + i % 3);
+    for (std::size_t copy = 0; copy < 1 + i % 3; ++copy) {
+      const auto row = weighted.rows.row(i);
+      for (std::size_t j = 0; j < row.ids.size(); ++j) copied.rows.add(row.ids[j], row.value(j));
+      copied.rows.finish_row();
+      copied.gold.push_back(weighted.gold[i]);
+    }
+  }
+  const OwnedProblem one(weighted), many(copied);
+  const Weights theta = test_support::random_weights(12, one.problem.weight_shape());
+  for (const Loss loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin(), Loss{0.3, 2}}) {
+    const Objective few_examples{one.problem, loss, 2}, many_examples{many.problem, loss, 2};
+    DualState few(one.problem), more(many.problem);
+    few.start_near_gold(one.problem, 2);
+    more.start_near_gold(many.problem, 2);
+    const Certificate a = certify(few_examples, theta, few), b = certify(many_examples, theta, more);
+    EXPECT_NEAR(a.primal, b.primal, 1e-12 * b.primal) << loss.name();
+    EXPECT_NEAR(a.dual, b.dual, 1e-12 * b.primal) << loss.name();
+    const Certificate c = certify_implied(few_examples, theta), d = certify_implied(many_examples, theta);
+    EXPECT_NEAR(c.primal, d.primal, 1e-12 * d.primal) << loss.name();
+    EXPECT_NEAR(c.dual, d.dual, 1e-12 * d.primal) << loss.name();
+  }
+}
+
+// Martins et al. 2010, footnote 10, for the whole objective: at the same u the dual is a times as well.
+RC_GTEST_PROP(Certificate, ScalesAsInMartinsFootnoteTen, ()) {
+  const OwnedProblem owned(any_data());
+  const Loss loss = any_loss();
+  const double l2 = any_l2();
+  const double a = *rc::gen::element(0.25, 0.5, 4.0);  // powers of two, so that a theta is exact
+  const Weights theta = any_weights(owned.problem);
+  Weights scaled_theta;
+  scaled_theta.assign(theta, a);
+  const DualState dual = any_dual(owned.problem);
+  const Certificate certificate = certify({owned.problem, loss, l2}, theta, dual);
+  const Certificate scaled =
+      certify({owned.problem, {loss.beta / a, a * loss.gamma}, l2 / a}, scaled_theta, dual);
+  RC_ASSERT(std::abs(scaled.primal - a * certificate.primal) <=
+            a * rounding(certificate) + 1e-11 / loss.beta);
+  RC_ASSERT(std::abs(scaled.dual - a * certificate.dual) <= a * rounding(certificate) + 1e-11 / loss.beta);
+}
+
+// 0 * (-infinity) is 0 in the entropy: a dual may exclude outputs.
+TEST(Certificate, ImpossibleOutputsHaveNoShare) {
+  const OwnedProblem owned(3);
+  DualState dual(owned.problem);
+  for (std::size_t i = 0; i < dual.size(); ++i) dual.s(i)[(owned.data.gold[i] + 1) % 4] = -INFINITY;
+  Workspace ws;
+  for (const Loss loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
+    const Objective objective{owned.problem, loss, 1};
+    const DualValue value = evaluate_dual(objective, dual, ws);
+    const auto expected =
+        test_support::enumerate_dual(owned.problem, loss, 1, probabilities(owned.problem, dual));
+    EXPECT_NEAR(value.value, expected.value, 1e-11 * std::abs(expected.value)) << loss.name();
+  }
+}
+
+TEST(Certificate, RelativeGap) {
+  EXPECT_EQ((Certificate{8, 6}).gap(), 2);
+  EXPECT_EQ((Certificate{8, 6}).relative_gap(), 0.25);
+  EXPECT_EQ((Certificate{0, 0}).relative_gap(), 0);
+}
+
+}  // namespace
+}  // namespace espalier
