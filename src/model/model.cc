@@ -41,7 +41,7 @@ ModelInfo info_from(const Json& json) {
   return info;
 }
 
-const TaskEntry& find_task(const std::string& name, const std::string& file) {
+const TaskEntry& find_task(std::string_view name, const std::string& file) {
   for (const TaskEntry& entry : task_table()) {
     if (entry.name == name) return entry;
   }
