@@ -120,7 +120,7 @@ class Eg {
       visit(round[r]);
       if (options_.stopping.interrupted() || passes() >= options_.stopping.passes) return;
       constexpr std::size_t kVisitsPerLookAtTheClock = 256;
-      if (r % kVisitsPerLookAtTheClock == 0 && run_.seconds() >= options_.stopping.seconds) return;
+      if (r % kVisitsPerLookAtTheClock == 0 && run_.exhausted(passes())) return;
     }
   }
 

@@ -31,6 +31,7 @@ void Run::resume() {
 }
 
 bool Run::exhausted(double passes) const {
+  if (rule_.tick) rule_.tick(passes);
   return rule_.interrupted() || passes >= rule_.passes || seconds() >= rule_.seconds;
 }
 

@@ -18,6 +18,7 @@ struct StoppingRule {
   double passes = 1000;
   double seconds = std::numeric_limits<double>::infinity();  // of training, without certification
   const std::atomic<bool>* stop = nullptr;                   // set by Ctrl-C; looked at after every example
+  std::function<void(double passes)> tick;                   // called now and then between reports: a sign of life
 
   bool interrupted() const { return stop && stop->load(std::memory_order_relaxed); }
 };
@@ -37,6 +38,7 @@ class Run {
   void resume();
 
   // True once the rule's passes or seconds are used up or the run is interrupted: certify, report and finish.
+  // Reads the clock and gives the sign of life, so not after every visit.
   bool exhausted(double passes) const;
 
   // Records a certificate (the clock must be paused) and asks the observer. True: the run is over.

@@ -1,0 +1,51 @@
+#include "cli/display.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace espalier::cli {
+
+Display::Display(double gap, bool quiet) : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), gap_(gap) {}
+
+Display::~Display() { clear_bar(); }
+
+void Display::note(const std::string& line) {
+  if (quiet_) return;
+  clear_bar();
+  fmt::print(stderr, "{}\n", line);
+}
+
+void Display::report(const Progress& progress, const std::string& headline) {
+  if (first_gap_ == 0) first_gap_ = progress.relative_gap();
+  last_gap_ = progress.relative_gap();
+  note(fmt::format("pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} gap {:.2e}{}", progress.passes,
+                   progress.seconds, progress.primal, progress.dual, progress.relative_gap(),
+                   headline.empty() ? "" : "  dev " + headline));
+}
+
+void Display::tick(double passes) {
+  if (quiet_ || !terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - drawn_ < std::chrono::milliseconds(100)) return;
+  drawn_ = now;
+  // Gaps shrink by factors, so their logarithm is what grows evenly.
+  constexpr int kWidth = 30;
+  double done = 0;
+  if (last_gap_ > 0 && first_gap_ > gap_ && gap_ > 0)
+    done = std::log(first_gap_ / last_gap_) / std::log(first_gap_ / gap_);
+  const int filled = static_cast<int>(kWidth * std::clamp(done, 0.0, 1.0));
+  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] pass {:.1f}", "", filled, "", kWidth - filled, passes);
+  if (last_gap_ > 0) fmt::print(stderr, ", gap {:.1e} of {:.1e}", last_gap_, gap_);
+  fmt::print(stderr, "\x1b[K");
+  bar_shown_ = true;
+}
+
+void Display::clear_bar() {
+  if (bar_shown_) fmt::print(stderr, "\r\x1b[K");
+  bar_shown_ = false;
+}
+
+}  // namespace espalier::cli

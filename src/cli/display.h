@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "espalier/base/progress.h"
+
+namespace espalier::cli {
+
+// What a long run shows on standard error: one line a report, and on a terminal a line below them that moves.
+class Display {
+ public:
+  // `gap` is the relative gap aimed at, which the bar measures progress by; quiet shows nothing.
+  Display(double gap, bool quiet);
+  ~Display();
+
+  void note(const std::string& line);
+  void report(const Progress& progress, const std::string& headline);
+  void tick(double passes);
+
+ private:
+  void clear_bar();
+
+  bool quiet_, terminal_, bar_shown_ = false;
+  double gap_, first_gap_ = 0, last_gap_ = 0;
+  std::chrono::steady_clock::time_point drawn_;
+};
+
+}  // namespace espalier::cli

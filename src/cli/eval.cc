@@ -1,0 +1,37 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "espalier/base/output.h"
+#include "espalier/model/model.h"
+
+namespace espalier::cli {
+
+void add_eval(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("eval", "measure a model on labelled data");
+  struct Arguments {
+    std::string model, gold;
+    std::optional<std::string> format;
+    bool json = false;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("MODEL", arguments->model, "a model that train saved")->required();
+  command->add_option("GOLD", arguments->gold, "labelled data; '-' is standard input")->required();
+  command->add_option("--format", arguments->format, "of GOLD; default: that of the training data");
+  command->add_flag("--json", arguments->json, "one JSON object; rates are fractions");
+  command->footer(
+      "Examples:\n"
+      "  espalier eval model.esp test.svm\n"
+      "  espalier eval model.esp test.svm --json");
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      const Model model(arguments->model);
+      const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->format);
+      OutputFile output("-");
+      output.write(arguments->json ? evaluation.report.dump() + '\n' : evaluation.text);
+      output.commit();
+      return kSuccess;
+    };
+  });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "espalier/base/error.h"
+#include "espalier/base/output.h"
+#include "espalier/generate/grammar.h"
+#include "espalier/generate/writers.h"
+
+namespace espalier::cli {
+namespace {
+
+struct Writer {
+  std::string_view task;
+  void (*append)(const Sentence&, std::string&);
+};
+constexpr Writer kWriters[] = {{"classify", append_classify},
+                               {"tag", append_tag},
+                               {"parse", append_parse},
+                               {"treebank", append_treebank}};
+
+const Writer& find_writer(std::string_view task) {
+  for (const Writer& writer : kWriters) {
+    if (writer.task == task) return writer;
+  }
+  throw Error(
+      fmt::format("generate: {} is no task; expected classify, tag, parse or treebank", quoted(task)));
+}
+
+}  // namespace
+
+void add_generate(CLI::App& program, Action& action) {
+  CLI::App* command =
+      program.add_subcommand("generate", "write sentences of a small built-in grammar, to try things with");
+  struct Arguments {
+    std::string task, output = "-";
+    std::uint64_t sentences = 1000, seed = 1;
+  };
+  const auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("TASK", arguments->task,
+                   "classify (topics, CRFsuite format), tag (entities), parse (CoNLL-U), treebank (brackets)")
+      ->required();
+  command->add_option("-n,--sentences", arguments->sentences, "how many")->capture_default_str();
+  command
+      ->add_option("--seed", arguments->seed,
+                   "the same seed gives the same sentences; train on one, test on another")
+      ->capture_default_str();
+  command->add_option("-o,--output", arguments->output, "where to; default: standard output");
+  command->footer("Example:\n  espalier generate classify -n 10000 --seed 2 -o train.txt");
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      const Writer& writer = find_writer(arguments->task);
+      OutputFile output(arguments->output);
+      Grammar grammar(arguments->seed);
+      Sentence sentence;
+      std::string buffer;
+      constexpr std::size_t kFull = 1 << 20;
+      for (std::uint64_t i = 0; i < arguments->sentences; ++i) {
+        grammar.next(sentence);
+        writer.append(sentence, buffer);
+        if (buffer.size() < kFull) continue;
+        output.write(buffer);
+        buffer.clear();
+      }
+      output.write(buffer);
+      output.commit();
+      return kSuccess;
+    };
+  });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,72 @@
+#include "cli/run_log.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "espalier/base/error.h"
+
+namespace espalier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity: what is not finite is left out.
+void set(Json& event, const char* key, double value) {
+  if (std::isfinite(value)) event[key] = value;
+}
+
+}  // namespace
+
+RunLog::RunLog(const std::string& path) : path_(path) {
+  if (path.empty()) return;
+  file_.reset(std::fopen(path.c_str(), "w"));
+  if (!file_) {
+    throw Error::in(path, fmt::format("cannot be created ({})", std::strerror(errno)),
+                    "expected a writable place for --log");
+  }
+}
+
+void RunLog::start(Json settings) {
+  Json event{{"event", "start"}};
+  event.update(settings);
+  write(event);
+}
+
+void RunLog::progress(const std::string& solver, double l2, const Progress& progress, const Json& dev) {
+  Json event{{"event", "progress"}, {"solver", solver}, {"l2", l2}};
+  set(event, "pass", progress.passes);
+  set(event, "seconds", progress.seconds);
+  set(event, "wall_seconds", wall_seconds());
+  set(event, "primal", progress.primal);
+  set(event, "dual", progress.dual);
+  set(event, "gap", progress.gap());
+  set(event, "relative_gap", progress.relative_gap());
+  if (!dev.is_null()) event["dev"] = dev;
+  write(event);
+}
+
+void RunLog::end(Json outcome) {
+  Json event{{"event", "end"}};
+  event.update(outcome);
+  set(event, "wall_seconds", wall_seconds());
+  write(event);
+}
+
+void RunLog::write(const Json& event) {
+  if (!file_) return;
+  // Names may hold bytes that are no UTF-8; they are replaced, not refused.
+  const std::string line = event.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0) {
+    throw Error::in(path_, fmt::format("cannot be written ({})", std::strerror(errno)),
+                    "expected room for --log");
+  }
+}
+
+double RunLog::wall_seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+}
+
+}  // namespace espalier::cli

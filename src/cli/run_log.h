@@ -1,0 +1,37 @@
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "espalier/base/progress.h"
+
+namespace espalier::cli {
+
+// RUN.jsonl: one JSON object a line, written as it happens so that a running job can be followed. An empty path logs nothing.
+class RunLog {
+ public:
+  // Throws Error where the file cannot be created.
+  explicit RunLog(const std::string& path);
+
+  void start(nlohmann::ordered_json settings);
+  // `dev` is null without held-out data.
+  void progress(const std::string& solver, double l2, const Progress& progress,
+                const nlohmann::ordered_json& dev);
+  void end(nlohmann::ordered_json outcome);
+
+ private:
+  void write(const nlohmann::ordered_json& event);
+  double wall_seconds() const;
+
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+  std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace espalier::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "espalier/learning/loss.h"
+#include "espalier/selection/path.h"
+#include "espalier/solvers/registry.h"
+#include "espalier/tasks/classify.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier::cli {
+
+// What `train` and `path` have in common, as it was typed.
+struct TrainingOptions {
+  std::string task, train, dev, output, log;
+  std::string loss = "crf", solver = "eg";
+  std::string order = "gap", step = "auto", start = "gold";
+  double gap = 1e-3, passes = 1000, seconds = 0, report_every = 5;
+  std::uint64_t seed = 1;
+  int threads = 1;
+  bool quiet = false;
+  ClassifyOptions classify;
+
+  // Adds the options that every task has.
+  void add_to(CLI::App& command);
+  void add_classify_to(CLI::App& command);
+
+  // Everything that can be wrong before the data is read. Throws Error.
+  Loss checked_loss() const;
+  SolverSettings checked_settings() const;
+  const SolverEntry& checked_solver() const;
+  // An unwritable place for the model is found out before hours of training, not after them.
+  void check_output() const;
+
+  std::unique_ptr<TrainingSet> read_data() const;
+  nlohmann::ordered_json to_json() const;
+};
+
+// The options of the l2 sequence, for `path` and for `train --l2 auto`.
+void add_path_options(CLI::App& command, PathOptions& options);
+
+}  // namespace espalier::cli
