@@ -22,7 +22,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "sections are used as they are in the file");
 
 constexpr std::string_view kMagic = "ESPALIER";
-constexpr std::size_t kAlignment = 64;
+constexpr std::size_t kAlignment = 64, kLongestName = 31;
 constexpr const char* kAnew = "copy the model again or train it anew";
 
 // The header is the same in all versions of the format, so that any version of the program can tell a newer
@@ -38,7 +38,7 @@ struct Header {
 };
 
 struct Entry {
-  char name[32];  // zeros behind it, at least one
+  char name[kLongestName + 1];  // zeros behind it, at least one
   std::uint64_t offset;
   std::uint64_t size;
   std::uint64_t checksum;
@@ -66,11 +66,14 @@ struct Descriptor {
 
 bool all_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= kLongestName && name.find('\0') == std::string_view::npos;
+}
+
 }  // namespace
 
 void ModelFileWriter::add_bytes(std::string_view name, std::string_view bytes) {
-  ESPALIER_EXPECT(!name.empty() && name.size() < sizeof(Entry::name) &&
-                  name.find('\0') == std::string_view::npos);
+  ESPALIER_EXPECT(is_name(name));
   ESPALIER_EXPECT(
       std::none_of(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; }));
   sections_.push_back(Section{std::string(name), bytes});
@@ -84,7 +87,7 @@ void ModelFileWriter::write(const std::string& path) const {
   std::uint64_t end = sizeof(Header) + sections_.size() * sizeof(Entry);
   for (const Section& section : sections_) {
     Entry entry{};
-    section.name.copy(entry.name, sizeof(entry.name) - 1);
+    section.name.copy(entry.name, kLongestName);
     entry.offset = aligned(end);
     entry.size = section.bytes.size();
     entry.checksum = checksum(section.bytes);
@@ -197,8 +200,8 @@ void ModelFile::read_directory() {
     Entry entry;
     std::memcpy(&entry, directory.data() + i * sizeof(Entry), sizeof(entry));
     const std::string name(entry.name, ::strnlen(entry.name, sizeof(entry.name)));
-    const bool well_named = !name.empty() && name.size() < sizeof(entry.name) && !has(name) &&
-                            all_zero({entry.name + name.size(), sizeof(entry.name) - name.size()});
+    const bool well_named =
+        is_name(name) && !has(name) && all_zero({entry.name + name.size(), sizeof(entry.name) - name.size()});
     if (!well_named || entry.reserved != 0 || entry.offset != aligned(end) || entry.offset > size_ ||
         entry.size > size_ - entry.offset) {
       throw corrupt("directory");
