@@ -41,18 +41,17 @@ HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x,
   for (auto& chain : sum) {
     for (auto& v : chain) v = hn::Zero(d);
   }
-  const W* base = w.data + column;
   std::size_t j = 0;
   for (; j + kChains <= x.size; j += kChains) {
     for (std::size_t c = 0; c < kChains; ++c) {
-      const W* row = base + x.ids[j + c] * w.stride;
+      const W* row = w.data + x.ids[j + c] * w.stride + column;
       const V value = hn::Set(d, static_cast<Real>(entry(x, j + c)));
       for (std::size_t v = 0; v < kVectors; ++v)
         sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
     }
   }
   for (; j < x.size; ++j) {
-    const W* row = base + x.ids[j] * w.stride;
+    const W* row = w.data + x.ids[j] * w.stride + column;
     const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
     for (std::size_t v = 0; v < kVectors; ++v)
       sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
@@ -100,9 +99,8 @@ HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow
     // Lanes of padding get a delta of zero, so that padding stays zero.
     const V change = column + lanes <= w.width ? hn::LoadU(d, delta + column)
                                                : load_first(d, delta + column, w.width - column, Real{0});
-    Real* base = w.data + column;
     for (std::size_t j = 0; j < x.size; ++j) {
-      Real* at = base + x.ids[j] * w.stride;
+      Real* at = w.data + x.ids[j] * w.stride + column;
       hn::Store(hn::MulAdd(hn::Set(d, static_cast<Real>(entry(x, j))), change, hn::Load(d, at)), d, at);
     }
   }

@@ -145,18 +145,5 @@ TYPED_TEST(SoftmaxTest, ManyLabels) {
   });
 }
 
-TYPED_TEST(SoftmaxTest, InPlace) {
-  test_support::for_each_simd_target([] {
-    Random random(6);
-    for (std::size_t n = 1; n <= 70; ++n) {
-      auto s = random_scores<TypeParam>(random, n, 5);
-      std::vector<TypeParam> mu(n);
-      const double log_z = kernels::softmax(s.data(), n, mu.data());
-      ASSERT_EQ(kernels::softmax(s.data(), n, s.data()), log_z);
-      ASSERT_EQ(s, mu);
-    }
-  });
-}
-
 }  // namespace
 }  // namespace espalier
