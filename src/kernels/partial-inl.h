@@ -14,8 +14,9 @@ HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 
-// The first n lanes from memory of any alignment, `filler` in the others. Highway's own MaskedLoad needs an aligned
-// address and reads the whole vector wherever the machine has no masked loads, so there the lanes go through a buffer.
+// The first n lanes from memory of any alignment, `filler` in the others. Highway's own MaskedLoad needs an
+// aligned address and reads the whole vector wherever the machine has no masked loads, so there the lanes go
+// through a buffer.
 template <class D, class Real = hwy::HWY_NAMESPACE::TFromD<D>>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> load_first(D d, const Real* from, std::size_t n, Real filler) {
   namespace hn = hwy::HWY_NAMESPACE;
