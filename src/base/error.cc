@@ -25,7 +25,7 @@ void expectation_failed(const char* condition, const char* file, int line) {
   std::abort();
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   std::string result = "'";
   std::size_t end = text.size() < kLongest ? text.size() : kLongest;

@@ -34,7 +34,7 @@ class DemoFolder {
 
 // Shows a command as a user would type it, and runs it.
 void step(const std::string& why, const std::vector<std::string>& arguments) {
-  fmt::print("\n# {}\n$ espalier {}\n", why, fmt::join(arguments, " "));
+  fmt::print("{}$ espalier {}\n", why.empty() ? "" : "\n# " + why + '\n', fmt::join(arguments, " "));
   std::fflush(stdout);
   const int status = run(arguments);
   std::fflush(stdout);
@@ -59,7 +59,7 @@ int demo_classify() {
   fmt::print("Which of eight topics is a sentence about? Sentences come from a small built-in grammar.\n");
   const DemoFolder folder;
   step("training data, and two other draws to choose l2 by and to test on",
-       {"generate", "classify", "-n", "8000", "--seed", "1", "-o", "train.txt"});
+       {"generate", "classify", "-n", "20000", "--seed", "1", "-o", "train.txt"});
   step("", {"generate", "classify", "-n", "2000", "--seed", "2", "-o", "dev.txt"});
   step("", {"generate", "classify", "-n", "2000", "--seed", "3", "-o", "test.txt"});
   step(
@@ -86,7 +86,7 @@ void add_demo(CLI::App& program, Action& action) {
   command->callback([task, &action] {
     action = [task] {
       if (*task != "classify") {
-        throw Error(fmt::format("demo: {} has no demo; expected classify", quoted(std::string_view(*task))));
+        throw Error(fmt::format("demo: {} has no demo; expected classify", in_quotes(*task)));
       }
       return demo_classify();
     };

@@ -23,7 +23,7 @@ const Writer& find_writer(std::string_view task) {
     if (writer.task == task) return writer;
   }
   throw Error(
-      fmt::format("generate: {} is no task; expected classify, tag, parse or treebank", quoted(task)));
+      fmt::format("generate: {} is no task; expected classify, tag, parse or treebank", in_quotes(task)));
 }
 
 }  // namespace

@@ -50,11 +50,14 @@ int run(std::vector<std::string> arguments) {
   } catch (const Error& e) {
     fmt::print(stderr, "espalier: {}\n", one_line(e.what()));
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "espalier: out of memory; expected more of it, or less data (--first)\n");
+    fmt::print(stderr, "espalier: out of memory; expected more of it, or less data\n");
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "espalier: unexpected: {}; please report it\n", one_line(e.what()));
   }
   return kUserError;
 }
 
 }  // namespace espalier::cli
 
+// NOLINTNEXTLINE(bugprone-exception-escape): only a failing standard error could still throw
 int main(int argc, char** argv) { return espalier::cli::run({argv + 1, argv + argc}); }

@@ -45,7 +45,7 @@ void add_train(CLI::App& program, Action& action) {
       const auto l2 = parse_double(arguments->l2);
       if (!l2 || !(*l2 > 0)) {
         throw Error(fmt::format("--l2: {} is no regularisation; expected a number > 0, or auto",
-                                quoted(std::string_view(arguments->l2))));
+                                in_quotes(arguments->l2)));
       }
       return train_one(*arguments, *l2);
     };

@@ -65,6 +65,7 @@ HWY_INLINE double softmax_lanes(D d, const Real* s, std::size_t n, Real* mu) {
 }
 
 double softmax_f32(const float* s, std::size_t n, float* mu) {
+  // NOLINTNEXTLINE(bugprone-branch-clone): the two are the same only where vectors are short
   return n > 8 ? softmax_lanes(hn::CappedTag<float, 16>(), s, n, mu)
                : softmax_lanes(hn::CappedTag<float, 8>(), s, n, mu);
 }

@@ -30,7 +30,7 @@ Loss Loss::parse(std::string_view text) {
         fmt::format("--loss: {} is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
                     "with BETA in (0, inf] and "
                     "GAMMA >= 0",
-                    quoted(text)));
+                    in_quotes(text)));
   }
   return loss;
 }

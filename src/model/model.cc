@@ -45,7 +45,7 @@ const TaskEntry& find_task(std::string_view name, const std::string& file) {
   for (const TaskEntry& entry : task_table()) {
     if (entry.name == name) return entry;
   }
-  throw Error::in(file, fmt::format("a model of the task {}", quoted(name)),
+  throw Error::in(file, fmt::format("a model of the task {}", in_quotes(name)),
                   "this program does not know it; expected a newer espalier");
 }
 

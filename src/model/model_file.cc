@@ -208,7 +208,7 @@ void ModelFile::read_directory() {
     }
     const std::string_view bytes = file.substr(entry.offset, entry.size);
     if (!all_zero(file.substr(end, entry.offset - end)) || checksum(bytes) != entry.checksum) {
-      throw corrupt("section " + espalier::quoted(name));
+      throw corrupt("section " + espalier::in_quotes(name));
     }
     end = entry.offset + entry.size;
     sections_.push_back(Section{name, bytes});
@@ -227,14 +227,14 @@ bool ModelFile::has(std::string_view name) const { return find(name) != nullptr;
 std::string_view ModelFile::section_bytes(std::string_view name) const {
   const Section* section = find(name);
   if (section == nullptr) {
-    throw Error::in(path_, fmt::format("no section {}", espalier::quoted(name)),
+    throw Error::in(path_, fmt::format("no section {}", espalier::in_quotes(name)),
                     "expected a model of another kind, or of this version of the program");
   }
   return section->bytes;
 }
 
 void ModelFile::fail_size(std::string_view name) const {
-  throw Error::in(path_, fmt::format("section {} has the wrong size", espalier::quoted(name)), kAnew);
+  throw Error::in(path_, fmt::format("section {} has the wrong size", espalier::in_quotes(name)), kAnew);
 }
 
 }  // namespace espalier

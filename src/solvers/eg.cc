@@ -36,13 +36,13 @@ EgStep parse_eg_step(std::string_view name) {
   if (name == "auto") return EgStep::automatic;
   if (name == "paper") return EgStep::paper;
   if (name == "safe") return EgStep::safe;
-  throw Error(fmt::format("--step: {} is no step rule; expected auto, paper or safe", quoted(name)));
+  throw Error(fmt::format("--step: {} is no step rule; expected auto, paper or safe", in_quotes(name)));
 }
 
 EgStart parse_eg_start(std::string_view name) {
   if (name == "gold") return EgStart::gold;
   if (name == "uniform") return EgStart::uniform;
-  throw Error(fmt::format("--start: {} is no starting point; expected gold or uniform", quoted(name)));
+  throw Error(fmt::format("--start: {} is no starting point; expected gold or uniform", in_quotes(name)));
 }
 
 namespace {

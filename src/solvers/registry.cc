@@ -70,7 +70,7 @@ const SolverEntry& find_solver(std::string_view name, const Loss& loss) {
     names += names.empty() ? "" : ", ";
     names += entry.name;
   }
-  throw Error(fmt::format("--solver: {} is no solver; expected one of {}", quoted(name), names));
+  throw Error(fmt::format("--solver: {} is no solver; expected one of {}", in_quotes(name), names));
 }
 
 }  // namespace espalier

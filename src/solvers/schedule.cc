@@ -14,7 +14,8 @@ Order parse_order(std::string_view name) {
   if (name == "random") return Order::random;
   if (name == "shuffled") return Order::shuffled;
   if (name == "cyclic") return Order::cyclic;
-  throw Error(fmt::format("--order: {} is no order; expected gap, random, shuffled or cyclic", quoted(name)));
+  throw Error(
+      fmt::format("--order: {} is no order; expected gap, random, shuffled or cyclic", in_quotes(name)));
 }
 
 Schedule::Schedule(Order order, std::size_t n, std::uint64_t seed) : order_(order), n_(n), random_(seed) {

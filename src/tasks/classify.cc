@@ -25,7 +25,7 @@ std::string_view as_bytes(std::span<const T> values) {
 template <class T>
 std::span<const T> as_array(std::string_view bytes, std::string_view name, const std::string& file) {
   if (bytes.size() % sizeof(T) != 0) {
-    throw Error::in(file, fmt::format("section {} has {} bytes", quoted(name), bytes.size()),
+    throw Error::in(file, fmt::format("section {} has {} bytes", in_quotes(name), bytes.size()),
                     fmt::format("expected a multiple of {}", sizeof(T)));
   }
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};

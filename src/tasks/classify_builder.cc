@@ -13,8 +13,18 @@
 namespace espalier {
 
 ClassifyBuilder::ClassifyBuilder(const ClassifyReadOptions& options, Dictionary& attributes,
-                                 Dictionary& labels, bool growing)
-    : options_(options), attributes_(attributes), labels_(labels), growing_(growing) {
+                                 Dictionary& labels)
+    : options_(options),
+      attributes_(attributes),
+      labels_(labels),
+      growing_attributes_(&attributes),
+      growing_labels_(&labels) {
+  if (options.bias) bias_ = attribute(kBiasAttribute);
+}
+
+ClassifyBuilder::ClassifyBuilder(const ClassifyReadOptions& options, const Dictionary& attributes,
+                                 const Dictionary& labels)
+    : options_(options), attributes_(attributes), labels_(labels) {
   if (options.bias) bias_ = attribute(kBiasAttribute);
 }
 
@@ -24,7 +34,7 @@ void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
   examples_.rows.finish_row();
   if (!label) {
     examples_.labels.push_back(kUnknownLabel);
-  } else if (growing_) {
+  } else if (growing_labels_) {
     examples_.labels.push_back(seen_.add(*label));
   } else {
     examples_.labels.push_back(labels_.find(*label).value_or(kUnknownLabel));
@@ -32,11 +42,11 @@ void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
 }
 
 ClassifyExamples ClassifyBuilder::finish(const std::string& name) {
-  if (growing_) {
+  if (growing_labels_) {
     if (examples_.labels.empty()) throw Error::in(name, "no examples", "expected at least one");
     number_labels();
     if (labels_.size() < 2) {
-      throw Error::in(name, fmt::format("only the label {}", quoted(labels_.name(0))),
+      throw Error::in(name, fmt::format("only the label {}", in_quotes(labels_.name(0))),
                       "expected at least two labels");
     }
   }
@@ -56,7 +66,7 @@ void ClassifyBuilder::number_labels() {
     return seen_.name(a) < seen_.name(b);
   });
   std::vector<std::uint32_t> numbered(seen_.size());
-  for (const std::uint32_t id : order) numbered[id] = labels_.add(seen_.name(id));
+  for (const std::uint32_t id : order) numbered[id] = growing_labels_->add(seen_.name(id));
   for (std::uint32_t& label : examples_.labels) label = numbered[label];
 }
 

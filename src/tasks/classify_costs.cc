@@ -48,18 +48,18 @@ std::vector<float> read_costs(const std::string& path, const Dictionary& labels)
     for (const std::string_view name : {fields[0], fields[1]}) {
       const auto id = labels.find(name);
       if (!id)
-        reader.fail(fmt::format("the label {}", quoted(name)), "expected a label of the training data");
+        reader.fail(fmt::format("the label {}", in_quotes(name)), "expected a label of the training data");
       pair = pair * size + *id;
     }
     const auto cost = parse_float(fields[2]);
     if (!cost || *cost < 0)
-      reader.fail(fmt::format("the cost {}", quoted(fields[2])), "expected a number >= 0");
+      reader.fail(fmt::format("the cost {}", in_quotes(fields[2])), "expected a number >= 0");
     if (pair % (size + 1) == 0 && *cost != 0) {
-      reader.fail(fmt::format("the cost {} for the right answer", quoted(fields[2])),
+      reader.fail(fmt::format("the cost {} for the right answer", in_quotes(fields[2])),
                   "expected 0: being right is free");
     }
     if (named[pair])
-      reader.fail(fmt::format("{} {} once more", quoted(fields[0]), quoted(fields[1])),
+      reader.fail(fmt::format("{} {} once more", in_quotes(fields[0]), in_quotes(fields[1])),
                   "expected each pair once");
     named[pair] = true;
     costs[pair] = *cost;

@@ -11,7 +11,7 @@ ClassifyFormat parse_classify_format(std::string_view name) {
   for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx}) {
     if (name == to_string(format)) return format;
   }
-  throw Error::in("--format", fmt::format("{} is no format of classification", quoted(name)),
+  throw Error::in("--format", fmt::format("{} is no format of classification", in_quotes(name)),
                   "expected libsvm, crfsuite or idx");
 }
 
@@ -48,6 +48,21 @@ ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
       break;
   }
   return builder.finish(path == "-" ? "standard input" : path);
+}
+
+}  // namespace
+
+ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels) {
+  ESPALIER_EXPECT(options.labels_required);
+  ClassifyBuilder builder(options, attributes, labels);
+  return read_into(builder, path, options);
+}
+
+ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels) {
+  ClassifyBuilder builder(options, attributes, labels);
+  return read_into(builder, path, options);
 }
 
 }  // namespace espalier

@@ -36,14 +36,14 @@ void CrfsuiteItem::parse(std::string_view line, const LineReader& reader) {
     const std::size_t colon = field.find(':') == kNone ? kNone : find_unescaped_colon(field);
     Attribute attribute{unescaped(field.substr(0, colon)), 1.0f};
     if (attribute.name.empty()) {
-      reader.fail(fmt::format("{} without a name", quoted(field)),
+      reader.fail(fmt::format("{} without a name", in_quotes(field)),
                   "expected 'attribute' or 'attribute:value'");
     }
     if (colon != kNone) {
       const std::string_view text = field.substr(colon + 1);
       const auto value = parse_float(text);
       if (!value) {
-        reader.fail(fmt::format("value {} of attribute {}", quoted(text), quoted(attribute.name)),
+        reader.fail(fmt::format("value {} of attribute {}", in_quotes(text), in_quotes(attribute.name)),
                     "expected a finite number; a colon that is part of a name is written '\\:'");
       }
       attribute.value = *value;

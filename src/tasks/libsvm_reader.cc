@@ -75,12 +75,12 @@ class LibsvmReader {
     std::optional<std::string_view> label;
     if (!has_colon(field)) {
       if (is_list_of_numbers(field)) {
-        lines_.fail(fmt::format("several labels {}", quoted(field)), "expected one label a row");
+        lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label a row");
       }
       label = field;
       field = next_field(line);
     } else if (options_.labels_required) {
-      lines_.fail(fmt::format("{} in place of the label", quoted(field)), kSparseRow);
+      lines_.fail(fmt::format("{} in place of the label", in_quotes(field)), kSparseRow);
     }
 
     if (has_colon(field)) {
@@ -105,7 +105,7 @@ class LibsvmReader {
     for (; !field.empty(); field = next_field(line)) {
       const std::size_t colon = field.find(':');
       if (colon == std::string_view::npos) {
-        lines_.fail(fmt::format("{} among fields with an index", quoted(field)), kSparseRow);
+        lines_.fail(fmt::format("{} among fields with an index", in_quotes(field)), kSparseRow);
       }
       const std::string_view index_text = field.substr(0, colon), value_text = field.substr(colon + 1);
       const std::uint64_t index = parse_index(index_text, field);
@@ -121,7 +121,7 @@ class LibsvmReader {
     std::uint64_t index = 0;
     for (; !field.empty(); field = next_field(line)) {
       if (has_colon(field)) {
-        lines_.fail(fmt::format("{} among values without an index", quoted(field)),
+        lines_.fail(fmt::format("{} among values without an index", in_quotes(field)),
                     "expected 'label value value ...'");
       }
       const float value = parse_value(field, ++index);
@@ -141,10 +141,10 @@ class LibsvmReader {
     const auto result = std::from_chars(text.data(), text.data() + text.size(), index);
     if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
       if (text == "qid") {
-        lines_.fail(fmt::format("{}, a query of ranking data", quoted(field)),
+        lines_.fail(fmt::format("{}, a query of ranking data", in_quotes(field)),
                     "expected classification data");
       }
-      lines_.fail(fmt::format("index {}", quoted(text)), "expected a whole number from 1");
+      lines_.fail(fmt::format("index {}", in_quotes(text)), "expected a whole number from 1");
     }
     if (index == 0) lines_.fail("index 0", "indices start at 1");
     return index;
@@ -153,7 +153,7 @@ class LibsvmReader {
   float parse_value(std::string_view text, std::uint64_t index) const {
     const auto value = parse_float(text);
     if (!value)
-      lines_.fail(fmt::format("value {} of index {}", quoted(text), index), "expected a finite number");
+      lines_.fail(fmt::format("value {} of index {}", in_quotes(text), index), "expected a finite number");
     return *value;
   }
 

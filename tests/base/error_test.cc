@@ -16,20 +16,20 @@ TEST(Error, SaysWhereWhatAndWhatWasExpected) {
 }
 
 TEST(Error, QuotedTextIsFitForOneLine) {
-  EXPECT_EQ(espalier::quoted(""), "''");
-  EXPECT_EQ(espalier::quoted("word"), "'word'");
-  EXPECT_EQ(espalier::quoted("a\tb\n\x7f"), "'a\\x09b\\x0a\\x7f'");
-  EXPECT_EQ(espalier::quoted(std::string_view("\0", 1)), "'\\x00'");
-  EXPECT_EQ(espalier::quoted("gro\xc3\x9f"), "'gro\xc3\x9f'");
+  EXPECT_EQ(espalier::in_quotes(""), "''");
+  EXPECT_EQ(espalier::in_quotes("word"), "'word'");
+  EXPECT_EQ(espalier::in_quotes("a\tb\n\x7f"), "'a\\x09b\\x0a\\x7f'");
+  EXPECT_EQ(espalier::in_quotes(std::string_view("\0", 1)), "'\\x00'");
+  EXPECT_EQ(espalier::in_quotes("gro\xc3\x9f"), "'gro\xc3\x9f'");
 }
 
 TEST(Error, QuotedTextIsShortenedBetweenCharacters) {
   const std::string x38(38, 'x'), x39(39, 'x'), x40(40, 'x'), sharp_s = "\xc3\x9f";
-  EXPECT_EQ(espalier::quoted(x40), fmt::format("'{}'", x40));
-  EXPECT_EQ(espalier::quoted(x40 + "y"), fmt::format("'{}...'", x40));
+  EXPECT_EQ(espalier::in_quotes(x40), fmt::format("'{}'", x40));
+  EXPECT_EQ(espalier::in_quotes(x40 + "y"), fmt::format("'{}...'", x40));
   // Byte 40 is the second of a two-byte character, which goes as a whole.
-  EXPECT_EQ(espalier::quoted(x39 + sharp_s + "y"), fmt::format("'{}...'", x39));
-  EXPECT_EQ(espalier::quoted(x38 + sharp_s + "y"), fmt::format("'{}{}...'", x38, sharp_s));
+  EXPECT_EQ(espalier::in_quotes(x39 + sharp_s + "y"), fmt::format("'{}...'", x39));
+  EXPECT_EQ(espalier::in_quotes(x38 + sharp_s + "y"), fmt::format("'{}{}...'", x38, sharp_s));
 }
 
 #ifdef ESPALIER_CHECKED

@@ -24,7 +24,7 @@ class Error : public std::runtime_error {
 [[noreturn]] void expectation_failed(const char* condition, const char* file, int line);
 
 // A piece of user input made fit for a one-line message: shortened, control characters escaped, in quotes.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace espalier
 
