@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/aligned.h"
+
 namespace espalier {
 
 // Rows of (attribute id, value), one after the other in memory. Values are stored only once one of them is
@@ -38,9 +40,9 @@ class SparseRows {
   }
 
  private:
-  std::vector<std::size_t> offsets_{0};
-  std::vector<std::uint32_t> ids_;
-  std::vector<float> values_;
+  AlignedVector<std::size_t> offsets_{0};
+  AlignedVector<std::uint32_t> ids_;
+  AlignedVector<float> values_;
   std::vector<std::uint64_t> sorted_;  // scratch of sum_repeated
 };
 
