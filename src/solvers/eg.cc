@@ -275,8 +275,9 @@ class Eg {
     random.shuffle(std::span(sample));
     sample.resize((n_ + 9) / 10);
 
-    // beta = infinity has no natural largest step; a thousand safe ones is beyond what can work.
-    double eta = objective_.loss.smooth() ? objective_.loss.beta : 1024 * theorem_eta();
+    // beta = infinity has no natural largest step. Much beyond the safe one, steps still improve the dual, but
+    // leave examples saturated, and it takes as many visits to bring them back.
+    double eta = objective_.loss.smooth() ? objective_.loss.beta : 16 * theorem_eta();
     const DualState before = dual_;
     const Weights w_before = w_;
     const double value_before = dual_value_;
