@@ -109,7 +109,7 @@ class Eg {
 
     // A loss that rounding explains is none. Where nearly all mass is on one output, a is small and its sign
     // open: whoever insisted on a gain there would never leave that output.
-    bool failed() const { return gain < -noise; }
+    bool failed() const { return !(gain >= -noise); }
   };
 
   double passes() const { return static_cast<double>(visits_) / static_cast<double>(n_); }
@@ -221,8 +221,8 @@ class Eg {
         continue;
       }
       // A plateau: all mass on outputs that the exact gap calls wrong, so that no small step changes
-      // anything. The search ends with the boldest step that does no harm: where some outputs with mass are
-      // in balance, none that brings mass to the others may be harmless, but all such steps together do.
+      // anything. The search ends with the boldest step that does no harm. Where outputs that have mass are
+      // in balance it may be a small one, but several visits of it bring mass to the others.
       const bool timid = stuck_[i] && omega * trial.a < kStuckShare * priorities_[i];
       if (timid && eta < largest && (high == 0 || high > kNarrow * eta)) {
         low = eta;

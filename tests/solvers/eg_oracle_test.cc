@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "espalier/features/row_features.h"
+#include "espalier/learning/multiclass_problem.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/tasks/classify_reader.h"
 
@@ -36,6 +37,7 @@ struct Solution {
 Solution solve(const Problem& problem, const Loss& loss, double l2, double gap) {
   EgOptions options;
   options.stopping.gap = gap;
+  options.stopping.passes = 5000;
   Solution solution;
   DualState dual(problem);
   solution.summary = eg({problem, loss, l2}, options, dual, solution.theta);
