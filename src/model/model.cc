@@ -28,10 +28,18 @@ Json to_json(const ModelInfo& info) {
   return json;
 }
 
-ModelInfo info_from(const Json& json) {
+Loss loss_from(const std::string& name, const std::string& file) {
+  try {
+    return Loss::parse(name);
+  } catch (const Error&) {
+    throw Error::in(file, fmt::format("a model of the loss {}", in_quotes(name)), "train the model anew");
+  }
+}
+
+ModelInfo info_from(const Json& json, const std::string& file) {
   ModelInfo info;
   info.task = json.at("task").get<std::string>();
-  info.loss = Loss::parse(json.at("loss").get<std::string>());
+  info.loss = loss_from(json.at("loss").get<std::string>(), file);
   info.l2 = json.at("l2").get<double>();
   info.solver = json.at("solver").get<std::string>();
   const Json& certificate = json.at("certificate");
@@ -72,7 +80,7 @@ Model::Model(const std::string& path) : file_(path) {
   // The checksums hold, so whatever is wrong below was written that way: a file made by hand, or by another program.
   try {
     settings_ = Json::parse(file_.section_bytes("model"));
-    info_ = info_from(settings_);
+    info_ = info_from(settings_, path);
     shape_ = {settings_.at("rows").get<std::size_t>(), settings_.at("width").get<std::size_t>()};
     const TaskEntry& task = find_task(info_.task, path);
     if (settings_.at("task_version").get<int>() > task.version) {

@@ -107,10 +107,19 @@ class Eg {
     double a = 0;          // d.(mu' - mu) >= 0
     double curvature = 0;  // |F_i(mu' - mu)|^2 / (eta a)
     double gain = 0;       // D(u') - D(u)
+    double noise = 0;      // how much of the gain may be rounding of the marginals
     double log_z = 0;
+
+    // A loss that rounding explains is none. Where nearly all mass is on one output, a is small and its sign
+    // open: whoever insisted on a gain there would never leave that output.
+    bool failed() const { return !(gain >= -noise); }
   };
 
   double passes() const { return static_cast<double>(visits_) / static_cast<double>(n_); }
+
+  bool out_of_visits() const {
+    return options_.stopping.interrupted() || passes() >= options_.stopping.passes;
+  }
 
   // Section 7.1.1: from a cold start, the first passes are made at a larger l2, which is easy, and which halves with every pass.
   // It begins at half the mean of G_i^2, where one example moves the weights about as much as they resist.
@@ -136,7 +145,7 @@ class Eg {
         dual_.prefetch(round[r + 2]);
       }
       visit(round[r]);
-      if (options_.stopping.interrupted() || passes() >= options_.stopping.passes) return;
+      if (out_of_visits()) return;
       constexpr std::size_t kVisitsPerLookAtTheClock = 256;
       if (r % kVisitsPerLookAtTheClock == 0 && run_.exhausted(passes())) return;
     }
@@ -193,6 +202,9 @@ class Eg {
     if (eta * trial.a > kClose) kl = eta * dot(d, new_mu) - (trial.log_z - dual_.log_z(i));
 
     const double omega = problem_.weight(i);
+    constexpr double kRounding = 0x1p-23;
+    for (std::size_t k = 0; k < length; ++k) trial.noise += kRounding * std::abs(d[k]) * new_mu[k];
+    trial.noise *= omega;
     const double squared_norm = problem_.squared_norm(i, delta, ws_);
     trial.curvature = trial.a > 0 ? squared_norm / (eta * trial.a) : 0;
     trial.gain = omega * (trial.a - kl * inverse_beta_ - omega * squared_norm / (2 * l2_));
@@ -213,39 +225,58 @@ class Eg {
     const auto best_eta = [&](double c) { return 1 / (inverse_beta_ + omega * c / l2_); };
     // A curvature measured on a nearly settled distribution is far too small for one that moves.
     constexpr double kFastestGrowth = 1.25;
-    const double largest =
-        objective_.loss.smooth() ? objective_.loss.beta : std::numeric_limits<double>::max();
+    constexpr double kNarrow = 1.25;  // where the search between two steps ends
+    const double largest = largest_step(i);
     double low = 0, high = 0;  // steps known to be too timid and too bold
     double eta = std::min(best_eta(curvature), largest);
     for (int t = 0; t < kMostTrials; ++t) {
       const Trial trial = try_step(i, eta);
-      if (trial.gain < 0) {
+      if (trial.failed()) {
         high = eta;
         eta = std::min(low > 0 ? (low + high) / 2 : high / 2, best_eta(trial.curvature));
         if (!(eta > low)) eta = (low + high) / 2;
+        if (high <= kNarrow * low) eta = low;
         continue;
       }
       // A plateau: all mass on outputs that the exact gap calls wrong, so that no small step changes
-      // anything.
-      if (stuck_[i] && problem_.weight(i) * trial.a < kStuckShare * priorities_[i] && eta < largest) {
+      // anything. The search ends with the boldest step that does no harm. Where outputs that have mass are
+      // in balance it may be a small one, but several visits of it bring mass to the others.
+      const bool timid = stuck_[i] && omega * trial.a < kStuckShare * priorities_[i];
+      if (timid && eta < largest && (high == 0 || high > kNarrow * eta)) {
         low = eta;
         eta = high > 0 ? (low + high) / 2 : std::min(4 * eta, largest);
         continue;
       }
       stuck_[i] = false;
-      const double least = curvature / kFastestGrowth;
-      curvature = static_cast<float>(std::max(trial.curvature, least));
+      // Where no marginal moved, nothing was measured: steps that grew on would drive the scores to where
+      // floats can no longer tell them apart.
+      if (omega * trial.a > trial.noise) {
+        const double least = curvature / kFastestGrowth;
+        curvature = static_cast<float>(std::max(trial.curvature, least));
+      }
       return trial;
     }
     return {};
   }
 
-  // Section 7: halve until the dual improves, then grow by 1.05.
+  // beta lands on pi_i. beta = infinity has no such end: there it is the step that makes the most likely
+  // output the least likely one whatever the scores, as far as floats can tell. An example without features
+  // takes it.
+  double largest_step(std::size_t i) {
+    if (objective_.loss.smooth()) return objective_.loss.beta;
+    constexpr double kNats = 500;
+    const Out d = direction(i);
+    const auto [low, high] = std::minmax_element(d.begin(), d.end());
+    return *high > *low ? kNats / (*high - *low) : 1;
+  }
+
+  // Section 7: halve until the dual improves, then grow by 1.05. A step that changes nothing is taken, but
+  // does not grow: it could do so for ever.
   Trial paper_step(std::size_t i) {
     for (int t = 0; t < kMostTrials; ++t) {
       const Trial trial = try_step(i, etas_[i]);
-      if (trial.gain >= 0) {
-        etas_[i] *= 1.05f;
+      if (!trial.failed()) {
+        if (trial.gain > trial.noise) etas_[i] *= 1.05f;
         return trial;
       }
       etas_[i] *= 0.5f;
@@ -262,20 +293,24 @@ class Eg {
     random.shuffle(std::span(sample));
     sample.resize((n_ + 9) / 10);
 
-    // beta = infinity has no natural largest step; a thousand safe ones is beyond what can work.
-    double eta = objective_.loss.smooth() ? objective_.loss.beta : 1024 * theorem_eta();
+    // beta = infinity has no natural largest step. Much beyond the safe one, steps still improve the dual, but
+    // leave examples saturated, and it takes as many visits to bring them back.
+    double eta = objective_.loss.smooth() ? objective_.loss.beta : 16 * theorem_eta();
     const DualState before = dual_;
     const Weights w_before = w_;
-    for (int t = 0; t < kMostTrials; ++t, eta /= 2) {
+    const double value_before = dual_value_;
+    for (int t = 0; t < kMostTrials && !out_of_visits(); ++t, eta /= 2) {
       std::size_t improved = 0;
       for (const auto i : sample) {
+        if (out_of_visits()) break;
         prepare(i);
         const Trial trial = try_step(i, eta);
-        improved += trial.gain >= 0 ? 1 : 0;
+        improved += trial.failed() ? 0 : 1;
         move(i, trial);
       }
       dual_ = before;
       w_ = w_before;
+      dual_value_ = value_before;
       if (20 * improved >= 19 * sample.size()) break;
     }
     return eta;
@@ -354,7 +389,8 @@ class Eg {
     constexpr double kBlind = 4;
     const bool blind = proxy_ratio_ > kBlind;
     proxy_ratio_ = std::clamp(proxy_ratio_, 0.25, kBlind);
-    if (blind && options_.step == EgStep::automatic) steer_by_exact_gaps();
+    const bool affordable = passes() + 1 < options_.stopping.passes;
+    if (blind && affordable && options_.step == EgStep::automatic) steer_by_exact_gaps();
     return false;
   }
 

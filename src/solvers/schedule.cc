@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "espalier/base/error.h"
@@ -41,7 +42,10 @@ void Schedule::draw_by_priority(std::span<const float> priorities) {
   constexpr double kUniformShare = 0.2, kRound = 0.25;
   const double visits = std::max(1.0, kRound * static_cast<double>(n_));
   double total = 0;
-  for (const float p : priorities) total += p;
+  for (const float p : priorities) {
+    ESPALIER_EXPECT(p >= 0 && std::isfinite(p));
+    total += p;
+  }
   // Nothing left to prefer: every example is settled as far as anyone knows.
   const double by_priority = total > 0 ? (1 - kUniformShare) * visits / total : 0;
   const double uniform = (total > 0 ? kUniformShare : 1) * visits / static_cast<double>(n_);

@@ -44,6 +44,16 @@ Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
                     as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
 }
 
+ClassifyFormat stored_format(const StoredTask& stored) {
+  const auto name = stored.settings.at("format").get<std::string>();
+  try {
+    return parse_classify_format(name);
+  } catch (const Error&) {
+    throw Error::in(stored.file, fmt::format("a model of the format {}", in_quotes(name)),
+                    "train the model anew");
+  }
+}
+
 std::string describe_sizes(const Dictionary& labels, const Dictionary& attributes) {
   return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
 }
@@ -120,7 +130,7 @@ class ClassifyPredictor final : public Predictor {
   explicit ClassifyPredictor(const StoredTask& stored)
       : theta_(stored.theta),
         loss_(stored.loss),
-        format_(stored.settings.at("format").get<std::string>()),
+        format_(stored_format(stored)),
         bias_(stored.settings.at("bias").get<bool>()),
         has_costs_(stored.settings.value("costs", false)),
         attributes_(load_dictionary("attributes", stored)),
@@ -211,7 +221,7 @@ class ClassifyPredictor final : public Predictor {
   ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
                         bool labels_required) const {
     ClassifyReadOptions read;
-    read.format = parse_classify_format(format.value_or(format_));
+    read.format = format ? parse_classify_format(*format) : format_;
     read.bias = bias_;
     read.labels_required = labels_required;
     return read_classify(path, read, attributes_, labels_);
@@ -237,7 +247,7 @@ class ClassifyPredictor final : public Predictor {
 
   WeightsView theta_;
   Loss loss_;
-  std::string format_;
+  ClassifyFormat format_;
   bool bias_, has_costs_;
   Dictionary attributes_, labels_;
   Multiclass structure_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "espalier/base/random.h"
+#include "support/counting_problem.h"
 #include "support/enumerated_objective.h"
 #include "support/random_objective.h"
 #include "support/random_problem.h"
@@ -210,6 +211,20 @@ RC_GTEST_PROP(CertifyImplied, OfAMaximumIsTheBestOfItsCandidates, ()) {
     best = std::max(best, test_support::enumerate_dual(problem, objective.loss, objective.l2, u).value);
   }
   RC_ASSERT(std::abs(certificate.dual - best) <= 1e-11 * (1 + std::abs(best)));
+}
+
+// The losses are computed once: one inference an example, and one for each of five temperatures of a maximum.
+TEST(CertifyImplied, ComputesLossesOnce) {
+  const OwnedProblem owned(5);
+  const std::size_t n = owned.problem.size();
+  const Weights theta = test_support::random_weights(6, owned.problem.weight_shape());
+  const test_support::CountingProblem smooth(owned.problem), maximum(owned.problem);
+  certify_implied({smooth, Loss::crf(), 1}, theta);
+  EXPECT_EQ(smooth.double_log_partitions, n);
+  EXPECT_EQ(smooth.double_argmaxes, 0u);
+  certify_implied({maximum, Loss::svm(), 1}, theta);
+  EXPECT_EQ(maximum.double_log_partitions, 5 * n);
+  EXPECT_EQ(maximum.double_argmaxes, n);
 }
 
 // An example of weight k is k times the same example.

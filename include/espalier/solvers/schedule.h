@@ -33,7 +33,7 @@ class Schedule {
 
   // What was known of the gaps is void: l2 changed.
   void restart() { fresh_ = true; }
-  // Requires one priority >= 0 for each example, for `gap` order.
+  // Requires one finite priority >= 0 for each example, for `gap` order.
   std::span<const std::uint32_t> next_round(std::span<const float> priorities);
 
  private:

@@ -1,0 +1,544 @@
+#include "espalier/solvers/eg.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "espalier/learning/certificate.h"
+#include "espalier/solvers/lbfgs.h"
+#include "support/counting_problem.h"
+#include "support/error_message.h"
+#include "support/random_problem.h"
+
+namespace espalier {
+namespace {
+
+using test_support::CountingProblem;
+using test_support::MulticlassData;
+using test_support::OwnedProblem;
+using test_support::random_data;
+using test_support::RandomDataOptions;
+using testing::error_message;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+const std::vector<Loss> kLosses{Loss::crf(), Loss::svm(), Loss::softmax_margin(),
+                                {0.3, 0.5},  {5, 2},      {20, 1}};
+const std::vector<Order> kOrders{Order::gap, Order::random, Order::shuffled, Order::cyclic};
+const std::vector<EgStep> kSteps{EgStep::automatic, EgStep::paper, EgStep::safe};
+const std::vector<EgStart> kStarts{EgStart::gold, EgStart::uniform};
+
+std::string describe(const Loss& loss, const EgOptions& options) {
+  const char* const orders[] = {"gap", "random", "shuffled", "cyclic"};
+  const char* const steps[] = {"auto", "paper", "safe"};
+  const char* const starts[] = {"gold", "uniform", "warm"};
+  return loss.name() + " " + orders[static_cast<int>(options.order)] + " " +
+         steps[static_cast<int>(options.step)] + " " + starts[static_cast<int>(options.start)];
+}
+
+struct Solution {
+  DualState dual;
+  Weights theta;
+  Summary summary;
+
+  const Progress& last() const { return summary.history.back(); }
+};
+
+Solution solve(const Objective& objective, const EgOptions& options, const Observer& observer = {}) {
+  Solution solution{DualState(objective.problem), {}, {}};
+  solution.summary = eg(objective, options, solution.dual, solution.theta, observer);
+  return solution;
+}
+
+// From duals that are somewhere already.
+Solution solve_from(const DualState& dual, const Objective& objective, EgOptions options) {
+  options.start = EgStart::warm;
+  Solution solution{dual, {}, {}};
+  solution.summary = eg(objective, options, solution.dual, solution.theta);
+  return solution;
+}
+
+EgOptions to_gap(double gap, double passes = 1000) {
+  EgOptions options;
+  options.stopping.gap = gap;
+  options.stopping.passes = passes;
+  return options;
+}
+
+// Runs out of passes, whatever its gap.
+EgOptions for_passes(double passes) { return to_gap(-1, passes); }
+
+void expect_same_bits(const Solution& a, const Solution& b, bool same) {
+  bool equal = std::ranges::equal(a.theta.values(), b.theta.values());
+  for (std::size_t i = 0; i < a.dual.size(); ++i) {
+    equal = equal && std::ranges::equal(a.dual.s(i), b.dual.s(i)) &&
+            std::ranges::equal(a.dual.mu(i), b.dual.mu(i));
+  }
+  EXPECT_EQ(equal, same);
+}
+
+// Bounds on the optimum of a maximum loss, by accelerated projected gradient ascent on the marginals of a
+// multi-class problem:
+//   max sum_i omega_i gamma p_i.mu_i - |w(mu)|^2/(2 l2), each mu_i in the simplex.
+Certificate plain_quadratic_program(const MulticlassProblem& problem, const Loss& loss, double l2) {
+  const std::size_t n = problem.size(), labels = problem.num_statistics(0);
+  Workspace ws;
+  double lipschitz = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    lipschitz += problem.weight(i) * problem.weight(i) * problem.squared_diameter(i) / (2 * l2);
+  }
+  const auto weights = [&](const std::vector<std::vector<double>>& mu) {
+    DoubleWeights w(problem.weight_shape());
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> difference(labels);
+      for (std::size_t k = 0; k < labels; ++k) difference[k] = -problem.weight(i) * mu[i][k];
+      problem.add_gold(i, problem.weight(i), difference);
+      problem.accumulate(i, std::span<const double>(difference), w, ws);
+    }
+    return w;
+  };
+  const auto project = [&](std::vector<double>& v) {
+    std::vector<double> sorted = v;
+    std::sort(sorted.begin(), sorted.end(), std::greater<>());
+    double sum = 0, shift = 0;
+    for (std::size_t k = 0; k < labels; ++k) {
+      sum += sorted[k];
+      const double candidate = (sum - 1) / static_cast<double>(k + 1);
+      if (sorted[k] > candidate) shift = candidate;
+    }
+    for (double& x : v) x = std::max(0.0, x - shift);
+  };
+  std::vector<std::vector<double>> mu(n, std::vector<double>(labels, 1.0 / static_cast<double>(labels)));
+  std::vector<std::vector<double>> ahead = mu;
+  double momentum = 1;
+  for (int t = 0; t < 20000; ++t) {
+    const DoubleWeights w = weights(ahead);
+    const auto before = mu;
+    const double next = (1 + std::sqrt(1 + 4 * momentum * momentum)) / 2;
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> gradient(labels);
+      problem.score(i, w, 1 / l2, gradient, ws);
+      problem.add_cost(i, loss.gamma, gradient);
+      for (std::size_t k = 0; k < labels; ++k) {
+        mu[i][k] = ahead[i][k] + problem.weight(i) * gradient[k] / lipschitz;
+      }
+      project(mu[i]);
+      for (std::size_t k = 0; k < labels; ++k) {
+        ahead[i][k] = mu[i][k] + (momentum - 1) / next * (mu[i][k] - before[i][k]);
+      }
+    }
+    momentum = next;
+  }
+  const DoubleWeights w = weights(mu);
+  Certificate certificate;
+  certificate.dual = -euclidean_squared_norm(w) / (2 * l2);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::vector<double> cost(labels);
+    problem.add_cost(i, loss.gamma, cost);
+    for (std::size_t k = 0; k < labels; ++k) certificate.dual += problem.weight(i) * cost[k] * mu[i][k];
+  }
+  Weights theta;
+  theta.assign(w, 1 / l2);
+  certificate.primal = evaluate_primal({problem, loss, l2}, theta, ws);
+  return certificate;
+}
+
+// The optimum of any loss, bracketed without EG.
+Certificate reference(const MulticlassProblem& problem, const Loss& loss, double l2) {
+  if (!loss.smooth()) return plain_quadratic_program(problem, loss, l2);
+  LbfgsOptions options;
+  options.stopping.gap = 1e-10;
+  Weights theta(problem.weight_shape());
+  const Summary summary = lbfgs({problem, loss, l2}, options, theta);
+  return {summary.history.back().primal, summary.history.back().dual};
+}
+
+void expect_gaps(const Summary& summary, const std::string& where) {
+  for (const Progress& now : summary.history) {
+    EXPECT_GE(now.gap(), -1e-12 * now.primal) << where << ", report " << now.epoch;
+  }
+}
+
+TEST(Eg, ReachesTheOptimumOfEveryLossInEveryWay) {
+  const OwnedProblem owned(1, {.examples = 20, .attributes = 8, .labels = 4});
+  const double l2 = 2;
+  for (const Loss& loss : kLosses) {
+    const Certificate truth = reference(owned.problem, loss, l2);
+    ASSERT_LE(truth.relative_gap(), 1e-5) << loss.name();
+    const double tolerance = loss.smooth() ? 1e-6 : 1e-3;
+    for (const Order order : kOrders) {
+      for (const EgStep step : kSteps) {
+        for (const EgStart start : kStarts) {
+          EgOptions options = to_gap(tolerance, 5000);
+          options.order = order;
+          options.step = step;
+          options.start = start;
+          const std::string where = describe(loss, options);
+          const Solution solution = solve({owned.problem, loss, l2}, options);
+          EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
+          expect_gaps(solution.summary, where);
+          EXPECT_LE(solution.last().dual, truth.primal * (1 + 1e-12)) << where;
+          EXPECT_GE(solution.last().primal, truth.dual * (1 - 1e-12)) << where;
+          EXPECT_LE(solution.last().primal - truth.dual, (tolerance + truth.relative_gap()) * truth.primal)
+              << where;
+        }
+      }
+    }
+  }
+}
+
+// Every visit is reported: a step that its theorem or its own test vouches for never lowers the dual.
+TEST(Eg, SafeAndPaperStepsNeverLowerTheDual) {
+  const OwnedProblem owned(2, {.examples = 8, .attributes = 5, .labels = 3});
+  for (const Loss& loss : kLosses) {
+    for (const EgStep step : {EgStep::safe, EgStep::paper}) {
+      for (const EgStart start : kStarts) {
+        EgOptions options = for_passes(20);
+        options.order = Order::random;
+        options.step = step;
+        options.start = start;
+        options.report_every = 1e-9;
+        const Summary summary = solve({owned.problem, loss, 0.5}, options).summary;
+        const std::string where = describe(loss, options);
+        ASSERT_GE(summary.history.size(), 15u) << where;
+        expect_gaps(summary, where);
+        for (std::size_t t = 1; t < summary.history.size(); ++t) {
+          const Progress &before = summary.history[t - 1], &now = summary.history[t];
+          // Scores are stored as floats.
+          ASSERT_GE(now.dual, before.dual - 1e-6 * (1 + std::abs(now.dual))) << where << ", report " << t;
+        }
+      }
+    }
+  }
+}
+
+// Theorem 2 of Collins et al. 2008 for Q = -D, at its own step, in expectation.
+TEST(Eg, BoundsOfTheoremTwoHold) {
+  const OwnedProblem owned(
+      3, {.examples = 10, .attributes = 5, .labels = 3, .cost_matrix = false, .weighted = false});
+  const auto n = static_cast<double>(owned.problem.size());
+  const double l2 = 4;
+  double largest = 0;
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    largest = std::max(largest, owned.problem.squared_diameter(i) / l2);
+  }
+  Workspace ws;
+  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
+    const Objective objective{owned.problem, loss, l2};
+    const double eta = 1 / (loss.inverse_beta() + largest);
+    const Solution optimal = solve(objective, to_gap(loss.smooth() ? 1e-9 : 1e-5, 20000));
+    ASSERT_EQ(optimal.summary.status, Status::converged) << optimal.summary.message;
+    // D[u*|u1] = sum_i log L - H(u*_i), with u1 uniform
+    double divergence = 0;
+    for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+      const std::vector<double> s(optimal.dual.s(i).begin(), optimal.dual.s(i).end());
+      const Multiclass& structure = owned.problem.examples().structure(i);
+      divergence += std::log(static_cast<double>(structure.num_statistics())) - structure.entropy(s, ws);
+    }
+    const double best = optimal.last().primal;
+    const double first = evaluate_dual(objective, DualState(owned.problem), ws).value;
+    bool says_something = false;
+    for (const double passes : {1.0, 4.0, 16.0}) {
+      constexpr int kSeeds = 200;
+      double mean = 0;
+      for (int seed = 0; seed < kSeeds; ++seed) {
+        EgOptions options = for_passes(passes);
+        options.order = Order::random;
+        options.step = EgStep::safe;
+        options.start = EgStart::uniform;
+        options.seed = static_cast<std::uint64_t>(seed);
+        options.report_every = kNever;
+        const Summary summary = solve(objective, options).summary;
+        ASSERT_EQ(summary.history.size(), 1u);
+        ASSERT_EQ(summary.history[0].passes, passes);
+        mean += summary.history[0].dual / kSeeds;
+      }
+      const double visits = passes * n;
+      const double slow = n / (eta * visits) * divergence + n / visits * (best - first);
+      EXPECT_LE(best - mean, slow) << loss.name() << ", " << passes << " passes";
+      if (loss.smooth()) {
+        const double fast = std::exp(-eta * visits / n) * (divergence / eta + best - first);
+        EXPECT_LE(best - mean, fast) << passes << " passes";
+        says_something = says_something || fast < 0.01 * (best - first);
+      } else {
+        says_something = says_something || slow < 0.5 * (best - first);
+      }
+    }
+    EXPECT_TRUE(says_something) << loss.name() << ": bounds that hold for the start prove nothing";
+  }
+}
+
+TEST(Eg, SameSeedSameBits) {
+  const OwnedProblem owned(4);
+  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
+    for (const EgStep step : kSteps) {
+      EgOptions options = for_passes(7);
+      options.step = step;
+      const Objective objective{owned.problem, loss, 1};
+      const Solution one = solve(objective, options), two = solve(objective, options);
+      expect_same_bits(one, two, true);
+      options.seed = 2;
+      expect_same_bits(one, solve(objective, options), false);
+    }
+  }
+}
+
+TEST(Eg, ExampleOfWeightTwoIsTheExampleTwice) {
+  RandomDataOptions shape;
+  shape.weighted = false;
+  MulticlassData once = random_data(11, shape);
+  MulticlassData twice = once;
+  const SparseRows::Row first = once.rows.row(0);
+  for (std::size_t j = 0; j < first.ids.size(); ++j) twice.rows.add(first.ids[j], first.value(j));
+  twice.rows.finish_row();
+  twice.gold.push_back(once.gold[0]);
+  once.omega.assign(once.gold.size(), 1.0);
+  once.omega[0] = 2;
+  const OwnedProblem weighted(once), doubled(twice);
+  for (const Loss& loss : kLosses) {
+    const double tolerance = loss.smooth() ? 1e-7 : 1e-4;
+    const Solution a = solve({weighted.problem, loss, 0.5}, to_gap(tolerance, 5000));
+    const Solution b = solve({doubled.problem, loss, 0.5}, to_gap(tolerance, 5000));
+    ASSERT_EQ(a.summary.status, Status::converged) << loss.name() << ": " << a.summary.message;
+    ASSERT_EQ(b.summary.status, Status::converged) << loss.name() << ": " << b.summary.message;
+    // Each optimum lies between dual and primal of its run.
+    EXPECT_LE(a.last().dual, b.last().primal) << loss.name();
+    EXPECT_LE(b.last().dual, a.last().primal) << loss.name();
+  }
+}
+
+// All mass on a wrong output, 40 nats away from the rest: marginals do not move, so no proxy sees a gap.
+TEST(Eg, AutomaticStepsLeaveThePlateauOfWrongOutputs) {
+  const OwnedProblem owned(5);
+  const std::size_t labels = owned.data.labels;
+  DualState wrong(owned.problem);
+  Workspace ws;
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    wrong.s(i)[(owned.data.gold[i] + 1) % labels] = 40;
+    wrong.refresh(owned.problem, i, ws);
+  }
+  for (const Loss& loss : kLosses) {
+    for (const Order order : kOrders) {
+      for (const double l2 : {0.05, 1.0}) {
+        // Hinge losses with hardly any regularisation are slow from any start; the default order copes.
+        if (!loss.smooth() && l2 < 1 && order != Order::gap) continue;
+        EgOptions options = to_gap(1e-3, l2 < 1 ? 2500 : 400);
+        options.order = order;
+        const Solution solution = solve_from(wrong, {owned.problem, loss, l2}, options);
+        EXPECT_EQ(solution.summary.status, Status::converged)
+            << describe(loss, options) << ", l2 " << l2 << ": " << solution.summary.message;
+        expect_gaps(solution.summary, describe(loss, options));
+      }
+    }
+  }
+}
+
+// One pass is n step sizes tried, failures included.
+TEST(Eg, PassesCountTheStepSizesTried) {
+  const OwnedProblem owned(6);
+  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
+    for (const EgStep step : kSteps) {
+      const CountingProblem counting(owned.problem);
+      DualState dual(counting);
+      counting.float_log_partitions = 0;
+      EgOptions options = for_passes(10);
+      options.start = EgStart::warm;
+      options.step = step;
+      Weights theta;
+      const Summary summary = eg({counting, loss, 1}, options, dual, theta);
+      EXPECT_EQ(summary.history.back().passes,
+                static_cast<double>(counting.float_log_partitions) / static_cast<double>(counting.size()))
+          << describe(loss, options);
+    }
+  }
+}
+
+// A visit tries several step sizes at most, so passes overrun by less than those.
+TEST(Eg, KeepsToItsPasses) {
+  const OwnedProblem owned(7, {.examples = 200});
+  DualState wrong(owned.problem);
+  Workspace ws;
+  for (std::size_t i = 0; i < wrong.size(); ++i) {
+    wrong.s(i)[(owned.data.gold[i] + 1) % owned.data.labels] = 40;
+    wrong.refresh(owned.problem, i, ws);
+  }
+  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
+    for (const EgStep step : kSteps) {
+      for (const double passes : {0.1, 1.0, 2.3, 5.25, 11.0}) {
+        EgOptions options = for_passes(passes);
+        options.step = step;
+        options.report_every = 1;
+        for (const Solution& solution : {solve({owned.problem, loss, 0.1}, options),
+                                         solve_from(wrong, {owned.problem, loss, 0.1}, options)}) {
+          EXPECT_EQ(solution.summary.status, Status::out_of_passes);
+          EXPECT_GE(solution.last().passes, passes);
+          EXPECT_LE(solution.last().passes, passes + 40.0 / 200) << describe(loss, options) << " " << passes;
+        }
+      }
+    }
+  }
+}
+
+TEST(Eg, InterruptLeavesACertifiedTheta) {
+  const OwnedProblem owned(8);
+  std::atomic<bool> stop{false};
+  EgOptions options = for_passes(1000);
+  options.stopping.stop = &stop;
+  options.report_every = 1;
+  const Objective objective{owned.problem, Loss::svm(), 1};
+  const Solution solution = solve(objective, options, [&](const Progress& now, const Weights&) {
+    if (now.epoch == 3) stop = true;
+    return Control::go_on;
+  });
+  EXPECT_EQ(solution.summary.status, Status::stopped);
+  EXPECT_EQ(solution.summary.history.size(), 3u);
+  const Certificate truth = certify(objective, solution.theta, solution.dual);
+  EXPECT_EQ(truth.primal, solution.last().primal);
+  EXPECT_EQ(truth.dual, solution.last().dual);
+
+  // Pressed before the start: one example, and a certificate all the same.
+  const Solution early = solve(objective, options);
+  EXPECT_EQ(early.summary.status, Status::stopped);
+  ASSERT_EQ(early.summary.history.size(), 1u);
+  EXPECT_LE(early.last().passes, 40.0 / 30);
+  EXPECT_EQ(certify(objective, early.theta, early.dual).primal, early.last().primal);
+}
+
+TEST(Eg, ObserverAndClockStop) {
+  const OwnedProblem owned(8);
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  EgOptions options = for_passes(1000);
+  options.report_every = 2;
+  std::vector<Weights> seen;
+  const Solution stopped = solve(objective, options, [&](const Progress& now, const Weights& theta) {
+    seen.push_back(theta);
+    return now.epoch == 2 ? Control::stop : Control::go_on;
+  });
+  EXPECT_EQ(stopped.summary.status, Status::stopped);
+  ASSERT_EQ(seen.size(), 2u);
+  EXPECT_TRUE(std::ranges::equal(seen[1].values(), stopped.theta.values()));
+
+  options.stopping.seconds = 0;
+  const Solution late = solve(objective, options);
+  EXPECT_EQ(late.summary.status, Status::out_of_time);
+  EXPECT_EQ(late.summary.history.size(), 1u);
+}
+
+TEST(Eg, WarmStartIsCheaperThanCold) {
+  const OwnedProblem owned(9, {.examples = 100});
+  for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
+    const Solution before = solve({owned.problem, loss, 1}, to_gap(1e-3));
+    const Solution warm = solve_from(before.dual, {owned.problem, loss, 0.7}, to_gap(1e-3));
+    const Solution cold = solve({owned.problem, loss, 0.7}, to_gap(1e-3));
+    EXPECT_EQ(warm.summary.status, Status::converged) << loss.name();
+    EXPECT_LT(warm.last().passes, cold.last().passes) << loss.name();
+  }
+}
+
+// theta = 0 is optimal, and no dual says so.
+TEST(Eg, RefusesThePerceptron) {
+  const OwnedProblem owned(1);
+  EXPECT_EQ(
+      error_message([&] {
+        solve({owned.problem, Loss::perceptron(), 1}, {});
+      }),
+      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+      "or a finite beta");
+}
+
+TEST(Eg, NamesOfStepsAndStarts) {
+  EXPECT_EQ(parse_eg_step("auto"), EgStep::automatic);
+  EXPECT_EQ(parse_eg_step("paper"), EgStep::paper);
+  EXPECT_EQ(parse_eg_step("safe"), EgStep::safe);
+  EXPECT_EQ(parse_eg_start("gold"), EgStart::gold);
+  EXPECT_EQ(parse_eg_start("uniform"), EgStart::uniform);
+  EXPECT_EQ(error_message([] { parse_eg_step("fast"); }),
+            "--step: 'fast' is no step rule; expected auto, paper or safe");
+  EXPECT_EQ(error_message([] { parse_eg_start("warm"); }),
+            "--start: 'warm' is no starting point; expected gold or uniform");
+}
+
+// Problems of odd shapes, each to the optimum by every step.
+void expect_optimum(const MulticlassData& data, double l2, double passes = 2000) {
+  const OwnedProblem owned(data);
+  for (const Loss& loss : kLosses) {
+    for (const EgStep step : kSteps) {
+      // The paper's step was made for log-linear models; on a maximum it ends up slow.
+      const double tolerance = loss.smooth() ? 1e-6 : step == EgStep::paper ? 5e-3 : 1e-3;
+      for (const EgStart start : kStarts) {
+        EgOptions options = to_gap(tolerance, passes);
+        options.step = step;
+        options.start = start;
+        const Solution solution = solve({owned.problem, loss, l2}, options);
+        const std::string where = describe(loss, options);
+        EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
+        expect_gaps(solution.summary, where);
+        for (const float weight : solution.theta.values()) ASSERT_TRUE(std::isfinite(weight)) << where;
+      }
+    }
+  }
+}
+
+TEST(EgShapes, OneExample) { expect_optimum(random_data(1, {.examples = 1, .density = 1}), 1); }
+
+TEST(EgShapes, OneAttribute) { expect_optimum(random_data(2, {.attributes = 1, .density = 1}), 1); }
+
+TEST(EgShapes, SomeExamplesWithoutAttributes) {
+  MulticlassData data = random_data(3, {.examples = 20, .weighted = false});
+  for (int copies = 0; copies < 5; ++copies) {
+    data.rows.finish_row();
+    data.gold.push_back(static_cast<std::uint32_t>(copies) % 4);
+  }
+  expect_optimum(data, 1);
+}
+
+TEST(EgShapes, NoAttributesAtAll) {
+  MulticlassData data;
+  data.attributes = 2;
+  data.labels = 3;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    data.rows.finish_row();
+    data.gold.push_back(i % 3);
+  }
+  expect_optimum(data, 1);
+}
+
+TEST(EgShapes, ALabelThatNeverOccurs) {
+  MulticlassData data = random_data(4);
+  for (std::uint32_t& gold : data.gold) gold %= 3;
+  expect_optimum(data, 1);
+}
+
+TEST(EgShapes, OneLabel) { expect_optimum(random_data(5, {.labels = 1}), 1); }
+
+// a x with a^2 l2 is the same problem; only numbers differ.
+TEST(EgShapes, ValuesOfAllSizes) {
+  const MulticlassData data = random_data(6);
+  for (const float size : {1e4f, 1e-4f}) {
+    MulticlassData scaled = data;
+    scaled.rows = {};
+    for (std::size_t i = 0; i < data.gold.size(); ++i) {
+      const SparseRows::Row row = data.rows.row(i);
+      for (std::size_t j = 0; j < row.ids.size(); ++j) scaled.rows.add(row.ids[j], size * row.value(j));
+      scaled.rows.finish_row();
+    }
+    expect_optimum(scaled, 1.0 * size * size);
+    // A hundred times less regularisation, and a hundred times more.
+    const OwnedProblem owned(scaled);
+    for (const Loss& loss : kLosses) {
+      const double factor = size > 1 ? 0.01 : 100;
+      const Solution solution = solve({owned.problem, loss, factor * size * size}, to_gap(1e-2, 3000));
+      EXPECT_EQ(solution.summary.status, Status::converged)
+          << loss.name() << ", values of " << size << ": " << solution.summary.message;
+      expect_gaps(solution.summary, loss.name());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace espalier

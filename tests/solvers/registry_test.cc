@@ -1,0 +1,76 @@
+#include "espalier/solvers/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "support/error_message.h"
+#include "support/random_problem.h"
+
+namespace espalier {
+namespace {
+
+using test_support::OwnedProblem;
+using testing::error_message;
+
+TEST(SolverTable, NamesAreFound) {
+  std::set<std::string_view> names;
+  for (const SolverEntry& entry : solver_table()) {
+    EXPECT_EQ(&find_solver(entry.name, Loss::crf()), &entry);
+    EXPECT_FALSE(entry.summary.empty());
+    EXPECT_TRUE(names.insert(entry.name).second) << entry.name << " twice";
+  }
+  EXPECT_TRUE(names.contains("eg") && names.contains("lbfgs") && names.contains("sgd"));
+}
+
+TEST(SolverTable, RefusesUnknownNames) {
+  EXPECT_EQ(error_message([] { find_solver("adam", Loss::crf()); }),
+            "--solver: 'adam' is no solver; expected one of eg, lbfgs, sgd");
+  EXPECT_EQ(error_message([] { find_solver("", Loss::svm()); }),
+            "--solver: '' is no solver; expected one of eg, lbfgs, sgd");
+}
+
+TEST(SolverTable, RefusesLossesThatAreNotTheSolvers) {
+  EXPECT_EQ(error_message([] { find_solver("lbfgs", Loss::svm()); }),
+            "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg");
+  EXPECT_EQ(find_solver("eg", Loss::svm()).name, "eg");
+  EXPECT_EQ(find_solver("sgd", Loss::perceptron()).name, "sgd");
+}
+
+// Each from nothing, and with the settings that concern it.
+TEST(SolverTable, EverySolverTrains) {
+  const OwnedProblem owned(1);
+  for (const SolverEntry& entry : solver_table()) {
+    Training training;
+    SolverSettings settings;
+    settings.stopping.gap = 0.3;
+    settings.stopping.passes = 50;
+    int reports = 0;
+    const Summary summary =
+        entry.run({owned.problem, Loss::crf(), 2}, settings, training, [&](const Progress&, const Weights&) {
+          ++reports;
+          return Control::go_on;
+        });
+    EXPECT_EQ(summary.status, Status::converged) << entry.name << ": " << summary.message;
+    EXPECT_EQ(training.theta.shape(), owned.problem.weight_shape()) << entry.name;
+    EXPECT_EQ(static_cast<std::size_t>(reports), summary.history.size()) << entry.name;
+  }
+}
+
+TEST(SolverTable, EgGoesOnFromTheDualsAtHand) {
+  const OwnedProblem owned(2);
+  const SolverEntry& entry = find_solver("eg", Loss::crf());
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  Training training;
+  SolverSettings settings;
+  settings.stopping.gap = 1e-6;
+  entry.run(objective, settings, training, {});
+  ASSERT_TRUE(training.dual.has_value());
+  const Summary again = entry.run(objective, settings, training, {});
+  EXPECT_EQ(again.status, Status::converged);
+  EXPECT_LE(again.history.back().passes, 1.5);
+}
+
+}  // namespace
+}  // namespace espalier

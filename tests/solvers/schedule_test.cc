@@ -1,0 +1,168 @@
+#include "espalier/solvers/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "support/error_message.h"
+
+namespace espalier {
+namespace {
+
+using testing::error_message;
+
+std::vector<std::uint32_t> round_of(Schedule& schedule, const std::vector<float>& priorities = {}) {
+  const auto round = schedule.next_round(priorities);
+  return {round.begin(), round.end()};
+}
+
+std::vector<std::uint32_t> in_order(std::size_t n) {
+  std::vector<std::uint32_t> all(n);
+  std::iota(all.begin(), all.end(), 0u);
+  return all;
+}
+
+std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> round) {
+  std::sort(round.begin(), round.end());
+  return round;
+}
+
+TEST(Schedule, Names) {
+  EXPECT_EQ(parse_order("gap"), Order::gap);
+  EXPECT_EQ(parse_order("random"), Order::random);
+  EXPECT_EQ(parse_order("shuffled"), Order::shuffled);
+  EXPECT_EQ(parse_order("cyclic"), Order::cyclic);
+  EXPECT_EQ(error_message([] { parse_order("Cyclic"); }),
+            "--order: 'Cyclic' is no order; expected gap, random, shuffled or cyclic");
+}
+
+TEST(Schedule, CyclicIsTheOrderOfTheFile) {
+  Schedule schedule(Order::cyclic, 7, 1);
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(round_of(schedule), in_order(7));
+}
+
+TEST(Schedule, ShuffledVisitsEachOnceInANewOrder) {
+  Schedule schedule(Order::shuffled, 50, 1);
+  const auto first = round_of(schedule), second = round_of(schedule);
+  EXPECT_EQ(sorted(first), in_order(50));
+  EXPECT_EQ(sorted(second), in_order(50));
+  EXPECT_NE(first, in_order(50));
+  EXPECT_NE(first, second);
+}
+
+TEST(Schedule, RandomIsUniform) {
+  constexpr std::size_t kSize = 20;
+  constexpr int kRounds = 1000;
+  Schedule schedule(Order::random, kSize, 1);
+  std::vector<int> counts(kSize);
+  bool repeats = false;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto visits = round_of(schedule);
+    ASSERT_EQ(visits.size(), kSize);
+    for (const auto i : visits) ++counts[i];
+    repeats = repeats || sorted(visits) != in_order(kSize);
+  }
+  EXPECT_TRUE(repeats) << "drawn without replacement";
+  // 1000 expected each, with a standard deviation of 31.
+  for (const int count : counts) EXPECT_NEAR(count, kRounds, 5 * 31);
+}
+
+TEST(Schedule, GapBeginsWithEveryExample) {
+  Schedule schedule(Order::gap, 40, 1);
+  const std::vector<float> zero(40);
+  EXPECT_EQ(sorted(round_of(schedule, zero)), in_order(40));
+  EXPECT_LT(round_of(schedule, zero).size(), 40u);
+  schedule.restart();
+  EXPECT_EQ(sorted(round_of(schedule, zero)), in_order(40));
+}
+
+// c_i = n/4 [0.8 p_i / sum_j p_j + 0.2 / n], rounded up or down.
+TEST(Schedule, GapFollowsPriorities) {
+  constexpr std::size_t kSize = 40;
+  constexpr int kRounds = 4000;
+  std::vector<float> priorities(kSize);
+  for (std::size_t i = 0; i < kSize; ++i) priorities[i] = static_cast<float>(i * i % 7);
+  priorities[5] = 200;
+  const double total = std::accumulate(priorities.begin(), priorities.end(), 0.0);
+  Schedule schedule(Order::gap, kSize, 1);
+  round_of(schedule, priorities);
+  std::vector<double> counts(kSize);
+  double visits = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<int> here(kSize);
+    for (const auto i : round_of(schedule, priorities)) ++here[i];
+    for (std::size_t i = 0; i < kSize; ++i) {
+      const double expected = 10 * (0.8 * priorities[i] / total + 0.2 / kSize);
+      ASSERT_GE(here[i], std::floor(expected));
+      ASSERT_LE(here[i], std::ceil(expected));
+      counts[i] += here[i];
+      visits += here[i];
+    }
+  }
+  EXPECT_NEAR(visits / kRounds, kSize / 4.0, 0.1);
+  for (std::size_t i = 0; i < kSize; ++i) {
+    const double expected = 10 * (0.8 * priorities[i] / total + 0.2 / kSize);
+    // A count is one of two neighbours: its standard deviation is at most a half.
+    EXPECT_NEAR(counts[i] / kRounds, expected, 5 * 0.5 / std::sqrt(kRounds)) << i;
+  }
+}
+
+TEST(Schedule, GapWithoutPrioritiesIsUniform) {
+  constexpr std::size_t kSize = 40;
+  constexpr int kRounds = 4000;
+  const std::vector<float> zero(kSize);
+  Schedule schedule(Order::gap, kSize, 1);
+  round_of(schedule, zero);
+  std::vector<double> counts(kSize);
+  for (int round = 0; round < kRounds; ++round) {
+    for (const auto i : round_of(schedule, zero)) ++counts[i];
+  }
+  for (const double count : counts) EXPECT_NEAR(count / kRounds, 0.25, 5 * 0.5 / std::sqrt(kRounds));
+}
+
+TEST(Schedule, OneExample) {
+  for (const Order order : {Order::gap, Order::random, Order::shuffled, Order::cyclic}) {
+    for (const float priority : {0.0f, 3.0f}) {
+      Schedule schedule(order, 1, 1);
+      std::size_t visits = 0;
+      for (int round = 0; round < 100; ++round) {
+        for (const auto i : round_of(schedule, {priority})) {
+          EXPECT_EQ(i, 0u);
+          ++visits;
+        }
+      }
+      EXPECT_EQ(visits, 100u);
+    }
+  }
+}
+
+TEST(Schedule, TheSeedDecides) {
+  std::vector<float> priorities(60, 1.0f);
+  for (const Order order : {Order::gap, Order::random, Order::shuffled}) {
+    Schedule one(order, 60, 7), same(order, 60, 7), other(order, 60, 8);
+    bool differs = false;
+    for (int round = 0; round < 4; ++round) {
+      const auto visits = round_of(one, priorities);
+      EXPECT_EQ(visits, round_of(same, priorities));
+      differs = differs || visits != round_of(other, priorities);
+    }
+    EXPECT_TRUE(differs);
+  }
+}
+
+#ifdef ESPALIER_CHECKED
+TEST(ScheduleDeathTest, PrioritiesAreFiniteAndNotNegative) {
+  for (const float bad : {-1.0f, std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    Schedule schedule(Order::gap, 3, 1);
+    round_of(schedule, {1, 1, 1});
+    EXPECT_DEATH(round_of(schedule, {1, bad, 1}), "isfinite");
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace espalier
