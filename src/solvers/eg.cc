@@ -169,7 +169,8 @@ class Eg {
     if (trial.eta > 0) move(i, trial);
   }
 
-  // d = F_i'theta + gamma p_i - s_i/beta
+  // d = F_i'theta + gamma p_i - s_i/beta, centred: for beta = infinity, scores would otherwise grow with every visit until
+  // floats could no longer tell outputs in balance apart.
   void prepare(std::size_t i) {
     const Out d = direction(i);
     problem_.score(i, w_, static_cast<float>(1 / l2_), d, ws_);
@@ -177,6 +178,7 @@ class Eg {
     const In s = dual_.s(i);
     const auto shrink = static_cast<float>(inverse_beta_);
     for (std::size_t k = 0; k < s.size(); ++k) d[k] -= shrink * s[k];
+    problem_.centre(i, dual_.mu(i), d);
   }
 
   // s' = s + eta d with its marginals (in new_s_, new_mu_), mu - mu' (in delta_), and what it would do to the

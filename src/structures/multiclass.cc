@@ -54,6 +54,12 @@ Multiclass::Output Multiclass::decode(std::span<const double> s, Workspace&) con
 void Multiclass::indicator(Output y, std::span<float> mu) const { set_indicator(y, mu); }
 void Multiclass::indicator(Output y, std::span<double> mu) const { set_indicator(y, mu); }
 
+void Multiclass::centre(std::span<const float> mu, std::span<float> d) const {
+  double mean = 0;
+  for (std::size_t k = 0; k < num_labels_; ++k) mean += static_cast<double>(mu[k]) * d[k];
+  for (float& x : d) x -= static_cast<float>(mean);
+}
+
 std::vector<Multiclass::Scored> Multiclass::kbest(std::span<const double> s, std::size_t k) const {
   std::vector<Output> order;
   for (Output y = 0; y < num_labels_; ++y) {

@@ -14,6 +14,7 @@
 namespace espalier {
 namespace {
 
+using test_support::check_centre;
 using test_support::check_entropy;
 using test_support::check_inference;
 using test_support::check_kbest;
@@ -57,6 +58,15 @@ RC_GTEST_PROP(Multiclass, EntropyIsThatOfEnumeration, ()) {
   const auto structure = any_structure();
   const auto s = any_scores(structure);
   RC_ASSERT(check_entropy(structure, std::span(s), kDouble) == "");
+}
+
+RC_GTEST_PROP(Multiclass, CentringShiftsAllOutputsAlike, ()) {
+  const auto structure = any_structure();
+  const auto s = any_scores(structure);
+  const std::vector<float> scores(s.begin(), s.end());
+  std::vector<float> d(s.size());
+  for (float& x : d) x = static_cast<float>(*rc::gen::inRange(-1000, 1000)) / 7;
+  RC_ASSERT(check_centre(structure, std::span<const float>(scores), std::span<const float>(d), kFloat) == "");
 }
 
 TEST(Multiclass, ZeroScoresCountTheOutputs) {

@@ -27,6 +27,7 @@ namespace espalier::test_support {
 //   check_kbest             order, scores, no output twice
 //   check_entropy           H(u)
 //   check_sampling          frequencies
+//   check_centre            centring shifts every output's score alike, to mean zero
 
 inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
@@ -217,6 +218,34 @@ std::string check_sampling(const S& structure, std::span<const double> s, std::u
     return fmt::format("the frequencies' chi-square is {}, with {} degrees of freedom", statistic, freedom);
   }
   return "";
+}
+
+// d before and after centring differ by the same amount on every output, and E_mu[d] = 0 afterwards.
+template <class S>
+std::string check_centre(const S& structure, std::span<const float> s, std::span<const float> direction,
+                         double tolerance) {
+  std::vector<float> mu(s.size()), d(direction.begin(), direction.end());
+  Workspace ws;
+  structure.log_partition(s, std::span(mu), ws);
+  structure.centre(std::span<const float>(mu), std::span(d));
+  double scale = 1;
+  for (const float x : direction) scale = std::max(scale, static_cast<double>(std::abs(x)));
+  std::vector<double> chi(s.size());
+  bool first = true;
+  double shift = 0;
+  for (const auto& y : all_outputs(structure)) {
+    structure.indicator(y, std::span(chi));
+    const double moved = score_of(std::span<const float>(d), chi) - score_of(direction, chi);
+    if (first) shift = moved;
+    first = false;
+    if (!(std::abs(moved - shift) <= tolerance * scale)) {
+      return fmt::format("one output's score moves by {}, another's by {}", shift, moved);
+    }
+  }
+  double mean = 0;
+  for (std::size_t k = 0; k < d.size(); ++k) mean += static_cast<double>(mu[k]) * d[k];
+  if (!(std::abs(mean) <= tolerance * scale)) return fmt::format("the mean is {} after centring", mean);
+  return {};
 }
 
 }  // namespace espalier::test_support

@@ -53,6 +53,9 @@ class Problem {
   virtual double argmax(std::size_t i, In s, Out mu, Workspace&) const = 0;
   virtual double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;
 
+  // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and scores that
+  // are moved along it many times stay small.
+  virtual void centre(std::size_t, In /*mu*/, Out /*d*/) const {}
   // A hint that example i is visited soon.
   virtual void prefetch(std::size_t) const {}
   virtual const Factored* factored() const { return nullptr; }

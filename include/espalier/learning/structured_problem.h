@@ -63,6 +63,9 @@ class StructuredProblem final : public Problem {
   }
   using Problem::squared_norm;
 
+  void centre(std::size_t i, In mu, Out d) const override {
+    if constexpr (requires { examples_.structure(i).centre(mu, d); }) examples_.structure(i).centre(mu, d);
+  }
   double log_partition(std::size_t i, In s, Out mu, Workspace& ws) const override {
     return examples_.structure(i).log_partition(s, mu, ws);
   }

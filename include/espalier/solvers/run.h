@@ -18,7 +18,7 @@ struct StoppingRule {
   double passes = 1000;
   double seconds = std::numeric_limits<double>::infinity();  // of training, without certification
   const std::atomic<bool>* stop = nullptr;                   // set by Ctrl-C; looked at after every example
-  std::function<void(double passes)> tick{};// called now and then between reports: a sign of life
+  std::function<void(double passes)> tick{};  // called now and then between reports: a sign of life
 
   bool interrupted() const { return stop && stop->load(std::memory_order_relaxed); }
 };
