@@ -78,7 +78,7 @@ def values_panel(curves, l2, solvers):
         name, _, colour = SOLVERS[solver]
         series.append(curves.line(solver, l2, "primal", f"primal: {name}", colour))
         series.append(curves.line(solver, l2, "dual", f"dual: {name}", colour, DASHED))
-    return curves.panel(f"l2 = {l2}", "objective", series, y_range=(0.7 * bound, 1.3 * bound))
+    return curves.panel(f"l2 = {l2}", "objective", series, y_range=(0.6 * bound, 1.4 * bound))
 
 
 def gap_panel(curves, title, series):

@@ -9,7 +9,8 @@ from pathlib import Path
 from bench import lib
 
 # Collins, Globerson, Koo, Carreras and Bartlett, "Exponentiated Gradient Algorithms for Conditional Random Fields and
-# Max-Margin Markov Networks", JMLR 9 (2008), Table 2: C (our l2), iterations (our passes), their total, validation error.
+# Max-Margin Markov Networks", JMLR 9 (2008), Table 2. C is our l2, an iteration our pass:
+# C, iterations, their total so far, validation error.
 PAPER = (
     (1000, 11, 11, 0.1011),
     (700, 3, 14, 0.0968),

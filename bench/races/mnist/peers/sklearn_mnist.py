@@ -1,0 +1,71 @@
+"""scikit-learn's multinomial logistic regression by L-BFGS: how long until the objective is below a target.
+
+It has no callback, so every line printed is a fresh fit with another limit on iterations. The limit doubles until the
+target is reached, then the least one that reaches it is found by bisection.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import sklearn
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.linear_model import LogisticRegression
+
+from bench.races import data
+
+
+def objective(weights, x, y, l2):
+    """l2/2 |w|^2 + sum of losses, in double precision."""
+    scores = x @ weights.T
+    return l2 / 2 * np.sum(weights**2) + np.sum(logsumexp(scores, axis=1) - scores[np.arange(len(y)), y])
+
+
+def fit(x, y, l2, iterations):
+    model = LogisticRegression(C=1 / l2, multi_class="multinomial", solver="lbfgs", fit_intercept=False,
+                               max_iter=iterations)
+    cpu, wall = time.process_time(), time.perf_counter()
+    model.fit(x, y)
+    return {"iterations": int(model.n_iter_[0]), "cpu_seconds": time.process_time() - cpu,
+            "seconds": time.perf_counter() - wall, "objective": objective(model.coef_, x, y, l2)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--mnist", type=Path, required=True)
+    parser.add_argument("--first", type=int, required=True)
+    parser.add_argument("--l2", type=float, required=True)
+    parser.add_argument("--target", type=float, required=True)
+    parser.add_argument("--sparse", action="store_true", help="give it a sparse matrix")
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore")  # it warns of every limit that it meets
+
+    x, y = data.mnist(arguments.mnist, arguments.first)
+    if arguments.sparse:
+        x = sparse.csr_matrix(x)
+
+    def reaches(limit):
+        result = {"version": sklearn.__version__, "limit": limit, **fit(x, y, arguments.l2, limit)}
+        result["reached"] = bool(result["objective"] <= arguments.target)
+        print(json.dumps(result), flush=True)
+        return result["reached"]
+
+    too_few, enough = 0, 16
+    while not reaches(enough):
+        too_few, enough = enough, 2 * enough
+        if enough > 2000:
+            return
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if reaches(middle):
+            enough = middle
+        else:
+            too_few = middle
+
+
+if __name__ == "__main__":
+    main()
