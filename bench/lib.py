@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,8 @@ class Run:
     read_seconds: float  # from its start until it says what it read
     wall_seconds: float  # all of it
     cpu_seconds: float
-    # Linux hands a process's peak on to what it starts, so no figure is below the 15 MB of Python itself.
-    peak_bytes: int
+    # None where it is too small to be seen: Linux hands the peak of a process, here Python's, on to what it starts.
+    peak_bytes: int | None
 
     @property
     def start(self):
@@ -75,7 +76,9 @@ def espalier(command, task, train, *options):
         if process.returncode != 0:
             sys.exit(f"{' '.join(line)}\n{said}")
         events = [json.loads(entry) for entry in log.read_text().splitlines()]
-    return Run(events, read_seconds, wall_seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > inherited else None
+    return Run(events, read_seconds, wall_seconds, usage.ru_utime + usage.ru_stime, peak_bytes)
 
 
 def mnist(folder):

@@ -18,7 +18,8 @@ L2_PER_SENTENCE = 1e-3
 def measure(sentences, folder):
     train = Path(folder) / "train.txt"
     subprocess.run([lib.PROGRAM, "generate", "classify", "-n", str(sentences), "-o", train], check=True)
-    run = lib.espalier("train", "classify", train, "--format", "crfsuite", "--l2", L2_PER_SENTENCE * sentences, "--gap", 1e-3)
+    run = lib.espalier("train", "classify", train, "--format", "crfsuite", "--l2", L2_PER_SENTENCE * sentences,
+                       "--gap", 1e-3)
     return {
         "sentences": sentences,
         "file_bytes": train.stat().st_size,
@@ -32,9 +33,16 @@ def measure(sentences, folder):
     }
 
 
+def bytes_per_sentence(row, before):
+    """From one size to the next, so that what the program takes before it reads anything cancels out."""
+    if not before or not before["peak_bytes"] or not row["peak_bytes"]:
+        return "-"
+    return f"{(row['peak_bytes'] - before['peak_bytes']) / (row['sentences'] - before['sentences']):.0f}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--most", type=int, default=SIZES[-1], help="largest number of sentences (default: %(default)s)")
+    parser.add_argument("--most", type=int, default=SIZES[-1], help="sentences at most (default: %(default)s)")
     arguments = parser.parse_args()
 
     lib.use_one_core()
@@ -43,10 +51,6 @@ def main():
         lib.note(f"{sentences:,} sentences")
         with tempfile.TemporaryDirectory() as folder:
             rows.append(measure(sentences, folder))
-        before = rows[-2] if len(rows) > 1 else {"sentences": 0, "peak_bytes": 0}
-        # Between two sizes, so that what the program takes before it reads anything cancels out.
-        rows[-1]["bytes_per_sentence"] = ((rows[-1]["peak_bytes"] - before["peak_bytes"])
-                                          / (rows[-1]["sentences"] - before["sentences"]))
     lib.keep("scaling-classify", rows, l2_per_sentence=L2_PER_SENTENCE)
 
     print(f"Generated sentences, relative gap 1e-3, l2 = {L2_PER_SENTENCE:g} a sentence, one core. Bytes a sentence: "
@@ -57,8 +61,9 @@ def main():
         [[f"{row['sentences']:,}", f"{row['file_bytes'] / 1e6:.1f}", f"{row['read_seconds']:.3f}",
           f"{1e6 * row['read_seconds'] / row['sentences']:.2f}", f"{row['passes']:.2f}",
           f"{row['training_seconds']:.3f}", f"{row['seconds_per_pass']:.4f}",
-          f"{1e6 * row['seconds_per_pass'] / row['sentences']:.2f}", f"{row['peak_bytes'] / 1e6:.0f}",
-          f"{row['bytes_per_sentence']:.0f}"] for row in rows]))
+          f"{1e6 * row['seconds_per_pass'] / row['sentences']:.2f}",
+          f"{row['peak_bytes'] / 1e6:.0f}" if row["peak_bytes"] else "-", bytes_per_sentence(row, before)]
+         for row, before in zip(rows, [None, *rows])]))
     print(f"\n{lib.provenance()}")
 
 
