@@ -46,7 +46,7 @@ def main():
         f"{detail}, gap {run.last['relative_gap']:.1e} proven")
 
     lib.note("scikit-learn")
-    fits = peer.run("bench.races.mnist.peers.sklearn_mnist", ["sklearn"], "python3-sklearn", "--mnist",
+    fits = peer.run("bench.races.mnist.peers.sklearn_mnist", ["sklearn"], "python3-sklearn libopenblas0", "--mnist",
                     arguments.mnist.resolve(), "--first", arguments.first, "--l2", L2, "--target",
                     (1 + TOLERANCE) * optimum)
     for matrix in ("sparse", "dense"):
@@ -54,7 +54,7 @@ def main():
         if reached:
             best = min(reached, key=lambda fit: fit["limit"])
             add(f"scikit-learn {best['version']} lbfgs, {matrix}", best["cpu_seconds"], None, best["objective"],
-                f"{best['iterations']} iterations")
+                f"{best['iterations']} iterations, {best['blas']}")
 
     lib.keep("race-mnist", rows, first=arguments.first, l2=L2, tolerance=TOLERANCE, optimum=optimum)
     base = certified

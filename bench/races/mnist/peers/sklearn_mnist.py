@@ -16,8 +16,14 @@ import sklearn
 from scipy import sparse
 from scipy.special import logsumexp
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info
 
 from bench.races import data
+
+
+def blas():
+    """Debian's reference BLAS, unlike the quick ones, is unknown to threadpoolctl."""
+    return next((pool["internal_api"] for pool in threadpool_info() if pool["user_api"] == "blas"), "reference BLAS")
 
 
 def objective(weights, x, y, l2):
@@ -48,7 +54,7 @@ def main():
     matrices = {"sparse": sparse.csr_matrix(dense), "dense": dense}
 
     def reaches(matrix, limit):
-        result = {"version": sklearn.__version__, "matrix": matrix, "limit": limit,
+        result = {"version": sklearn.__version__, "blas": blas(), "matrix": matrix, "limit": limit,
                   **fit(matrices[matrix], y, arguments.l2, limit)}
         result["reached"] = bool(result["objective"] <= arguments.target)
         print(json.dumps(result), flush=True)
