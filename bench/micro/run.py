@@ -1,0 +1,55 @@
+"""Runs the micro-benchmarks and puts each kernel beside its scalar reference.
+
+    cmake --preset bench && cmake --build --preset bench && python3 -m bench.micro.run
+"""
+
+import json
+import subprocess
+import sys
+
+from bench import lib
+
+PROGRAM = lib.ROOT / "build-bench" / "bench" / "micro" / "bench_micro"
+SCALAR = "/scalar"
+REPETITIONS = 5
+
+
+def measure():
+    """Medians in nanoseconds of CPU time, and items a second, by name."""
+    if not PROGRAM.exists():
+        sys.exit(f"{PROGRAM} is missing: apt-get install libbenchmark-dev, "
+                 "cmake --preset bench && cmake --build --preset bench")
+    done = subprocess.run([PROGRAM, "--benchmark_format=json", f"--benchmark_repetitions={REPETITIONS}",
+                           "--benchmark_min_time=0.1", "--benchmark_report_aggregates_only=true"],
+                          stdout=subprocess.PIPE, text=True, check=True)
+    return {entry["run_name"]: entry for entry in json.loads(done.stdout)["benchmarks"]
+            if entry["aggregate_name"] == "median"}
+
+
+def main():
+    lib.use_one_core()
+    lib.PROGRAM = PROGRAM.parents[2] / "espalier"  # whose build the environment describes
+    medians = measure()
+    lib.keep("micro", [{"name": name, "cpu_time": entry["cpu_time"], "unit": entry["time_unit"],
+                        "items_per_second": entry["items_per_second"]} for name, entry in medians.items()])
+
+    kernels, others = [], []
+    for name, entry in medians.items():
+        kernel, _, width = name.partition("/width:")
+        if kernel.endswith(SCALAR):
+            continue
+        scalar = medians.get(f"{kernel}{SCALAR}/width:{width}")
+        if scalar:
+            kernels.append([kernel, width, f"{entry['cpu_time']:.0f}", f"{scalar['cpu_time']:.0f}",
+                            f"{scalar['cpu_time'] / entry['cpu_time']:.1f}"])
+        else:
+            others.append([name.split("/")[0], f"{1e9 / entry['items_per_second']:.0f}"])
+    print("Kernels on a row of 150 entries, and their scalar references.\n")
+    print(lib.table(["kernel", "width", "ns", "scalar, ns", "ratio"], kernels))
+    print("\nAn example of 150 entries and 10 labels.\n")
+    print(lib.table(["", "ns an example"], others))
+    print(f"\n{lib.provenance()}")
+
+
+if __name__ == "__main__":
+    main()
