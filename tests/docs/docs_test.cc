@@ -42,7 +42,7 @@ Outcome run(const std::string& command, const TemporaryFolder& folder) {
   const std::string script = folder.file(".command", command);
   const std::string program = std::filesystem::path(ESPALIER_PROGRAM).parent_path().string();
   const std::string shell =
-      "cd '" + folder.path() + "' && PATH='" + program + "':\"$PATH\" bash -o pipefail .command 2>&1";
+      "cd '" + folder.path() + "' && PATH='" + program + "':\"$PATH\" bash .command 2>&1";
   Outcome outcome;
   std::FILE* pipe = ::popen(shell.c_str(), "r");
   if (pipe == nullptr) return outcome;
@@ -116,6 +116,7 @@ TEST(Transcript, LinesAgree) {
   EXPECT_TRUE(same_line("-1.0000e-04", "-1.0001e-04", false));
   EXPECT_TRUE(same_line("0 11 200", "3 9 250", true));
   EXPECT_TRUE(same_line("primal 6744.97", "primal 4000", true));
+  EXPECT_TRUE(same_line("gap 4.02e-04", "gap 9.9e-04", true));
 }
 
 TEST(Transcript, LinesDiffer) {
@@ -127,7 +128,9 @@ TEST(Transcript, LinesDiffer) {
   EXPECT_FALSE(same_line("2 sheep", "3 sheep", false));
   EXPECT_FALSE(same_line("model1.esp", "model2.esp", true));
   EXPECT_FALSE(same_line("l2 100", "l3 100", true));
-  EXPECT_FALSE(same_line("primal 6744.97", "primal 3000", true));
+  EXPECT_FALSE(same_line("0.994", "0.094", true));
+  EXPECT_FALSE(same_line("0 11", "4 11", true));
+  EXPECT_FALSE(same_line("primal 6744.97", "primal 1600", true));
   EXPECT_FALSE(same_line("gap ..., saved x", "gap 1e-3, saved y", false));
 }
 

@@ -74,8 +74,9 @@ inline bool is_time(std::string_view rest) { return rest == " s" || rest.starts_
 
 inline bool close(double documented, double printed, bool approximate) {
   const double difference = std::abs(documented - printed);
-  if (approximate && difference <= 3) return true;
-  return difference <= (approximate ? 0.5 : 1e-3) * std::max(std::abs(documented), std::abs(printed));
+  const bool count = documented == std::trunc(documented);
+  if (approximate && count && difference <= 3) return true;
+  return difference <= (approximate ? 0.75 : 1e-3) * std::max(std::abs(documented), std::abs(printed));
 }
 
 inline bool same(std::string_view documented, std::string_view printed, char before, bool approximate) {
@@ -134,7 +135,7 @@ inline std::vector<Command> read_commands(std::string_view markdown) {
 //   - "..." stands for anything;
 //   - a number before " s" is a time and stands for any number;
 //   - other numbers agree to a thousandth, for the last digits differ between machines; in an approximate block (passes,
-//     gaps, counts of errors) to a half, or up to 3.
+//     gaps, errors) to a factor of four, whole numbers also up to 3.
 inline bool same_line(std::string_view documented, std::string_view printed, bool approximate) {
   return transcript::same(transcript::squeezed(documented), transcript::squeezed(printed), ' ', approximate);
 }
