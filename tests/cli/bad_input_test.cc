@@ -463,7 +463,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             "OtherShape",
             "show model.esp",
-            "model.esp: 12 weights for 7 rows of 2; expected as many as the rows hold; train the model anew",
+            "model.esp: 6 weights for 7 rows of 2; expected as many as the rows hold; train the model anew",
             {},
             [](const BadInputTest& test) { test.set_setting("model.esp", "rows", 7); }}),
     name_of);
