@@ -1,5 +1,7 @@
 #include "cli/run_log.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cmath>
 
@@ -19,7 +21,7 @@ void set(Json& event, const char* key, double value) {
 
 void RunLog::start(Json settings) {
   if (path_.empty()) return;
-  file_.reset(std::fopen(path_.c_str(), "w"));
+  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), "w") : std::fopen(path_.c_str(), "w"));
   if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
   Json event{{"event", "start"}};
   event.update(settings);

@@ -181,6 +181,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "train classify bad.svm -o out.esp",
                  "bad.svm: only the label '7'; expected at least two labels",
                  {{"bad.svm", "7 1:1\n7 2:1\n"}}},
+        BadInput{"NoAttributes",
+                 "train classify bad.svm -o out.esp",
+                 "bad.svm: no attributes in any example; expected some, and --format to be that of the data",
+                 {{"bad.svm", "1 1:0\n2\n"}}},
+        BadInput{
+            "AnotherFormat", "train classify good.svm --format crfsuite -o out.esp",
+            "good.svm: no attributes in any example; expected some, and --format to be that of the data"},
         BadInput{"FirstFewHaveOneLabel", "train classify good.svm --first 1 -o out.esp",
                  "good.svm: only the label '1'; expected at least two labels"},
         BadInput{"LogOfARunThatNeverStarts", "train classify none.svm -o out.esp --log run.jsonl",
@@ -354,6 +361,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "--l2-max 1 --l2-min 2: no range; expected 0 < l2-min <= l2-max"},
         BadInput{"PathStandsStill", "path classify good.svm --dev good.svm --factor 1 -o out.esp",
                  "--factor 1: l2 would not decrease; expected a number between 0 and 1"},
+        BadInput{"PathModelAmongItsTable", "path classify good.svm --dev good.svm -o -",
+                 "--output -: standard output is where the table goes; expected the name of a file"},
         BadInput{"Kbest", "predict model.esp good.svm --kbest 0 -o out.txt",
                  "--kbest: found '0'; expected a whole number >= 1; see 'espalier predict --help'"},
         BadInput{"MarginalsOfAMargin", "predict margin.esp good.svm --marginals -o out.txt",
@@ -474,7 +483,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"DataMissing", "predict model.esp none.svm -o out.txt",
                  "none.svm: cannot open: No such file or directory; expected a file that can be read"},
         BadInput{"DataOfAnotherKind", "predict model.esp good.txt -o out.txt",
-                 "good.txt:1: value 'singer' of index 1; expected a finite number"},
+                 "good.txt:1: value 'singer' of index 1; expected a finite number; attributes that are words "
+                 "need --format "
+                 "crfsuite"},
         BadInput{"TextForImages", "predict digits.esp good.svm -o out.txt",
                  "good.svm: begins with 3120313a; expected 00000803, an IDX file of images"},
         BadInput{"ImagesForText",
@@ -522,6 +533,24 @@ TEST_F(CliModelTest, TruncatedAnywhereIsTold) {
 }
 
 using CliOutputTest = CliTest;
+
+// Numbers that are worth nothing are not saved.
+TEST_F(CliOutputTest, AnObjectiveThatIsNotFiniteIsAFailure) {
+  write("good.svm", kGood);
+  const Outcome outcome = run("train classify good.svm --l2 1e-300 --quiet -o out.esp --log run.jsonl");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_TRUE(outcome.err.starts_with("espalier: failed: the objective is not finite after ")) << outcome.err;
+  EXPECT_TRUE(outcome.err.ends_with(" passes; expected finite numbers: check the data's values and l2\n"))
+      << outcome.err;
+  EXPECT_EQ(files(), (std::set<std::string>{"good.svm", "run.jsonl"}));
+  const std::vector<std::string> log = lines(read("run.jsonl"));
+  const Json last = Json::parse(log.back());
+  EXPECT_EQ(last.at("event"), "end");
+  EXPECT_EQ(last.at("status"), "failed");
+  EXPECT_FALSE(last.contains("model"));
+  EXPECT_FALSE(Json::parse(log[log.size() - 2]).contains("primal"));  // JSON has no such number
+}
 
 TEST_F(CliOutputTest, AFailedRunLeavesTheOldModelAndLogAlone) {
   write("good.svm", kGood);

@@ -209,6 +209,15 @@ TEST_F(CliTrainTest, LogOfARun) {
   EXPECT_EQ(end.at("l2"), 0.5);
 }
 
+TEST_F(CliTrainTest, LogToStandardOutput) {
+  const std::vector<std::string> log =
+      lines(succeed("train classify train.txt --format crfsuite -o model.esp --log -"));
+  ASSERT_GE(log.size(), 3u);
+  EXPECT_EQ(Json::parse(log.front()).at("event"), "start");
+  EXPECT_EQ(Json::parse(log.back()).at("event"), "end");
+  EXPECT_EQ(files().size(), 4u);
+}
+
 TEST_F(CliTrainTest, LogWithoutDevHasNone) {
   train("--log run.jsonl");
   for (const std::string& line : lines(read("run.jsonl")))
