@@ -32,13 +32,16 @@ class DemoFolder {
   std::filesystem::path before_, folder_;
 };
 
+// Ctrl-C ends the demo by way of its folder's destructor.
+struct Interrupted {};
+
 // Shows a command as a user would type it, and runs it.
 void step(const std::string& why, const std::vector<std::string>& arguments) {
   fmt::print("{}$ espalier {}\n", why.empty() ? "" : "\n# " + why + '\n', fmt::join(arguments, " "));
   std::fflush(stdout);
   const int status = run(arguments);
   std::fflush(stdout);
-  if (status == kInterrupted) std::exit(kInterrupted);
+  if (status == kInterrupted) throw Interrupted();
   if (status != kSuccess) throw Error("the demo stops here; expected the command above to work");
 }
 
@@ -88,7 +91,11 @@ void add_demo(CLI::App& program, Action& action) {
       if (*task != "classify") {
         throw Error(fmt::format("demo: {} has no demo; expected classify", in_quotes(*task)));
       }
-      return demo_classify();
+      try {
+        return demo_classify();
+      } catch (const Interrupted&) {
+        return kInterrupted;
+      }
     };
   });
 }

@@ -15,7 +15,7 @@ Display::~Display() { clear_bar(); }
 void Display::note(const std::string& line) {
   if (quiet_) return;
   clear_bar();
-  fmt::print(stderr, "{}\n", line);
+  std::fputs((line + '\n').c_str(), stderr);  // a full disk behind standard error must not end the training
 }
 
 void Display::report(const Progress& progress, const std::string& headline) {
@@ -37,14 +37,14 @@ void Display::tick(double passes) {
   if (last_gap_ > 0 && first_gap_ > gap_ && gap_ > 0)
     done = std::log(first_gap_ / last_gap_) / std::log(first_gap_ / gap_);
   const int filled = static_cast<int>(kWidth * std::clamp(done, 0.0, 1.0));
-  fmt::print(stderr, "\r[{:#<{}}{:.<{}}] pass {:.1f}", "", filled, "", kWidth - filled, passes);
-  if (last_gap_ > 0) fmt::print(stderr, ", gap {:.1e} of {:.1e}", last_gap_, gap_);
-  fmt::print(stderr, "\x1b[K");
+  std::string bar = fmt::format("\r[{:#<{}}{:.<{}}] pass {:.1f}", "", filled, "", kWidth - filled, passes);
+  if (last_gap_ > 0) bar += fmt::format(", gap {:.1e} of {:.1e}", last_gap_, gap_);
+  std::fputs((bar + "\x1b[K").c_str(), stderr);
   bar_shown_ = true;
 }
 
 void Display::clear_bar() {
-  if (bar_shown_) fmt::print(stderr, "\r\x1b[K");
+  if (bar_shown_) std::fputs("\r\x1b[K", stderr);
   bar_shown_ = false;
 }
 

@@ -27,7 +27,11 @@ void add_eval(CLI::App& program, Action& action) {
       const Model model(arguments->model);
       const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->format);
       OutputFile output("-");
-      output.write(arguments->json ? evaluation.report.dump() + '\n' : evaluation.text);
+      // Labels may hold bytes that are no UTF-8; they are replaced, not refused.
+      using Report = decltype(evaluation.report);
+      output.write(arguments->json
+                       ? evaluation.report.dump(-1, ' ', false, Report::error_handler_t::replace) + '\n'
+                       : evaluation.text);
       output.commit();
       return kSuccess;
     };

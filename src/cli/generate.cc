@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
 #include "espalier/generate/grammar.h"
@@ -40,11 +41,14 @@ void add_generate(CLI::App& program, Action& action) {
       ->add_option("TASK", arguments->task,
                    "classify (topics, CRFsuite format), tag (entities), parse (CoNLL-U), treebank (brackets)")
       ->required();
-  command->add_option("-n,--sentences", arguments->sentences, "how many")->capture_default_str();
+  command->add_option("-n,--sentences", arguments->sentences, "how many")
+      ->capture_default_str()
+      ->check(whole_number_from(0));
   command
       ->add_option("--seed", arguments->seed,
                    "the same seed gives the same sentences; train on one, test on another")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number_from(0));
   command->add_option("-o,--output", arguments->output, "where to; default: standard output");
   command->footer("Example:\n  espalier generate classify -n 10000 --seed 2 -o train.txt");
   command->callback([arguments, &action] {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <new>
 
 #include "cli/commands.h"
@@ -13,6 +14,45 @@ namespace {
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
+}
+
+// Not through fmt::print, which throws where standard error cannot be written: nobody is left to tell.
+void complain(const std::string& what) { std::fputs(("espalier: " + one_line(what) + '\n').c_str(), stderr); }
+
+// "train, predict or eval"
+std::string listed(const std::vector<const CLI::App*>& commands) {
+  std::string names;
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    if (i > 0) names += i + 1 < commands.size() ? ", " : " or ";
+    names += commands[i]->get_name();
+  }
+  return names;
+}
+
+// What is wrong with the command line, in our words where CLI11's are hard to read, and where to look it up.
+std::string explain(const CLI::ParseError& error, const CLI::App& program) {
+  const CLI::App* command = &program;
+  std::string called = program.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    called += ' ' + command->get_name();
+  }
+  const std::vector<std::string> unexpected = program.remaining(true);
+  const std::string what = error.what(), option = what.substr(0, what.find(':'));
+  const std::vector<const CLI::App*> choices = command->get_subcommands([](const CLI::App*) { return true; });
+
+  std::string message = what;
+  if (!choices.empty()) {
+    const char* kind = command == &program ? "command" : "task";
+    message = unexpected.empty() ? fmt::format("no {}", kind)
+                                 : fmt::format("{} is no {}", in_quotes(unexpected.front()), kind);
+    message += "; expected " + listed(choices);
+  } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unexpected.empty()) {
+    message = "unexpected argument " + in_quotes(unexpected.front());
+  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    message = option + (what.ends_with("missing") ? ": no value; expected one" : ": given more than once");
+  }
+  return fmt::format("{}; see '{} --help'", message, called);
 }
 
 }  // namespace
@@ -46,18 +86,28 @@ int run(std::vector<std::string> arguments) {
     return action();
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return program.exit(e);  // --help, --version
-    fmt::print(stderr, "espalier: {}; see 'espalier --help'\n", one_line(e.what()));
+    complain(explain(e, program));
   } catch (const Error& e) {
-    fmt::print(stderr, "espalier: {}\n", one_line(e.what()));
+    complain(e.what());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "espalier: out of memory; expected more of it, or less data\n");
+    complain("out of memory; expected more of it, or less data");
   } catch (const std::exception& e) {
-    fmt::print(stderr, "espalier: unexpected: {}; please report it\n", one_line(e.what()));
+    complain(fmt::format("unexpected: {}; please report it", e.what()));
   }
   return kUserError;
 }
 
 }  // namespace espalier::cli
 
-// NOLINTNEXTLINE(bugprone-exception-escape): only a failing standard error could still throw
-int main(int argc, char** argv) { return espalier::cli::run({argv + 1, argv + argc}); }
+// NOLINTNEXTLINE(bugprone-exception-escape): only a lack of memory could still throw
+int main(int argc, char** argv) {
+  using namespace espalier::cli;
+  const int status = run({argv + 1, argv + argc});
+  // A path's table, the demo and --help are printed without looking back.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    if (status != kUserError)
+      complain("standard output: cannot be written; make room there or write elsewhere");
+    return kUserError;
+  }
+  return status;
+}

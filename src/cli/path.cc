@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/training.h"
+#include "espalier/base/error.h"
 
 namespace espalier::cli {
 
@@ -29,6 +30,9 @@ void add_path(CLI::App& program, Action& action) {
   classify->callback([arguments, &action] {
     action = [arguments] {
       arguments->task = "classify";
+      if (arguments->output == "-") {
+        throw Error("--output -: standard output is where the table goes; expected the name of a file");
+      }
       return train_path(*arguments, arguments->path, true);
     };
   });

@@ -1,4 +1,5 @@
 #include "cli/commands.h"
+#include "cli/validators.h"
 #include "espalier/base/output.h"
 #include "espalier/model/model.h"
 
@@ -19,7 +20,7 @@ void add_predict(CLI::App& program, Action& action) {
   command
       ->add_option("--kbest", arguments->options.kbest,
                    "the K best labels, each with its probability (its score, for beta = inf)")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number_from(1));
   command->footer(
       "Examples:\n"
       "  espalier predict model.esp new.svm -o labels.txt\n"

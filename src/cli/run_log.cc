@@ -1,10 +1,9 @@
 #include "cli/run_log.h"
 
-#include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 
 #include "espalier/base/error.h"
 
@@ -20,16 +19,10 @@ void set(Json& event, const char* key, double value) {
 
 }  // namespace
 
-RunLog::RunLog(const std::string& path) : path_(path) {
-  if (path.empty()) return;
-  file_.reset(std::fopen(path.c_str(), "w"));
-  if (!file_) {
-    throw Error::in(path, fmt::format("cannot be created ({})", std::strerror(errno)),
-                    "expected a writable place for --log");
-  }
-}
-
 void RunLog::start(Json settings) {
+  if (path_.empty()) return;
+  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), "w") : std::fopen(path_.c_str(), "w"));
+  if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
   Json event{{"event", "start"}};
   event.update(settings);
   write(event);
@@ -60,8 +53,7 @@ void RunLog::write(const Json& event) {
   // Names may hold bytes that are no UTF-8; they are replaced, not refused.
   const std::string line = event.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0) {
-    throw Error::in(path_, fmt::format("cannot be written ({})", std::strerror(errno)),
-                    "expected room for --log");
+    throw Error::system(path_, "write", errno, "make room there or write elsewhere");
   }
 }
 

@@ -13,9 +13,9 @@ namespace espalier::cli {
 // RUN.jsonl: one JSON object a line, written as it happens so that a running job can be followed. An empty path logs nothing.
 class RunLog {
  public:
-  // Throws Error where the file cannot be created.
-  explicit RunLog(const std::string& path);
+  explicit RunLog(std::string path) : path_(std::move(path)) {}
 
+  // Creates the file; a run that never starts leaves an old one alone. Throws Error where that fails.
   void start(nlohmann::ordered_json settings);
   // `dev` is null without held-out data.
   void progress(const std::string& solver, double l2, const Progress& progress,

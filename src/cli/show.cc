@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/validators.h"
 #include "espalier/base/output.h"
 #include "espalier/model/model.h"
 
@@ -35,7 +36,9 @@ void add_show(CLI::App& program, Action& action) {
   };
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("MODEL", arguments->model, "a model that train saved")->required();
-  command->add_option("--top", arguments->top, "how many features of each label")->capture_default_str();
+  command->add_option("--top", arguments->top, "how many features of each label")
+      ->capture_default_str()
+      ->check(whole_number_from(0));
   CLI::Option* json =
       command->add_flag("--json", arguments->json, "settings and certificate as one JSON object");
   command->add_flag("--weights", arguments->weights, "every weight instead: attribute TAB label TAB weight")

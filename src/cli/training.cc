@@ -26,14 +26,14 @@ class Session {
         settings_(options.checked_settings()),
         display_(options.gap, options.quiet),
         log_(options.log) {
-    options.check_output();
+    options.check_outputs();
   }
 
   void start(Json l2) {
+    data_ = options_.read_data();
     Json settings = options_.to_json();
     settings["l2"] = std::move(l2);
     log_.start(settings);
-    data_ = options_.read_data();
     display_.note(fmt::format("read {}: {}", options_.train, data_->describe()));
     if (!options_.dev.empty()) {
       settings_.dev_error = [this](const Weights& theta) { return data_->evaluate_dev(theta).badness; };
@@ -101,8 +101,12 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
   const std::vector<double> values = path_options.values();
   Session session(options);
   session.start(values);
-  if (print_table)
-    fmt::print("{:>12} {:>8} {:>8} {:>10} {:>14}  dev\n", "l2", "passes", "total", "gap", "primal");
+  const auto print = [print_table](const std::string& line) {
+    if (!print_table) return;
+    std::fputs(line.c_str(), stdout);  // main looks whether it could be written
+    std::fflush(stdout);
+  };
+  print(fmt::format("{:>12} {:>8} {:>8} {:>10} {:>14}  dev\n", "l2", "passes", "total", "gap", "primal"));
   std::string headline;
   const Path path = regularisation_path(
       session.data().problem(), session.loss(), path_options, session.solver(), session.settings(),
@@ -115,11 +119,9 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
         return session.report(l2, progress, theta);
       },
       [&](const PathPoint& point) {
-        if (!print_table) return;
-        fmt::print("{:>12.6g} {:>8.2f} {:>8.2f} {:>10.2e} {:>14.8g}  {}\n", point.l2,
-                   point.certificate.passes, point.total_passes, point.certificate.relative_gap(),
-                   point.certificate.primal, headline);
-        std::fflush(stdout);
+        print(fmt::format("{:>12.6g} {:>8.2f} {:>8.2f} {:>10.2e} {:>14.8g}  {}\n", point.l2,
+                          point.certificate.passes, point.total_passes, point.certificate.relative_gap(),
+                          point.certificate.primal, headline));
       });
   const PathPoint& best = path.points.at(path.best);
   std::string message = fmt::format("best of {} values: l2 {:.6g}, relative gap {:.2g}", path.points.size(),

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
-
+#include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
+#include "espalier/model/model_file.h"
 
 namespace espalier::cli {
 namespace {
@@ -19,10 +18,6 @@ std::string solver_help() {
   return help;
 }
 
-void require_positive(const char* option, double value) {
-  if (!(value > 0)) throw Error(fmt::format("{} {}: not positive; expected a number > 0", option, value));
-}
-
 }  // namespace
 
 void TrainingOptions::add_to(CLI::App& command) {
@@ -32,15 +27,23 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--solver", solver, solver_help())->capture_default_str();
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
-      ->capture_default_str();
-  command.add_option("--passes", passes, "stop after so many passes over the data")->capture_default_str();
-  command.add_option("--seconds", seconds, "stop after so many seconds of training");
+      ->capture_default_str()
+      ->check(number_from_zero());
+  command.add_option("--passes", passes, "stop after so many passes over the data")
+      ->capture_default_str()
+      ->check(positive_number());
+  command.add_option("--seconds", seconds, "stop after so many seconds of training")
+      ->check(positive_number());
   command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
-      ->capture_default_str();
-  command.add_option("--threads", threads, "this version trains with 1")->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number_from(0));
+  command.add_option("--threads", threads, "this version trains with 1")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
   command.add_option("--log", log, "write the run as JSON, one object a line");
   command.add_option("--report-every", report_every, "passes at most between two reports")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(positive_number());
   command.add_option("--order", order, "eg: how examples are picked: gap, random, shuffled, cyclic")
       ->capture_default_str();
   command.add_option("--step", step, "eg: how steps are chosen: auto, paper, safe")->capture_default_str();
@@ -51,7 +54,8 @@ void TrainingOptions::add_to(CLI::App& command) {
 void TrainingOptions::add_classify_to(CLI::App& command) {
   command.add_option("--format", classify.format,
                      "libsvm, crfsuite, idx (given as IMAGES,LABELS); default: by the name");
-  command.add_option("--first", classify.first, "use only the first N training examples");
+  command.add_option("--first", classify.first, "use only the first N training examples")
+      ->check(whole_number_from(1));
   command.add_flag("--bias", classify.bias, "add a constant attribute to every example");
   command.add_option("--costs", classify.costs, "file of lines GOLD PREDICTED COST; other errors cost 1");
 }
@@ -61,16 +65,12 @@ Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 const SolverEntry& TrainingOptions::checked_solver() const { return find_solver(solver, checked_loss()); }
 
 SolverSettings TrainingOptions::checked_settings() const {
-  if (!(gap >= 0)) throw Error(fmt::format("--gap {}: negative; expected a number >= 0", gap));
-  require_positive("--passes", passes);
-  require_positive("--report-every", report_every);
-  if (!(seconds >= 0)) throw Error(fmt::format("--seconds {}: negative; expected a number > 0", seconds));
   if (threads != 1)
     throw Error(fmt::format("--threads {}: this version trains on one thread; expected 1", threads));
   SolverSettings settings;
   settings.stopping.gap = gap;
   settings.stopping.passes = passes;
-  settings.stopping.seconds = seconds > 0 ? seconds : std::numeric_limits<double>::infinity();
+  if (seconds) settings.stopping.seconds = *seconds;
   settings.seed = seed;
   settings.order = parse_order(order);
   settings.step = parse_eg_step(step);
@@ -79,8 +79,11 @@ SolverSettings TrainingOptions::checked_settings() const {
   return settings;
 }
 
-void TrainingOptions::check_output() const {
-  if (!output.empty() && output != "-") OutputFile probe(output);
+void TrainingOptions::check_outputs() const {
+  for (const std::string& path : {output, log}) {
+    if (!path.empty() && path != "-") OutputFile probe(path);
+  }
+  check_model_name(output);
 }
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data() const {
@@ -93,8 +96,13 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
   nlohmann::ordered_json json{{"version", ESPALIER_VERSION}, {"task", task}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
   json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
-  if (seconds > 0) json["seconds"] = seconds;
-  json.update({{"seed", seed}, {"threads", threads}, {"order", order}, {"step", step}, {"start", start}});
+  if (seconds) json["seconds"] = *seconds;
+  json.update({{"seed", seed},
+               {"threads", threads},
+               {"order", order},
+               {"step", step},
+               {"start", start},
+               {"report_every", report_every}});
   if (classify.format) json["format"] = *classify.format;
   if (classify.first) json["first"] = *classify.first;
   json["bias"] = classify.bias;
@@ -103,9 +111,15 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
 }
 
 void add_path_options(CLI::App& command, PathOptions& options) {
-  command.add_option("--l2-max", options.l2_max, "first and largest l2")->capture_default_str();
-  command.add_option("--l2-min", options.l2_min, "smallest l2")->capture_default_str();
-  command.add_option("--factor", options.factor, "from one l2 to the next")->capture_default_str();
+  command.add_option("--l2-max", options.l2_max, "first and largest l2")
+      ->capture_default_str()
+      ->check(positive_number());
+  command.add_option("--l2-min", options.l2_min, "smallest l2")
+      ->capture_default_str()
+      ->check(positive_number());
+  command.add_option("--factor", options.factor, "from one l2 to the next")
+      ->capture_default_str()
+      ->check(positive_number());
 }
 
 }  // namespace espalier::cli

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "espalier/learning/loss.h"
@@ -18,7 +19,8 @@ struct TrainingOptions {
   std::string task, train, dev, output, log;
   std::string loss = "crf", solver = "eg";
   std::string order = "gap", step = "auto", start = "gold";
-  double gap = 1e-3, passes = 1000, seconds = 0, report_every = 5;
+  double gap = 1e-3, passes = 1000, report_every = 5;
+  std::optional<double> seconds;
   std::uint64_t seed = 1;
   int threads = 1;
   bool quiet = false;
@@ -32,8 +34,8 @@ struct TrainingOptions {
   Loss checked_loss() const;
   SolverSettings checked_settings() const;
   const SolverEntry& checked_solver() const;
-  // An unwritable place for the model is found out before hours of training, not after them.
-  void check_output() const;
+  // An unwritable place for the model or the log is found out before hours of training, not after them.
+  void check_outputs() const;
 
   std::unique_ptr<TrainingSet> read_data() const;
   nlohmann::ordered_json to_json() const;

@@ -79,10 +79,14 @@ void ModelFileWriter::add_bytes(std::string_view name, std::string_view bytes) {
   sections_.push_back(Section{std::string(name), bytes});
 }
 
-void ModelFileWriter::write(const std::string& path) const {
+void check_model_name(const std::string& path) {
   if (path.ends_with(".gz") || path.ends_with(".zst")) {
     throw Error::in(path, "models are not packed", "expected a name that ends otherwise, such as model.esp");
   }
+}
+
+void ModelFileWriter::write(const std::string& path) const {
+  check_model_name(path);
   std::vector<Entry> directory;
   std::uint64_t end = sizeof(Header) + sections_.size() * sizeof(Entry);
   for (const Section& section : sections_) {

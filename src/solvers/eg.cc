@@ -442,13 +442,17 @@ class Eg {
 
 }  // namespace
 
-Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
-           const Observer& observer) {
-  if (!objective.loss.smooth() && objective.loss.gamma == 0) {
+void check_eg_loss(const Loss& loss) {
+  if (!loss.smooth() && loss.gamma == 0) {
     throw Error(
         "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
         "a finite beta");
   }
+}
+
+Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
+           const Observer& observer) {
+  check_eg_loss(objective.loss);
   return Eg(objective, options, dual, theta, observer).solve();
 }
 

@@ -65,6 +65,7 @@ const SolverEntry& find_solver(std::string_view name, const Loss& loss) {
             fmt::format("--solver {}: not for loss {}; expected a loss of finite beta, or --solver eg", name,
                         loss.name()));
       }
+      if (entry.run == run_eg) check_eg_loss(loss);
       return entry;
     }
     names += names.empty() ? "" : ", ";

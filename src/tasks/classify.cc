@@ -78,6 +78,11 @@ class ClassifyTrainingSet final : public TrainingSet {
     read.first = options.first;
     format_ = to_string(read.format);
     train_ = read_classify_growing(path, read, attributes_, labels_);
+    // Data read in a format that it is not in often looks like this.
+    if (attributes_.size() == 0) {
+      throw Error::in(path == "-" ? "standard input" : path, "no attributes in any example",
+                      "expected some, and --format to be that of the data");
+    }
     if (!options.costs.empty()) costs_ = read_costs(options.costs, labels_);
     problem_ = std::make_unique<MulticlassProblem>(
         MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_));

@@ -42,8 +42,11 @@ void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
 }
 
 ClassifyExamples ClassifyBuilder::finish(const std::string& name) {
+  // Nothing to predict is fine; a model that was measured on nothing would look perfect.
+  if (options_.labels_required && examples_.labels.empty()) {
+    throw Error::in(name, "no examples", "expected at least one");
+  }
   if (growing_labels_) {
-    if (examples_.labels.empty()) throw Error::in(name, "no examples", "expected at least one");
     number_labels();
     if (labels_.size() < 2) {
       throw Error::in(name, fmt::format("only the label {}", in_quotes(labels_.name(0))),

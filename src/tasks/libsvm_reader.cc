@@ -109,7 +109,7 @@ class LibsvmReader {
       }
       const std::string_view index_text = field.substr(0, colon), value_text = field.substr(colon + 1);
       const std::uint64_t index = parse_index(index_text, field);
-      const float value = parse_value(value_text, index);
+      const float value = parse_value(value_text, index, "expected a finite number");
       ascending = ascending && (indices_.empty() || indices_.back() < index);
       indices_.push_back(index);
       if (value != 0) builder_.add(attribute(index), value);
@@ -124,7 +124,8 @@ class LibsvmReader {
         lines_.fail(fmt::format("{} among values without an index", in_quotes(field)),
                     "expected 'label value value ...'");
       }
-      const float value = parse_value(field, ++index);
+      const float value = parse_value(
+          field, ++index, "expected a finite number; attributes that are words need --format crfsuite");
       if (value != 0) builder_.add(attribute(index), value);
     }
     if (dense_width_ == 0) {
@@ -150,10 +151,9 @@ class LibsvmReader {
     return index;
   }
 
-  float parse_value(std::string_view text, std::uint64_t index) const {
+  float parse_value(std::string_view text, std::uint64_t index, std::string_view expected) const {
     const auto value = parse_float(text);
-    if (!value)
-      lines_.fail(fmt::format("value {} of index {}", in_quotes(text), index), "expected a finite number");
+    if (!value) lines_.fail(fmt::format("value {} of index {}", in_quotes(text), index), expected);
     return *value;
   }
 

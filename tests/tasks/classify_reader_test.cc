@@ -190,7 +190,9 @@ TEST_F(Libsvm, BadFieldsAreNamed) {
             "data:3: '0.5' among fields with an index; expected 'label index:value index:value ...'");
   EXPECT_EQ(train_error("a 0.5 3:1\n"),
             "data:1: '3:1' among values without an index; expected 'label value value ...'");
-  EXPECT_EQ(train_error("a 0.5 x\n"), "data:1: value 'x' of index 2; expected a finite number");
+  EXPECT_EQ(train_error("a 0.5 x\n"),
+            "data:1: value 'x' of index 2; expected a finite number; attributes that are words need --format "
+            "crfsuite");
 }
 
 TEST_F(Libsvm, BadLabelsAreNamed) {

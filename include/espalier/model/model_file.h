@@ -16,6 +16,9 @@ namespace espalier {
 // an XXH3 checksum. All numbers are little-endian. No times, no paths: the same contents give the same bytes.
 inline constexpr std::uint32_t kModelFormatVersion = 1;
 
+// Throws Error for a name that would pack the file: models are memory-mapped.
+void check_model_name(const std::string& path);
+
 class ModelFileWriter {
  public:
   // Adds a section. Requires a name that is new, not empty and of at most 31 bytes. The bytes must stay valid
@@ -25,8 +28,7 @@ class ModelFileWriter {
     add_bytes(name, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
   void add_bytes(std::string_view name, std::string_view bytes);
-  // Atomically (OutputFile): a reader never sees half a model. Throws Error for a name that would pack the
-  // file.
+  // Atomically (OutputFile): a reader never sees half a model. Throws what check_model_name does.
   void write(const std::string& path) const;
 
  private:

@@ -34,6 +34,9 @@ struct EgOptions {
   double report_every = 5;  // passes at most between two reports; a report costs about two passes of time
 };
 
+// Throws Error for the one loss that EG is not for, the perceptron's.
+void check_eg_loss(const Loss& loss);
+
 // Online exponentiated gradient on the dual (Collins et al. 2008, Figure 3), for every beta in (0, inf] and
 // gamma >= 0. Leaves the duals in `dual` and theta = w(u)/l2 in `theta`.
 Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,

@@ -1,0 +1,57 @@
+#include "cli/validators.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "espalier/base/error.h"
+#include "espalier/base/parse_number.h"
+
+namespace espalier::cli {
+namespace {
+
+// CLI11 puts the option's name before it.
+std::string refusal(std::string_view text, std::string_view expected) {
+  return fmt::format("found {}; expected {}", in_quotes(text), expected);
+}
+
+std::optional<std::uint64_t> parse_whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+CLI::Validator positive_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto value = parse_double(text);
+        return value && *value > 0 ? std::string() : refusal(text, "a number > 0");
+      },
+      "");
+}
+
+CLI::Validator number_from_zero() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto value = parse_double(text);
+        return value && *value >= 0 ? std::string() : refusal(text, "a number >= 0");
+      },
+      "");
+}
+
+CLI::Validator whole_number_from(std::uint64_t least) {
+  return CLI::Validator(
+      [least](std::string& text) {
+        const auto value = parse_whole_number(text);
+        return value && *value >= least ? std::string()
+                                        : refusal(text, fmt::format("a whole number >= {}", least));
+      },
+      "");
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include "cli/cli_test.h"
+
+namespace espalier::testing {
+namespace {
+
+class CliHelpTest : public CliTest, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
+  for (const char* option : {" --help", " -h"}) {
+    const Outcome outcome = run(GetParam() + option);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_NE(outcome.out.find("Usage: espalier " + GetParam()), std::string::npos);
+    EXPECT_NE(outcome.out.find("\nExample"), std::string::npos);
+    EXPECT_NE(outcome.out.find("\n  espalier " + GetParam()), std::string::npos) << "an example of it";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
+                         ::testing::Values("train", "train classify", "path", "path classify", "predict",
+                                           "eval", "show", "demo", "generate"),
+                         [](const ::testing::TestParamInfo<std::string>& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
+
+using CliProgramTest = CliTest;
+
+TEST_F(CliProgramTest, HelpListsEveryCommand) {
+  const std::string help = succeed("--help");
+  for (const char* command : {"train", "predict", "eval", "path", "show", "demo", "generate"}) {
+    EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
+  }
+}
+
+TEST_F(CliProgramTest, Version) {
+  const Outcome outcome = run("--version");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+  const std::vector<std::string> version = words(outcome.out);
+  ASSERT_EQ(version.size(), 2u);
+  EXPECT_EQ(version[0], "espalier");
+  EXPECT_EQ(version[1].find_first_not_of("0123456789."), std::string::npos);
+  EXPECT_EQ(outcome.out.back(), '\n');
+}
+
+}  // namespace
+}  // namespace espalier::testing

@@ -1,0 +1,177 @@
+// Ctrl-C, and the other ways in which a run ends before its optimum: the model is saved with the gap that it has.
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cli/cli_test.h"
+
+namespace espalier::testing {
+namespace {
+
+class CliInterruptTest : public CliTest, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override { generate_all(); }
+
+  // The model's certificate, after a look at whether the model works.
+  Json certificate() const {
+    const std::vector<std::string> predicted = lines(succeed("predict model.esp test.txt")),
+                                   gold = lines(read("test.txt"));
+    EXPECT_EQ(predicted.size(), gold.size());
+    int errors = 0;
+    for (std::size_t i = 0; i < predicted.size(); ++i) errors += !gold.at(i).starts_with(predicted[i] + '\t');
+    EXPECT_EQ(json("eval model.esp test.txt --json").at("errors"), errors);
+    return json("show model.esp --json").at("certificate");
+  }
+};
+
+constexpr const char* kEndless =
+    "train classify train.txt --format crfsuite --gap 0 --passes 1e9 --report-every 2 ";
+
+TEST_P(CliInterruptTest, TrainingSavesWhatItHas) {
+  RunningProgram program(command(std::string(kEndless) + "-o model.esp --log run.jsonl"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(2));
+  program.send(GetParam());
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(outcome.out, "");
+  const std::string last = lines(outcome.err).back();
+  EXPECT_TRUE(last.starts_with("stopped: relative gap ")) << last;
+  EXPECT_TRUE(last.ends_with(" passes; saved model.esp")) << last;
+
+  const Json saved = certificate();
+  EXPECT_GT(saved.at("relative_gap").get<double>(), 0);
+  EXPECT_DOUBLE_EQ(saved.at("gap").get<double>(),
+                   saved.at("primal").get<double>() - saved.at("dual").get<double>());
+  // The log's last report is of the weights that were saved.
+  const std::vector<std::string> log = lines(read("run.jsonl"));
+  ASSERT_GE(log.size(), 3u);
+  const Json progress = Json::parse(log[log.size() - 2]), end = Json::parse(log.back());
+  EXPECT_EQ(progress.at("primal"), saved.at("primal"));
+  EXPECT_EQ(progress.at("dual"), saved.at("dual"));
+  EXPECT_EQ(progress.at("pass"), saved.at("passes"));
+  EXPECT_EQ(end.at("status"), "stopped");
+  EXPECT_EQ(end.at("model"), "model.esp");
+  EXPECT_EQ(files().count("model.esp"), 1u);
+  EXPECT_EQ(files().size(), 5u);  // the data, the model and the log
+}
+
+TEST_P(CliInterruptTest, APathSavesTheBestSoFar) {
+  RunningProgram program(
+      command("path classify train.txt --format crfsuite --dev dev.txt --l2-max 1000 --l2-min 1e-9 "
+              "--gap 1e-6 -o model.esp"),
+      here());
+  ASSERT_TRUE(program.wait_for_error_lines(5));
+  program.send(GetParam());
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+
+  // The table has what was done, and the best of it is what was saved.
+  const std::vector<std::string> table = lines(outcome.out);
+  ASSERT_GE(table.size(), 2u);
+  double best_l2 = 0, least_error = 101;
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    const std::vector<std::string> row = words(table[i]);  // l2 passes total gap primal error X %
+    if (std::stod(row.at(6)) < least_error) {
+      best_l2 = std::stod(row.at(0));
+      least_error = std::stod(row.at(6));
+    }
+  }
+  const Json shown = json("show model.esp --json");
+  EXPECT_NEAR(shown.at("l2").get<double>(), best_l2, 1e-5 * best_l2);
+  EXPECT_GT(certificate().at("relative_gap").get<double>(), 0);
+  EXPECT_NEAR(100 * json("eval model.esp dev.txt --json").at("error").get<double>(), least_error, 0.005);
+
+  const std::string last = lines(outcome.err).back(), done = std::to_string(table.size() - 1);
+  EXPECT_TRUE(last.starts_with("best of " + done + " values: l2 ")) << last;
+  EXPECT_TRUE(last.ends_with(" (stopped: " + done + " of 78 values); saved model.esp")) << last;
+}
+
+TEST_P(CliInterruptTest, EverySolverStops) {
+  generate("train.txt", 20000, 1);  // so that none is done before the signal comes
+  for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
+    RunningProgram program(command(kEndless + ("--l2 1e-6 -o model.esp --solver " + solver)), here());
+    ASSERT_TRUE(program.wait_for_error_lines(2)) << solver;
+    program.send(GetParam());
+    const Outcome outcome = program.wait();
+    EXPECT_EQ(outcome.status, 130) << solver;
+    EXPECT_TRUE(lines(outcome.err).back().ends_with("saved model.esp")) << outcome.err;
+    certificate();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, CliInterruptTest, ::testing::Values(SIGINT, SIGTERM),
+                         [](const ::testing::TestParamInfo<int>& info) {
+                           return info.param == SIGINT ? "Interrupt" : "Terminate";
+                         });
+
+using CliStopTest = CliInterruptTest;
+
+TEST_F(CliStopTest, ASecondInterruptEndsTheProgram) {
+  // A pipe that nobody writes to keeps the program from acting on the first one.
+  const std::string pipe = folder_.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  RunningProgram program(command("train classify pipe -o model.esp"), here());
+  int writer = -1;
+  while (writer < 0 && program.running())
+    writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK);  // once it reads
+  ASSERT_GE(writer, 0);
+  program.send(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(program.running());
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  ::close(writer);
+  EXPECT_EQ(outcome.status, 128 + SIGINT);
+  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(files(), (std::set<std::string>{"dev.txt", "pipe", "test.txt", "train.txt"}));
+}
+
+TEST_F(CliStopTest, OutOfPassesIsNoError) {
+  const Outcome outcome = run("train classify train.txt --format crfsuite --gap 0 --passes 2 -o model.esp");
+  EXPECT_EQ(outcome.status, 0);
+  const std::string last = lines(outcome.err).back();
+  EXPECT_TRUE(last.starts_with("out of passes (--passes): relative gap ")) << last;
+  EXPECT_TRUE(last.ends_with("; saved model.esp")) << last;
+  const Json saved = certificate();
+  EXPECT_GE(saved.at("passes").get<double>(), 2);
+  EXPECT_LT(saved.at("passes").get<double>(), 3);
+  EXPECT_GT(saved.at("relative_gap").get<double>(), 0);
+}
+
+TEST_F(CliStopTest, OutOfTimeIsNoError) {
+  const Outcome outcome = run(std::string(kEndless) + "--seconds 0.2 -o model.esp --log run.jsonl");
+  EXPECT_EQ(outcome.status, 0);
+  const std::string last = lines(outcome.err).back();
+  EXPECT_TRUE(last.starts_with("out of time (--seconds): relative gap ")) << last;
+  EXPECT_TRUE(last.ends_with("; saved model.esp")) << last;
+  EXPECT_GT(certificate().at("relative_gap").get<double>(), 0);
+  const std::vector<std::string> log = lines(read("run.jsonl"));
+  EXPECT_EQ(Json::parse(log.back()).at("status"), "out of time");
+  EXPECT_GE(Json::parse(log[log.size() - 2]).at("seconds").get<double>(), 0.2);
+}
+
+TEST_F(CliStopTest, TheSmallestBudgetStillGivesACertifiedModel) {
+  for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
+    for (const std::string budget : {"--passes 1e-9", "--seconds 1e-9"}) {
+      const Outcome outcome =
+          run("train classify train.txt --format crfsuite --gap 0 -o model.esp --solver " + solver + " " +
+              budget);
+      EXPECT_EQ(outcome.status, 0) << solver << ' ' << budget << '\n' << outcome.err;
+      const Json saved = json("show model.esp --json").at("certificate");
+      EXPECT_GT(saved.at("relative_gap").get<double>(), 0) << solver << ' ' << budget;
+    }
+  }
+  const Outcome path =
+      run("path classify train.txt --format crfsuite --dev dev.txt --passes 3 --gap 1e-9 -o model.esp");
+  EXPECT_EQ(path.status, 0);
+  EXPECT_TRUE(lines(path.err).back().ends_with("(out of passes: 1 of 23 values); saved model.esp"))
+      << path.err;
+}
+
+}  // namespace
+}  // namespace espalier::testing

@@ -1,0 +1,91 @@
+// What is shown, and where: results on standard output, progress on standard error, a bar on terminals alone.
+
+#include "cli/cli_test.h"
+
+namespace espalier::testing {
+namespace {
+
+class CliTerminalTest : public CliTest {
+ protected:
+  void SetUp() override { generate_all(); }
+  static constexpr const char* kTrain =
+      "train classify train.txt --format crfsuite --dev dev.txt -o model.esp ";
+};
+
+TEST_F(CliTerminalTest, TrainingReportsOnStandardErrorLineByLine) {
+  const Outcome outcome = run(kTrain);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err.find('\x1b'), std::string::npos);
+  EXPECT_EQ(outcome.err.find('\r'), std::string::npos);
+  const std::vector<std::string> shown = lines(outcome.err);
+  ASSERT_GE(shown.size(), 3u);
+  EXPECT_TRUE(shown.front().starts_with("read train.txt: 300 examples, 8 labels, ")) << shown.front();
+  for (std::size_t i = 1; i + 1 < shown.size(); ++i) {
+    EXPECT_TRUE(shown[i].starts_with("pass ")) << shown[i];
+    EXPECT_NE(shown[i].find(" gap "), std::string::npos) << shown[i];
+    EXPECT_NE(shown[i].find("  dev error "), std::string::npos) << shown[i];
+  }
+  EXPECT_TRUE(shown.back().starts_with("converged: relative gap ")) << shown.back();
+  EXPECT_TRUE(shown.back().ends_with(" passes; saved model.esp")) << shown.back();
+}
+
+TEST_F(CliTerminalTest, QuietSaysNothing) {
+  for (const std::string& arguments :
+       {std::string(kTrain) + "--quiet", std::string(kTrain) + "--quiet --l2 auto --factor 0.1",
+        std::string(kTrain) + "--quiet --passes 1"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.out + outcome.err, "") << arguments;
+  }
+}
+
+TEST_F(CliTerminalTest, OtherCommandsSayNothingOnStandardError) {
+  succeed(std::string(kTrain) + "--quiet");
+  for (const char* arguments : {"predict model.esp test.txt", "predict model.esp test.txt -o labels.txt",
+                                "eval model.esp test.txt", "show model.esp", "generate tag -n 3"}) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.err, "") << arguments;
+  }
+}
+
+TEST_F(CliTerminalTest, ATerminalShowsABarAndClearsIt) {
+  RunOptions terminal = here();
+  terminal.terminal = true;
+  const Outcome outcome = run_program(
+      command(std::string(kTrain) + "--gap 0 --passes 1e9 --seconds 0.6 --report-every 1e9"), terminal);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "");
+  const std::string clear = "\r\x1b[K";
+  const std::size_t bar = outcome.err.find("\r["), cleared = outcome.err.rfind(clear);
+  ASSERT_NE(bar, std::string::npos) << outcome.err;
+  ASSERT_NE(cleared, std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("] pass ", bar), std::string::npos);
+  EXPECT_GT(cleared, outcome.err.rfind("\r["));  // the last bar is wiped away before the last lines
+  // A terminal ends lines with CR LF.
+  EXPECT_TRUE(outcome.err.ends_with("; saved model.esp\r\n")) << outcome.err;
+}
+
+TEST_F(CliTerminalTest, QuietShowsNoBarEither) {
+  RunOptions terminal = here();
+  terminal.terminal = true;
+  const Outcome outcome =
+      run_program(command(std::string(kTrain) + "--gap 0 --passes 1e9 --seconds 0.3 --quiet"), terminal);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST_F(CliTerminalTest, AReaderThatLeavesEarlyIsNoReasonToComplain) {
+  succeed(std::string(kTrain) + "--quiet");
+  generate("many.txt", 30000, 4);
+  for (const char* script :
+       {"$E predict model.esp many.txt | head -1", "$E generate classify -n 100000 | head -1"}) {
+    const Outcome outcome = run_shell(script);
+    EXPECT_EQ(lines(outcome.out).size(), 1u);
+    EXPECT_EQ(outcome.err, "") << script;
+  }
+}
+
+}  // namespace
+}  // namespace espalier::testing

@@ -1,0 +1,239 @@
+// train, and what its options do.
+
+#include <cmath>
+
+#include "cli/cli_test.h"
+
+namespace espalier::testing {
+namespace {
+
+// Of eight topics a guess is wrong seven times; 300 sentences teach enough to be right about every second time.
+constexpr double kLearned = 0.55;
+
+class CliTrainTest : public CliTest {
+ protected:
+  void SetUp() override { generate_all(); }
+  // The model's certificate and settings.
+  Json train(const std::string& options) const {
+    succeed("train classify train.txt --format crfsuite -o model.esp --quiet " + options);
+    return json("show model.esp --json");
+  }
+  double error_on(const std::string& data) const {
+    return json("eval model.esp " + data + " --json").at("error").get<double>();
+  }
+};
+
+TEST_F(CliTrainTest, ReachesTheGapAskedFor) {
+  for (const char* gap : {"1e-3", "1e-6"}) {
+    const Json model = train(std::string("--gap ") + gap);
+    EXPECT_EQ(model.at("task"), "classify");
+    EXPECT_EQ(model.at("loss"), "crf");
+    EXPECT_EQ(model.at("l2"), 1);
+    EXPECT_EQ(model.at("solver"), "eg");
+    const Json certificate = model.at("certificate");
+    const double primal = certificate.at("primal").get<double>(), dual = certificate.at("dual").get<double>();
+    EXPECT_GE(primal, dual);
+    EXPECT_EQ(certificate.at("gap").get<double>(), primal - dual);
+    EXPECT_EQ(certificate.at("relative_gap").get<double>(), (primal - dual) / primal);
+    EXPECT_LE(certificate.at("relative_gap").get<double>(), std::stod(gap));
+    EXPECT_GT(certificate.at("passes").get<double>(), 0);
+    EXPECT_LT(error_on("test.txt"), kLearned);
+  }
+}
+
+// Each run's primal and dual enclose the one optimum.
+TEST_F(CliTrainTest, SolversAgreeOnTheOptimum) {
+  for (const std::string loss : {"crf", "softmax-margin", "2,0.5"}) {
+    double least_primal = std::numeric_limits<double>::infinity(), most_dual = 0;
+    for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
+      const Json model = train("--passes 30 --gap 1e-6 --loss " + loss + " --solver " + solver);
+      EXPECT_EQ(model.at("loss"), loss);
+      EXPECT_EQ(model.at("solver"), solver);
+      const Json certificate = model.at("certificate");
+      least_primal = std::min(least_primal, certificate.at("primal").get<double>());
+      most_dual = std::max(most_dual, certificate.at("dual").get<double>());
+      EXPECT_LT(error_on("test.txt"), kLearned) << loss << ' ' << solver;
+    }
+    EXPECT_LE(most_dual, least_primal);
+    EXPECT_LE(least_primal - most_dual, 1e-4 * least_primal) << loss;
+  }
+}
+
+TEST_F(CliTrainTest, MaxMargin) {
+  const Json eg = train("--loss svm --gap 1e-2").at("certificate");
+  EXPECT_LE(eg.at("relative_gap").get<double>(), 1e-2);
+  EXPECT_LT(error_on("test.txt"), kLearned);
+  const Json sgd = train("--loss svm --solver sgd --passes 30").at("certificate");
+  EXPECT_GE(sgd.at("primal").get<double>(), eg.at("dual").get<double>());
+  EXPECT_LE(sgd.at("dual").get<double>(), eg.at("primal").get<double>());
+  EXPECT_EQ(train("--loss perceptron --solver sgd --passes 10").at("loss"), "perceptron");
+}
+
+TEST_F(CliTrainTest, EveryWayOfEgMeetsTheGap) {
+  for (const char* options : {"--order random", "--order shuffled", "--order cyclic", "--step paper",
+                              "--step safe", "--start uniform"}) {
+    const Json certificate = train(std::string("--l2 30 --gap 0.01 ").append(options)).at("certificate");
+    EXPECT_LE(certificate.at("relative_gap").get<double>(), 0.01) << options;
+  }
+}
+
+TEST_F(CliTrainTest, TheSameSeedGivesTheSameBytes) {
+  for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
+    const std::string command =
+        "train classify train.txt --format crfsuite --quiet --passes 20 --solver " + solver;
+    succeed(command + " -o one.esp --seed 7 --log one.jsonl");
+    succeed(command + " -o two.esp --seed 7");
+    EXPECT_TRUE(read("one.esp") == read("two.esp")) << solver;
+    succeed(command + " -o other.esp --seed 8");
+    if (solver == "lbfgs") {
+      EXPECT_TRUE(read("one.esp") == read("other.esp")) << "nothing in L-BFGS is random";
+    } else {
+      EXPECT_FALSE(read("one.esp") == read("other.esp")) << solver;
+    }
+  }
+}
+
+TEST_F(CliTrainTest, ModelToStandardOutput) {
+  train("");
+  EXPECT_TRUE(succeed("train classify train.txt --format crfsuite -o -") == read("model.esp"));
+}
+
+TEST_F(CliTrainTest, AutoTakesTheL2OfLeastDevError) {
+  const std::string range = "--dev dev.txt --l2-max 100 --l2-min 0.05 --factor 0.2 ";
+  const Outcome outcome =
+      run("train classify train.txt --format crfsuite -o model.esp --l2 auto " + range + "--log run.jsonl");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, "");
+  // The last report of each l2 has its final dev error. Of equals, the first (largest l2) counts.
+  std::vector<std::pair<double, double>> finals;
+  for (const std::string& line : lines(read("run.jsonl"))) {
+    const Json event = Json::parse(line);
+    if (event.at("event") != "progress") continue;
+    const double l2 = event.at("l2").get<double>(), error = event.at("dev").at("error").get<double>();
+    if (finals.empty() || finals.back().first != l2) finals.emplace_back(l2, error);
+    finals.back().second = error;
+  }
+  ASSERT_EQ(finals.size(), 5u);
+  const auto best = *std::min_element(finals.begin(), finals.end(),
+                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  EXPECT_EQ(json("show model.esp --json").at("l2").get<double>(), best.first);
+  EXPECT_DOUBLE_EQ(error_on("dev.txt"), best.second);
+  EXPECT_LT(best.second, finals.front().second);  // so that there was something to choose
+  EXPECT_NE(lines(outcome.err).back().find("best of 5 values: l2 "), std::string::npos);
+}
+
+TEST_F(CliTrainTest, BiasIsOneMoreAttribute) {
+  const std::size_t rows = train("").at("rows").get<std::size_t>();
+  const Json model = train("--bias");
+  EXPECT_EQ(model.at("rows"), rows + 1);
+  EXPECT_EQ(model.at("settings").at("bias"), true);
+  // With nothing known about a sentence the bias decides: the most frequent topic.
+  const std::vector<std::string> gold = lines(read("train.txt"));
+  std::map<std::string, int> counts;
+  for (const std::string& line : gold) ++counts[line.substr(0, line.find('\t'))];
+  const auto most = std::max_element(counts.begin(), counts.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::string kbest = succeed("predict model.esp --kbest 2", "\tneverseen\n");
+  EXPECT_FALSE(kbest.starts_with(lines(kbest)[0].substr(kbest.find('\t') + 1)));
+  EXPECT_GE(counts[kbest.substr(0, kbest.find(':'))] + 15, most->second);
+}
+
+TEST_F(CliTrainTest, FirstReadsNoFurther) {
+  const std::string all = read("train.txt");
+  std::string some;
+  for (std::size_t i = 0; i < 50; ++i) some += lines(all)[i] + '\n';
+  write("some.txt", some);
+  succeed("train classify some.txt --format crfsuite -o some.esp --quiet");
+  write("train.txt", some + "broken\ta:x\n");
+  train("--first 50");
+  EXPECT_TRUE(read("model.esp") == read("some.esp"));
+}
+
+TEST_F(CliTrainTest, CostsSteerPredictionsAndAreReported) {
+  write("costs.txt", "# missing music is dear\nmusic sports 10\nmusic travel 10\n");
+  succeed(
+      "train classify train.txt --format crfsuite --loss softmax-margin --costs costs.txt --dev dev.txt -o "
+      "model.esp "
+      "--quiet --log run.jsonl");
+  const Json report = json("eval model.esp test.txt --json");
+  EXPECT_GE(report.at("cost").get<double>(), report.at("error").get<double>());
+  EXPECT_NE(succeed("eval model.esp test.txt").find("\nmean cost "), std::string::npos);
+  const Json progress = Json::parse(lines(read("run.jsonl")).at(1));
+  EXPECT_TRUE(progress.at("dev").contains("cost"));
+}
+
+// {"event":"start",...}, progress..., {"event":"end",...}, with the keys that are documented.
+TEST_F(CliTrainTest, LogOfARun) {
+  train("--dev dev.txt --gap 1e-5 --l2 0.5 --seed 3 --report-every 1 --log run.jsonl");
+  const std::vector<std::string> log = lines(read("run.jsonl"));
+  ASSERT_GE(log.size(), 4u);
+  const Json start = Json::parse(log.front());
+  EXPECT_EQ(start.at("event"), "start");
+  const Json settings = {{"task", "classify"}, {"train", "train.txt"},
+                         {"dev", "dev.txt"},   {"loss", "crf"},
+                         {"solver", "eg"},     {"gap", 1e-5},
+                         {"passes", 1000},     {"seed", 3},
+                         {"threads", 1},       {"l2", 0.5},
+                         {"order", "gap"},     {"step", "auto"},
+                         {"start", "gold"},    {"format", "crfsuite"},
+                         {"bias", false},      {"report_every", 1}};
+  for (const auto& [key, value] : settings.items()) EXPECT_EQ(start.at(key), value) << key;
+
+  double passes = -1, seconds = -1, wall_seconds = -1;
+  for (std::size_t i = 1; i + 1 < log.size(); ++i) {
+    const Json event = Json::parse(log[i]);
+    EXPECT_EQ(event.at("event"), "progress");
+    EXPECT_EQ(event.at("solver"), "eg");
+    EXPECT_EQ(event.at("l2"), 0.5);
+    const double primal = event.at("primal").get<double>(), dual = event.at("dual").get<double>();
+    EXPECT_EQ(event.at("gap").get<double>(), primal - dual);
+    EXPECT_EQ(event.at("relative_gap").get<double>(), (primal - dual) / primal);
+    EXPECT_GE(primal, dual);
+    EXPECT_GT(event.at("pass").get<double>(), passes);
+    EXPECT_GE(event.at("seconds").get<double>(), seconds);
+    EXPECT_GT(event.at("wall_seconds").get<double>(), wall_seconds);
+    EXPECT_GE(event.at("wall_seconds").get<double>(), event.at("seconds").get<double>());
+    passes = event.at("pass").get<double>();
+    seconds = event.at("seconds").get<double>();
+    wall_seconds = event.at("wall_seconds").get<double>();
+    EXPECT_EQ(event.at("dev").size(), 1u);
+    EXPECT_LE(event.at("dev").at("error").get<double>(), 1);
+  }
+  const Json last = Json::parse(log[log.size() - 2]), end = Json::parse(log.back());
+  EXPECT_LE(last.at("relative_gap").get<double>(), 1e-5);
+  EXPECT_EQ(last.at("dev").at("error").get<double>(), error_on("dev.txt"));
+  EXPECT_EQ(last.at("primal"), json("show model.esp --json").at("certificate").at("primal"));
+  EXPECT_EQ(end.at("event"), "end");
+  EXPECT_EQ(end.at("status"), "converged");
+  EXPECT_EQ(end.at("model"), "model.esp");
+  EXPECT_EQ(end.at("l2"), 0.5);
+}
+
+TEST_F(CliTrainTest, LogToStandardOutput) {
+  const std::vector<std::string> log =
+      lines(succeed("train classify train.txt --format crfsuite -o model.esp --log -"));
+  ASSERT_GE(log.size(), 3u);
+  EXPECT_EQ(Json::parse(log.front()).at("event"), "start");
+  EXPECT_EQ(Json::parse(log.back()).at("event"), "end");
+  EXPECT_EQ(files().size(), 4u);
+}
+
+TEST_F(CliTrainTest, LogWithoutDevHasNone) {
+  train("--log run.jsonl");
+  for (const std::string& line : lines(read("run.jsonl")))
+    EXPECT_FALSE(Json::parse(line).contains("dev")) << line;
+}
+
+TEST_F(CliTrainTest, Demo) {
+  const Outcome outcome = run("demo");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* command : {"$ espalier generate classify ", "$ espalier train classify train.txt ",
+                              "$ espalier eval topics.esp test.txt\nerror ", "$ espalier show topics.esp",
+                              "$ espalier predict topics.esp test.txt -o labels.txt\n"}) {
+    EXPECT_NE(outcome.out.find(command), std::string::npos) << command;
+  }
+  EXPECT_EQ(files().size(), 3u);  // the test's own: the demo cleans up
+}
+
+}  // namespace
+}  // namespace espalier::testing
