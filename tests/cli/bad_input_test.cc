@@ -3,8 +3,9 @@
 
 #include <xxhash.h>
 
+#include <cstring>
+#include <fstream>
 #include <functional>
-#include <memory>
 
 #include "cli/cli_test.h"
 #include "cli/idx_bytes.h"

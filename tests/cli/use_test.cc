@@ -1,5 +1,9 @@
 // predict, eval, show and generate.
 
+#include <algorithm>
+#include <cmath>
+#include <map>
+
 #include "cli/cli_test.h"
 
 namespace espalier::testing {
@@ -93,7 +97,7 @@ TEST_F(CliUseTest, KbestOfAMarginHasScores) {
   const std::vector<std::string> fields =
       split(lines(succeed("predict model.esp test.txt --kbest 8"))[0], '\t');
   ASSERT_EQ(fields.size(), 8u);
-  double sum = 0;  // of scores that sum to nothing in particular; weights of EG sum to 0 over labels
+  double sum = 0;  // each column of w(u) sums to 0 over the labels, so scores do; probabilities would not
   for (const std::string& field : fields) sum += rated(field).second;
   EXPECT_NEAR(sum, 0, 1e-4);
 }
