@@ -2,6 +2,7 @@
 
 #include "espalier/base/error.h"
 #include "kernels/rows.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
@@ -52,6 +53,15 @@ void RowFeatures::accumulate(std::size_t i, std::span<const float> delta, Weight
 }
 void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const {
   kernels::accumulate_rows(as_kernel(w), as_kernel(rows_.row(i)), delta.data());
+}
+
+double RowFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {
+  return squared_lengths_[i] * kernels::squared_norm(delta.data(), delta.size());
+}
+double RowFeatures::squared_norm(std::size_t i, std::span<const double> delta) const {
+  double sum = 0;
+  for (const double x : delta) sum += x * x;
+  return squared_lengths_[i] * sum;
 }
 
 void RowFeatures::prefetch(std::size_t i) const {

@@ -29,6 +29,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/random.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 
@@ -52,12 +53,6 @@ namespace {
 constexpr float kGoldLogOdds = 12;
 // Step sizes tried on one example before it is left as it is.
 constexpr int kMostTrials = 40;
-
-double dot(In a, In b) {
-  double sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += static_cast<double>(a[k]) * b[k];
-  return sum;
-}
 
 class Eg {
  public:
@@ -194,19 +189,19 @@ class Eg {
     Trial trial;
     trial.eta = eta;
     trial.log_z = problem_.log_partition(i, new_s, new_mu, ws_);
-    for (std::size_t k = 0; k < length; ++k) delta[k] = mu[k] - new_mu[k];
-    trial.a = -dot(d, delta);
+    const kernels::MarginalChange change =
+        kernels::change_along(d.data(), mu.data(), new_mu.data(), delta.data(), length);
+    trial.a = change.gain;
 
     // KL(u'|u) = eta d.mu' - log Z' + log Z. KL(u'|u) + KL(u|u') = eta a, and for close distributions the two
     // are equal: then half of it is more exact than the difference of logarithms.
     double kl = eta * trial.a / 2;
     constexpr double kClose = 1e-4;
-    if (eta * trial.a > kClose) kl = eta * dot(d, new_mu) - (trial.log_z - dual_.log_z(i));
+    if (eta * trial.a > kClose) kl = eta * change.mean - (trial.log_z - dual_.log_z(i));
 
     const double omega = problem_.weight(i);
     constexpr double kRounding = 0x1p-23;
-    for (std::size_t k = 0; k < length; ++k) trial.noise += kRounding * std::abs(d[k]) * new_mu[k];
-    trial.noise *= omega;
+    trial.noise = omega * kRounding * change.absolute;
     const double squared_norm = problem_.squared_norm(i, delta, ws_);
     trial.curvature = trial.a > 0 ? squared_norm / (eta * trial.a) : 0;
     trial.gain = omega * (trial.a - kl * inverse_beta_ - omega * squared_norm / (2 * l2_));

@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "kernels/softmax.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
@@ -55,9 +56,8 @@ void Multiclass::indicator(Output y, std::span<float> mu) const { set_indicator(
 void Multiclass::indicator(Output y, std::span<double> mu) const { set_indicator(y, mu); }
 
 void Multiclass::centre(std::span<const float> mu, std::span<float> d) const {
-  double mean = 0;
-  for (std::size_t k = 0; k < num_labels_; ++k) mean += static_cast<double>(mu[k]) * d[k];
-  for (float& x : d) x -= static_cast<float>(mean);
+  const auto mean = static_cast<float>(kernels::dot(mu.data(), d.data(), num_labels_));
+  for (float& x : d) x -= mean;
 }
 
 std::vector<Multiclass::Scored> Multiclass::kbest(std::span<const double> s, std::size_t k) const {

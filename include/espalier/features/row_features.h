@@ -29,6 +29,9 @@ class RowFeatures {
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const;
 
+  // |F_i delta|^2
+  double squared_norm(std::size_t i, std::span<const float> delta) const;
+  double squared_norm(std::size_t i, std::span<const double> delta) const;
   // |x_i|^2
   double squared_length(std::size_t i) const { return squared_lengths_[i]; }
 

@@ -53,12 +53,9 @@ class MulticlassExamples {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
     features_.accumulate(i, delta, w);
   }
-  // |F_i delta|^2 = |x_i|^2 |delta|^2
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
-    double sum = 0;
-    for (const Real d : delta) sum += static_cast<double>(d) * d;
-    return features_.squared_length(i) * sum;
+    return features_.squared_norm(i, delta);
   }
 
  private:
