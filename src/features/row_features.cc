@@ -64,13 +64,4 @@ double RowFeatures::squared_norm(std::size_t i, std::span<const double> delta) c
   return squared_lengths_[i] * sum;
 }
 
-void RowFeatures::prefetch(std::size_t i) const {
-  const auto row = rows_.row(i);
-  constexpr std::size_t kPerLine = 64 / sizeof(float);
-  for (std::size_t j = 0; j < row.ids.size(); j += kPerLine) {
-    __builtin_prefetch(row.ids.data() + j);
-    if (!row.values.empty()) __builtin_prefetch(row.values.data() + j);
-  }
-}
-
 }  // namespace espalier

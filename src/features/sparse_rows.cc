@@ -35,4 +35,17 @@ void SparseRows::sum_repeated() {
   values_.resize(end);
 }
 
+void SparseRows::prefetch(std::size_t i, Prefetch what) const {
+  if (what == Prefetch::location) {
+    __builtin_prefetch(offsets_.data() + i);
+    return;
+  }
+  const Row here = row(i);
+  constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
+  for (std::size_t j = 0; j < here.ids.size(); j += kPerLine) {
+    __builtin_prefetch(here.ids.data() + j);
+    if (!here.values.empty()) __builtin_prefetch(here.values.data() + j);
+  }
+}
+
 }  // namespace espalier

@@ -4,15 +4,12 @@
 
 namespace espalier {
 
-DualState::DualState(const Problem& problem) {
-  offsets_.reserve(problem.size() + 1);
-  offsets_.push_back(0);
-  for (std::size_t i = 0; i < problem.size(); ++i)
-    offsets_.push_back(offsets_.back() + problem.num_statistics(i));
-  scores_.resize(offsets_.back());
-  marginals_.resize(offsets_.back());
-  log_z_.resize(problem.size());
-  curvature_.resize(problem.size());
+DualState::DualState(const Problem& problem) : examples_(problem.size() + 1) {
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    examples_[i + 1].offset = examples_[i].offset + problem.num_statistics(i);
+  }
+  scores_.resize(examples_.back().offset);
+  marginals_.resize(examples_.back().offset);
   start_uniform(problem);
 }
 
@@ -21,21 +18,27 @@ void DualState::start_uniform(const Problem& problem) { start_near_gold(problem,
 void DualState::start_near_gold(const Problem& problem, float kappa) {
   Workspace ws;
   std::fill(scores_.begin(), scores_.end(), 0.0f);
-  std::fill(curvature_.begin(), curvature_.end(), 0.0f);
   for (std::size_t i = 0; i < size(); ++i) {
     problem.add_cost(i, -kappa, s(i));
+    curvature(i) = 0;
     refresh(problem, i, ws);
   }
 }
 
 void DualState::refresh(const Problem& problem, std::size_t i, Workspace& ws) {
-  log_z_[i] = problem.log_partition(i, s(i), mu(i), ws);
+  log_z(i) = problem.log_partition(i, s(i), mu(i), ws);
 }
 
-void DualState::prefetch(std::size_t i) const {
-  __builtin_prefetch(scores_.data() + offsets_[i]);
-  __builtin_prefetch(marginals_.data() + offsets_[i]);
-  __builtin_prefetch(log_z_.data() + i);
+void DualState::prefetch(std::size_t i, Prefetch what) const {
+  if (what == Prefetch::location) {
+    __builtin_prefetch(&examples_[i]);
+    return;
+  }
+  constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
+  for (std::size_t k = 0; k < length(i); k += kPerLine) {
+    __builtin_prefetch(scores_.data() + examples_[i].offset + k);
+    __builtin_prefetch(marginals_.data() + examples_[i].offset + k);
+  }
 }
 
 }  // namespace espalier

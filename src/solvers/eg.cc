@@ -135,15 +135,18 @@ class Eg {
   void sweep() {
     const auto round = schedule_.next_round(priorities_);
     for (std::size_t r = 0; r < round.size(); ++r) {
-      if (r + 2 < round.size()) {
-        problem_.prefetch(round[r + 2]);
-        dual_.prefetch(round[r + 2]);
-      }
+      if (r + 6 < round.size()) prefetch(round[r + 6], Prefetch::location);
+      if (r + 3 < round.size()) prefetch(round[r + 3], Prefetch::contents);
       visit(round[r]);
       if (out_of_visits()) return;
       constexpr std::size_t kVisitsPerLookAtTheClock = 256;
       if (r % kVisitsPerLookAtTheClock == 0 && run_.exhausted(passes())) return;
     }
+  }
+
+  void prefetch(std::size_t i, Prefetch what) const {
+    problem_.prefetch(i, what);
+    dual_.prefetch(i, what);
   }
 
   void visit(std::size_t i) {

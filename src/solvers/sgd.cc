@@ -114,7 +114,8 @@ Outcome Descent::pass(double eta_0, double passes_before, Weights& theta) {
       scale(theta, a);
       return finite(theta.values()) ? Outcome::cut_short : Outcome::diverged;
     }
-    if (k + 1 < order_.size()) objective_.problem.prefetch(order_[k + 1]);
+    if (k + 4 < order_.size()) objective_.problem.prefetch(order_[k + 4], Prefetch::location);
+    if (k + 2 < order_.size()) objective_.problem.prefetch(order_[k + 2], Prefetch::contents);
     if (!visit(order_[k], eta_0 / (1 + passes_before + static_cast<double>(k) / n), a, theta)) {
       return Outcome::diverged;
     }

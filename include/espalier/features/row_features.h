@@ -35,8 +35,10 @@ class RowFeatures {
   // |x_i|^2
   double squared_length(std::size_t i) const { return squared_lengths_[i]; }
 
-  // Asks for the example's ids and values, which are read once a visit and never in cache by themselves.
-  void prefetch(std::size_t i) const;
+  void prefetch(std::size_t i, Prefetch what) const {
+    if (what == Prefetch::location) __builtin_prefetch(squared_lengths_.data() + i);
+    rows_.prefetch(i, what);
+  }
 
  private:
   const SparseRows& rows_;

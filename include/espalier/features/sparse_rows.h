@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/base/aligned.h"
+#include "espalier/base/prefetch.h"
 
 namespace espalier {
 
@@ -38,6 +39,9 @@ class SparseRows {
         {ids_.data() + begin, length},
         values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
   }
+
+  // Rows are visited in random order, and then nothing of them is in cache.
+  void prefetch(std::size_t i, Prefetch what) const;
 
  private:
   AlignedVector<std::size_t> offsets_{0};

@@ -21,29 +21,33 @@ class DualState {
   // Near the gold outputs: s_i = -kappa p_i, which costs an output kappa nats for each unit of cost.
   void start_near_gold(const Problem& problem, float kappa);
 
-  std::size_t size() const { return log_z_.size(); }
-  Out s(std::size_t i) { return {scores_.data() + offsets_[i], lengths_(i)}; }
-  In s(std::size_t i) const { return {scores_.data() + offsets_[i], lengths_(i)}; }
-  Out mu(std::size_t i) { return {marginals_.data() + offsets_[i], lengths_(i)}; }
-  In mu(std::size_t i) const { return {marginals_.data() + offsets_[i], lengths_(i)}; }
-  double& log_z(std::size_t i) { return log_z_[i]; }
-  double log_z(std::size_t i) const { return log_z_[i]; }
+  std::size_t size() const { return examples_.size() - 1; }
+  Out s(std::size_t i) { return {scores_.data() + examples_[i].offset, length(i)}; }
+  In s(std::size_t i) const { return {scores_.data() + examples_[i].offset, length(i)}; }
+  Out mu(std::size_t i) { return {marginals_.data() + examples_[i].offset, length(i)}; }
+  In mu(std::size_t i) const { return {marginals_.data() + examples_[i].offset, length(i)}; }
+  double& log_z(std::size_t i) { return examples_[i].log_z; }
+  double log_z(std::size_t i) const { return examples_[i].log_z; }
 
   // What EG learned of the curvature along its updates, |F_i delta|^2 / (eta a) in the notation of eg.cc; 0:
   // nothing yet. It does not depend on l2 either, and goes along a path with the duals.
-  float& curvature(std::size_t i) { return curvature_[i]; }
+  float& curvature(std::size_t i) { return examples_[i].curvature; }
 
   // mu_i and log Z_i from s_i.
   void refresh(const Problem& problem, std::size_t i, Workspace& ws);
-  void prefetch(std::size_t i) const;
+  void prefetch(std::size_t i, Prefetch what) const;
 
  private:
-  std::size_t lengths_(std::size_t i) const { return offsets_[i + 1] - offsets_[i]; }
+  // Together, so that a visit waits for one cache line and not for three.
+  struct Example {
+    std::size_t offset = 0;  // of its scores and marginals
+    double log_z = 0;
+    float curvature = 0;
+  };
+  std::size_t length(std::size_t i) const { return examples_[i + 1].offset - examples_[i].offset; }
 
-  std::vector<std::size_t> offsets_;
+  AlignedVector<Example> examples_;  // and one more, for the last one's end
   AlignedVector<float> scores_, marginals_;
-  std::vector<double> log_z_;
-  std::vector<float> curvature_;
 };
 
 }  // namespace espalier

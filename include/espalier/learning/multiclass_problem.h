@@ -29,7 +29,7 @@ class MulticlassExamples {
   double cost_offset(std::size_t) const { return 0; }
   // z_i - chi(y) is a difference of two unit vectors: |F_i(z_i - chi(y))|^2 = 2 |x_i|^2.
   double squared_diameter(std::size_t i) const { return 2 * features_.squared_length(i); }
-  void prefetch(std::size_t i) const { features_.prefetch(i); }
+  void prefetch(std::size_t i, Prefetch what) const { features_.prefetch(i, what); }
   const Factored* factored() const { return factored_.get(); }
 
   template <class Real>

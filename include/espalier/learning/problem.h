@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 
+#include "espalier/base/prefetch.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/factored.h"
@@ -57,7 +58,7 @@ class Problem {
   // are moved along it many times stay small.
   virtual void centre(std::size_t, In /*mu*/, Out /*d*/) const {}
   // A hint that example i is visited soon.
-  virtual void prefetch(std::size_t) const {}
+  virtual void prefetch(std::size_t, Prefetch) const {}
   virtual const Factored* factored() const { return nullptr; }
 };
 
