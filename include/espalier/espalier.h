@@ -7,6 +7,7 @@
 #include "espalier/base/input.h"
 #include "espalier/base/output.h"
 #include "espalier/base/parse_number.h"
+#include "espalier/base/prefetch.h"
 #include "espalier/base/progress.h"
 #include "espalier/base/random.h"
 #include "espalier/base/text.h"
