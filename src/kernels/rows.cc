@@ -91,18 +91,44 @@ HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const SparseRow& 
   }
 }
 
-template <class D, class Real = hn::TFromD<D>>
-HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
+template <std::size_t kVectors, class D, class Real = hn::TFromD<D>>
+HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& x, std::size_t column,
+                                 const Real* delta) {
   using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
-  for (std::size_t column = 0; column < w.width; column += lanes) {
+  V change[kVectors];
+  for (std::size_t v = 0; v < kVectors; ++v) {
     // Lanes of padding get a delta of zero, so that padding stays zero.
-    const V change = column + lanes <= w.width ? hn::LoadU(d, delta + column)
-                                               : load_first(d, delta + column, w.width - column, Real{0});
-    for (std::size_t j = 0; j < x.size; ++j) {
-      Real* at = w.data + x.ids[j] * w.stride + column;
-      hn::Store(hn::MulAdd(hn::Set(d, static_cast<Real>(entry(x, j))), change, hn::Load(d, at)), d, at);
+    const std::size_t at = column + v * lanes;
+    const std::size_t exist = at < w.width ? w.width - at : 0;
+    change[v] = exist >= lanes ? hn::LoadU(d, delta + at) : load_first(d, delta + at, exist, Real{0});
+  }
+  for (std::size_t j = 0; j < x.size; ++j) {
+    Real* row = w.data + x.ids[j] * w.stride + column;
+    const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      hn::Store(hn::MulAdd(value, change[v], hn::Load(d, row + v * lanes)), d, row + v * lanes);
     }
+  }
+}
+
+template <class D, class Real = hn::TFromD<D>>
+HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t column = 0;
+  for (; column + 4 * lanes <= w.stride; column += 4 * lanes) accumulate_block<4>(d, w, x, column, delta);
+  switch ((w.stride - column) / lanes) {
+    case 3:
+      accumulate_block<3>(d, w, x, column, delta);
+      break;
+    case 2:
+      accumulate_block<2>(d, w, x, column, delta);
+      break;
+    case 1:
+      accumulate_block<1>(d, w, x, column, delta);
+      break;
+    default:
+      break;
   }
 }
 
