@@ -361,10 +361,10 @@ class Eg {
     w_.assign(value_.w);
   }
 
-  double estimated_gap() const {
+  double sum_of_proxies() const {
     double sum = 0;
     for (const float p : priorities_) sum += p;
-    return proxy_ratio_ * sum;
+    return sum;
   }
 
   // When the gap is probably small enough, or none has been measured for a while. Certification costs about
@@ -373,7 +373,7 @@ class Eg {
     const double since = passes() - certified_at_;
     if (since >= options_.report_every) return true;
     if (since < kLeastPassesBetween) return false;
-    const double gap = estimated_gap();
+    const double gap = proxy_ratio_ * sum_of_proxies();
     return gap <= options_.stopping.gap * std::max(0.0, dual_value_ + gap);
   }
 
@@ -395,14 +395,13 @@ class Eg {
   }
 
   bool certify_and_steer() {
-    const double estimate = estimated_gap();
+    const double proxies = sum_of_proxies();
     const Certificate certificate = certified();
     if (report(certificate)) return true;
-    if (estimate > 0) proxy_ratio_ *= certificate.gap() / estimate;
     // Proxies that see but a part of the gap have lost sight of saturated examples.
     constexpr double kBlind = 4;
-    const bool blind = proxy_ratio_ > kBlind;
-    proxy_ratio_ = std::clamp(proxy_ratio_, 0.25, kBlind);
+    const bool blind = certificate.gap() > kBlind * proxies;
+    if (proxies > 0) proxy_ratio_ = std::clamp(certificate.gap() / proxies, 0.25, kBlind);
     const bool affordable = passes() + 1 < options_.stopping.passes;
     if (blind && affordable && options_.step == EgStep::automatic) steer_by_exact_gaps();
     return false;
