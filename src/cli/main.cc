@@ -99,7 +99,6 @@ int run(std::vector<std::string> arguments) {
 
 }  // namespace espalier::cli
 
-// NOLINTNEXTLINE(bugprone-exception-escape): only a lack of memory could still throw
 int main(int argc, char** argv) {
   using namespace espalier::cli;
   const int status = run({argv + 1, argv + argc});

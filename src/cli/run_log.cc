@@ -19,7 +19,7 @@ void set(Json& event, const char* key, double value) {
 
 }  // namespace
 
-void RunLog::start(Json settings) {
+void RunLog::start(const Json& settings) {
   if (path_.empty()) return;
   file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), "w") : std::fopen(path_.c_str(), "w"));
   if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
@@ -41,7 +41,7 @@ void RunLog::progress(const std::string& solver, double l2, const Progress& prog
   write(event);
 }
 
-void RunLog::end(Json outcome) {
+void RunLog::end(const Json& outcome) {
   Json event{{"event", "end"}};
   event.update(outcome);
   set(event, "wall_seconds", wall_seconds());

@@ -16,11 +16,11 @@ class RunLog {
   explicit RunLog(std::string path) : path_(std::move(path)) {}
 
   // Creates the file; a run that never starts leaves an old one alone. Throws Error where that fails.
-  void start(nlohmann::ordered_json settings);
+  void start(const nlohmann::ordered_json& settings);
   // `dev` is null without held-out data.
   void progress(const std::string& solver, double l2, const Progress& progress,
                 const nlohmann::ordered_json& dev);
-  void end(nlohmann::ordered_json outcome);
+  void end(const nlohmann::ordered_json& outcome);
 
  private:
   void write(const nlohmann::ordered_json& event);

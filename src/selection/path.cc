@@ -17,8 +17,8 @@ std::vector<double> PathOptions::values() const {
     throw Error(fmt::format("--factor {}: l2 would not decrease; expected a number between 0 and 1", factor));
   }
   constexpr double kRounding = 1 - 1e-9;
-  std::vector<double> all;
-  for (double l2 = l2_max; l2 >= l2_min * kRounding; l2 *= factor) all.push_back(l2);
+  std::vector<double> all{l2_max};
+  while (all.back() * factor >= l2_min * kRounding) all.push_back(all.back() * factor);
   return all;
 }
 
