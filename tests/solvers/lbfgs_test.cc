@@ -11,6 +11,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
+#include "support/forwarding_problem.h"
 #include "support/random_problem.h"
 
 namespace espalier {
@@ -237,62 +238,21 @@ TEST(Lbfgs, InterruptedBeforeTheStart) {
 }
 
 // Sets the flag at the given visit, as Ctrl-C would in the middle of an evaluation.
-class InterruptingProblem final : public Problem {
+class InterruptingProblem final : public test_support::ForwardingProblem {
  public:
-  InterruptingProblem(const Problem& inner, int visits) : inner_(inner), left_(visits) {}
+  InterruptingProblem(const Problem& inner, int visits) : ForwardingProblem(inner), left_(visits) {}
   mutable std::atomic<bool> stop = false;
   mutable int scored_after_stop = 0;
 
-  std::size_t size() const override { return inner_.size(); }
-  std::size_t num_statistics(std::size_t i) const override { return inner_.num_statistics(i); }
-  WeightShape weight_shape() const override { return inner_.weight_shape(); }
-  double weight(std::size_t i) const override { return inner_.weight(i); }
-  double cost_offset(std::size_t i) const override { return inner_.cost_offset(i); }
-  double squared_diameter(std::size_t i) const override { return inner_.squared_diameter(i); }
-  void add_gold(std::size_t i, float c, Out out) const override { inner_.add_gold(i, c, out); }
-  void add_gold(std::size_t i, double c, DoubleOut out) const override { inner_.add_gold(i, c, out); }
-  void add_cost(std::size_t i, float c, Out out) const override { inner_.add_cost(i, c, out); }
-  void add_cost(std::size_t i, double c, DoubleOut out) const override { inner_.add_cost(i, c, out); }
-  void score(std::size_t i, const Weights& w, float c, Out s, Workspace& ws) const override {
-    inner_.score(i, w, c, s, ws);
-  }
-  void score(std::size_t i, const Weights& w, double c, DoubleOut s, Workspace& ws) const override {
-    inner_.score(i, w, c, s, ws);
-  }
+  using ForwardingProblem::score;
   // Weights in double precision are scored by L-BFGS alone, not by certificates.
   void score(std::size_t i, const DoubleWeights& w, double c, DoubleOut s, Workspace& ws) const override {
     if (stop) ++scored_after_stop;
     if (--left_ == 0) stop = true;
     inner_.score(i, w, c, s, ws);
   }
-  void accumulate(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
-    inner_.accumulate(i, delta, w, ws);
-  }
-  void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
-    inner_.accumulate(i, delta, w, ws);
-  }
-  using Problem::squared_norm;
-  double squared_norm(std::size_t i, In d, Workspace& ws) const override {
-    return inner_.squared_norm(i, d, ws);
-  }
-  double squared_norm(std::size_t i, DoubleIn d, Workspace& ws) const override {
-    return inner_.squared_norm(i, d, ws);
-  }
-  double log_partition(std::size_t i, In s, Out mu, Workspace& ws) const override {
-    return inner_.log_partition(i, s, mu, ws);
-  }
-  double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
-    return inner_.log_partition(i, s, mu, ws);
-  }
-  double argmax(std::size_t i, In s, Out mu, Workspace& ws) const override {
-    return inner_.argmax(i, s, mu, ws);
-  }
-  double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
-    return inner_.argmax(i, s, mu, ws);
-  }
 
  private:
-  const Problem& inner_;
   mutable int left_;
 };
 
