@@ -100,8 +100,12 @@ HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& 
   for (std::size_t v = 0; v < kVectors; ++v) {
     // Lanes of padding get a delta of zero, so that padding stays zero.
     const std::size_t at = column + v * lanes;
-    const std::size_t exist = at < w.width ? w.width - at : 0;
-    change[v] = exist >= lanes ? hn::LoadU(d, delta + at) : load_first(d, delta + at, exist, Real{0});
+    change[v] = hn::Zero(d);
+    if (at + lanes <= w.width) {
+      change[v] = hn::LoadU(d, delta + at);
+    } else if (at < w.width) {
+      change[v] = load_first(d, delta + at, w.width - at, Real{0});
+    }
   }
   for (std::size_t j = 0; j < x.size; ++j) {
     Real* row = w.data + x.ids[j] * w.stride + column;
