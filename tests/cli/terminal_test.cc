@@ -1,9 +1,22 @@
 // What is shown, and where: results on standard output, progress on standard error, a bar on terminals alone.
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "cli/cli_test.h"
 
 namespace espalier::testing {
 namespace {
+
+// Bare roots and some containers have no pseudo-terminals.
+bool terminals_exist() {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  if (terminal < 0) return false;
+  close(terminal);
+  return true;
+}
 
 class CliTerminalTest : public CliTest {
  protected:
@@ -51,6 +64,7 @@ TEST_F(CliTerminalTest, OtherCommandsSayNothingOnStandardError) {
 }
 
 TEST_F(CliTerminalTest, ATerminalShowsABarAndClearsIt) {
+  if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
   RunOptions terminal = here();
   terminal.terminal = true;
   const Outcome outcome = run_program(
@@ -68,6 +82,7 @@ TEST_F(CliTerminalTest, ATerminalShowsABarAndClearsIt) {
 }
 
 TEST_F(CliTerminalTest, QuietShowsNoBarEither) {
+  if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
   RunOptions terminal = here();
   terminal.terminal = true;
   const Outcome outcome =
