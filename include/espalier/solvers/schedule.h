@@ -25,14 +25,12 @@ Order parse_order(std::string_view name);
 //   c_i = n/4 [ (1 - lambda) p_i / sum_j p_j + lambda / n ]
 // times in expectation, by rounding c_i up or down at random (which spreads visits more evenly than
 // independent draws do), and the visits are shuffled. p_i is the caller's estimate of the example's gap;
-// lambda = 0.2 keeps an eye on the rest. The first round after restart() visits every example once, since
-// nothing is known of them yet.
+// lambda = 0.2 keeps an eye on the rest. The first round visits every example once, since nothing is known
+// of them yet.
 class Schedule {
  public:
   Schedule(Order order, std::size_t n, std::uint64_t seed);
 
-  // What was known of the gaps is void: l2 changed.
-  void restart() { fresh_ = true; }
   // Requires one finite priority >= 0 for each example, for `gap` order.
   std::span<const std::uint32_t> next_round(std::span<const float> priorities);
 
