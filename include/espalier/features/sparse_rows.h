@@ -28,6 +28,12 @@ class SparseRows {
   }
   // Adds up the values of entries with the same id in the row that is being built. Sums of 0 go.
   void sum_repeated();
+  // Forgets all rows but keeps their memory.
+  void clear() {
+    offsets_.resize(1);
+    ids_.clear();
+    values_.clear();
+  }
   // Ends the row that is being built.
   void finish_row() { offsets_.push_back(ids_.size()); }
 

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/base/random.h"
+#include "espalier/base/workspace.h"
+#include "espalier/structures/structure.h"
+
+namespace espalier {
+
+// Which label sequences are possible, for all chains of a problem: 1 is allowed, 0 is not.
+struct ChainConstraints {
+  std::vector<std::uint8_t> first, last;  // L: the labels that a sequence may begin and end with
+  std::vector<std::uint8_t> step;         // L x L, row = the label before
+};
+
+// A sequence of `length` labels out of L, where neighbours interact (a first-order chain). Steps with equal features
+// share a table of transition scores, so
+//   chi(y) = ( [y_t = j] for each t and j,  the number of steps t with table k, y_{t-1} = i and y_t = j for each k, i, j )
+// and K = length * L + num_tables * L^2. Node t, label j is statistic t L + j; table k, i to j is length L + (k L + i) L + j.
+// Scores of -infinity exclude, as long as one sequence is left.
+class Chain {
+ public:
+  using Output = std::vector<std::uint32_t>;
+  struct Scored {
+    Output output;
+    double score;
+  };
+
+  // Tied transitions: one table for every step, and none where there is no step.
+  Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints = nullptr);
+  // Step t (from label t to label t + 1) has the table tables[t]. Requires length - 1 tables below num_tables.
+  Chain(std::size_t length, std::size_t num_labels, std::span<const std::uint32_t> tables,
+        std::size_t num_tables, const ChainConstraints* constraints = nullptr);
+
+  std::size_t length() const { return length_; }
+  std::size_t num_labels() const { return num_labels_; }
+  std::size_t num_tables() const { return num_tables_; }
+  std::size_t num_statistics() const { return (length_ + num_tables_ * num_labels_) * num_labels_; }
+  // The table of the step into position t >= 1.
+  std::size_t table(std::size_t t) const { return tables_.empty() ? 0 : tables_[t - 1]; }
+
+  double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
+  double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
+  double argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
+  double argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
+  // Of equally good sequences, the one whose labels come first, compared from the end.
+  Output decode(std::span<const float> s, Workspace& ws) const;
+  Output decode(std::span<const double> s, Workspace& ws) const;
+  // The same without an allocation: y has room for `length` labels. Returns the score.
+  double decode_into(std::span<const float> s, std::span<std::uint32_t> y, Workspace& ws) const;
+  double decode_into(std::span<const double> s, std::span<std::uint32_t> y, Workspace& ws) const;
+
+  void indicator(const Output& y, std::span<float> mu) const;
+  void indicator(const Output& y, std::span<double> mu) const;
+
+  // Shifts a direction d of scores so that its mean under mu is zero at every position and in every table.
+  void centre(std::span<const float> mu, std::span<float> d) const;
+
+  // The k best sequences, best first; all that are possible, if there are not k.
+  std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
+  // A sequence drawn from u.
+  Output sample(std::span<const double> s, Random& random, Workspace& ws) const;
+  // H(u), and 0 log 0 = 0.
+  double entropy(std::span<const double> s, Workspace& ws) const;
+
+  // The Factored capability (learning/factored.h). Cliques are pairs of neighbours (a single node where length = 1), each
+  // with its own L^2 marginals, row = the label before.
+  std::size_t num_clique_marginals() const {
+    return length_ == 1 ? num_labels_ : (length_ - 1) * num_labels_ * num_labels_;
+  }
+  void clique_marginals(std::span<const double> s, std::span<double> clique_mu, Workspace& ws) const;
+  // The statistics that they add up to: ties are sums over steps.
+  void statistics(std::span<const double> clique_mu, std::span<double> mu) const;
+  // sum of H(pair) - sum of H(node) over the nodes that two pairs share
+  double clique_entropy(std::span<const double> clique_mu) const;
+  // Scores on pairs whose chain has these marginals: log mu(y_t, y_{t+1}) - log mu(y_t), and for the first pair
+  // log mu(y_0, y_1).
+  void log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const;
+
+ private:
+  std::size_t length_, num_labels_, num_tables_;
+  std::span<const std::uint32_t> tables_;  // empty: all 0
+  const ChainConstraints* constraints_;
+};
+
+static_assert(Structure<Chain>);
+
+}  // namespace espalier

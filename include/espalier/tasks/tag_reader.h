@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/features/dictionary.h"
+#include "espalier/features/sequences.h"
+
+namespace espalier {
+
+// The files that tagging reads. docs/formats.md describes them for users.
+//   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
+//   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
+enum class TagFormat { columns, crfsuite };
+
+// Throws Error listing the formats for a name that is none.
+TagFormat parse_tag_format(std::string_view name);
+const char* to_string(TagFormat format);
+
+// How lines become attributes. A model keeps it.
+struct TagInput {
+  TagFormat format = TagFormat::columns;
+  std::string templates;         // columns: the text of a CRF++ template; empty: the built-in attributes
+  std::size_t num_columns = 0;   // columns: of the training file, label included
+  std::size_t label_column = 0;  // columns: counted from 0
+};
+
+struct TagDictionaries {
+  Dictionary attributes, transitions, labels;
+};
+
+struct TagExamples {
+  Sequences sequences;
+  std::vector<std::uint32_t> labels;  // one a token
+};
+
+// Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number of columns and
+// (where label_column is not given) its last column as the label's.
+TagExamples read_tag_growing(const std::string& path, TagInput& input,
+                             std::optional<std::size_t> label_column, std::optional<std::size_t> first,
+                             TagDictionaries& dictionaries);
+
+// All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped. `labels` starts with the
+// names of dictionaries.labels, in their order, and takes in those that training never saw. Every token needs a label.
+TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
+                     Dictionary& labels);
+
+// Sequences one after the other, in the memory of one, with dictionaries that stay as they are: unknown attributes are
+// skipped. Labels are text, since a file may have some that training never saw.
+class TagStream {
+ public:
+  // labels_required: a token without one is an error (evaluation); else labels are read where there are some.
+  TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
+            bool labels_required);
+  ~TagStream();
+
+  // Goes on to the next sequence; false at the end of the file.
+  bool next();
+  std::size_t size() const;                     // tokens of this sequence
+  const Sequences& sequence() const;            // just this one
+  std::string_view line(std::size_t t) const;   // as it was read
+  std::string_view label(std::size_t t) const;  // empty: none
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace espalier
