@@ -37,6 +37,7 @@
 #include "espalier/solvers/sgd.h"
 #include "espalier/structures/multiclass.h"
 #include "espalier/structures/structure.h"
+#include "espalier/tasks/chunks.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/classify_costs.h"
 #include "espalier/tasks/classify_reader.h"
