@@ -19,7 +19,8 @@ namespace espalier {
 // one oddity of conlleval's that BIOES users meet: neighbouring chunks of one type, S-NP S-NP or E-NP B-NP, are one.
 //
 // Different from conlleval are only: the type "0" is a type like any other (there, perl takes it for an empty one), and
-// a chunk never outlives its sequence (there, one of a tag like NN may, to be counted at the end of the file or not).
+// a chunk that no O ends, as that of NN in "B-NP NN O", ends with its sequence (there, it may be found correct in a
+// later one, or be lost).
 class ChunkScores {
  public:
   ChunkScores();
