@@ -24,7 +24,7 @@ def generate(sentences, path):
 
 def tokens_per_sentence():
     with tempfile.TemporaryDirectory() as folder:
-        return generate(1000, Path(folder) / "sample.txt") / 1000
+        return generate(10_000, Path(folder) / "sample.txt") / 10_000
 
 
 def measure(size, per_sentence):
@@ -82,8 +82,8 @@ def main():
         rows.append(measure(size, per_sentence))
     lib.keep("scaling-tag", rows, l2=L2, gap=GAP)
 
-    print(f"Generated sentences of {per_sentence:.1f} tokens, built-in attributes, l2 = {L2}, relative gap {GAP:g}, one "
-          "core. Bytes a token: growth of the peak from the row above.\n")
+    print(f"Generated sentences of {per_sentence:.1f} tokens, built-in attributes, l2 = {L2}, relative gap {GAP:g}, "
+          "one core. Bytes a token: growth of the peak from the row above.\n")
     printed = []
     for row, before in zip(rows, [None, *rows]):
         growth = bytes_per_token(row, before)

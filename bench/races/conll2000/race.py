@@ -64,8 +64,8 @@ class Race:
         self.rows.append(row)
 
     def espalier(self, gap, **options):
-        return lib.espalier("train", "tag", self.train, "--format", "crfsuite", "--l2", L2, "--gap", gap, "--threads", 1,
-                            **options)
+        return lib.espalier("train", "tag", self.train, "--format", "crfsuite", "--l2", L2, "--gap", gap,
+                            "--threads", 1, **options)
 
     def run_espalier(self, gap, times):
         """The run of median time counts."""
@@ -136,8 +136,8 @@ def main():
     def shown(value, pattern):
         return "-" if value is None else pattern.format(value)
 
-    print(f"CoNLL-2000, {arguments.first or 'all'} training sentences, l2 = {L2}, optimum {race.optimum:.2f}, one core. "
-          "Ratios are to the first row.\n")
+    print(f"CoNLL-2000, {arguments.first or 'all'} training sentences, l2 = {L2}, optimum {race.optimum:.2f}, one "
+          "core. Ratios are to the first row.\n")
     print(lib.table(["", "seconds", "ratio", "", "above optimum", "wall, all of it", "peak, MB", "test F1",
                      "tokens tagged a second"],
                     [[row["name"], f"{row['seconds']:.2f}", f"{row['seconds'] / rows[0]['seconds']:.2f}", row["work"],

@@ -12,7 +12,7 @@ class CRFsuite:
 
     @staticmethod
     def find():
-        found = program.find("crfsuite", "--help", r"^CRFSuite (\S+)", "https://github.com/chokkan/crfsuite")
+        found = program.find("crfsuite", "-h", r"^CRFSuite (\S+)", "https://github.com/chokkan/crfsuite")
         return CRFsuite(found) if found else None
 
     def train(self, train, l2, model):

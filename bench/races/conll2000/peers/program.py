@@ -16,7 +16,7 @@ from bench import lib
 class Run:
     wall_seconds: float
     peak_bytes: int | None  # None where it is too small to be seen beside Python's
-    said: str  # its standard output and error, where they were not sent to a file
+    said: str  # its standard error, and its output where that is not sent to a file
 
 
 @dataclass
@@ -26,12 +26,12 @@ class Iteration:
 
 
 def run(line, output=None):
-    """Runs a command; its standard output goes to `output`, a file that is open, or is kept with its errors."""
+    """Runs a command; its standard output goes to `output`, a file that is open, if there is one."""
     line = [str(part) for part in line]
     started = time.monotonic()
     process = subprocess.Popen(line, stdout=output or subprocess.PIPE, text=True, errors="replace",
-                               stderr=subprocess.DEVNULL if output else subprocess.STDOUT)
-    said = "" if output else process.stdout.read()
+                               stderr=subprocess.PIPE if output else subprocess.STDOUT)
+    said = (process.stderr if output else process.stdout).read()
     _, status, usage = os.wait4(process.pid, 0)
     wall_seconds = time.monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)
