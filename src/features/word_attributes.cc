@@ -101,12 +101,9 @@ struct Property {
   bool (*append)(std::string_view word, std::string& to);
 };
 constexpr Property kProperties[] = {
-    {"lower=", lower_case},    {"shape=", shape},
-    {"prefix1=", prefix<1>},   {"prefix2=", prefix<2>},
-    {"prefix3=", prefix<3>},   {"prefix4=", prefix<4>},
-    {"suffix1=", suffix<1>},   {"suffix2=", suffix<2>},
-    {"suffix3=", suffix<3>},   {"suffix4=", suffix<4>},
-    {"has-digit", has_digit},  {"has-hyphen", has_hyphen},
+    {"lower=", lower_case},     {"shape=", shape},       {"prefix1=", prefix<1>},  {"prefix2=", prefix<2>},
+    {"prefix3=", prefix<3>},    {"prefix4=", prefix<4>}, {"suffix1=", suffix<1>},  {"suffix2=", suffix<2>},
+    {"suffix3=", suffix<3>},    {"suffix4=", suffix<4>}, {"has-digit", has_digit}, {"has-hyphen", has_hyphen},
     {"capitals", all_capitals},
 };
 
@@ -138,7 +135,7 @@ WordAttributes::WordAttributes(std::size_t num_columns, std::size_t label_column
   }
 }
 
-void WordAttributes::append(const TokenTable& table, std::size_t t, NameBuffer& names) const {
+void WordAttributes::append(const TokenTable& table, std::size_t t, StringBuffer& names) const {
   std::string& text = names.text();
   const auto size = static_cast<std::ptrdiff_t>(table.size());
   const auto here = static_cast<std::ptrdiff_t>(t);
@@ -211,10 +208,10 @@ std::string_view prefix_of(std::string_view word, std::size_t n) {
 }
 
 std::string_view suffix_of(std::string_view word, std::size_t n) {
-  // Whether a byte begins a character is decided from the front, so that prefixes and suffixes agree on it; a ring of the
-  // last n beginnings is all that it takes.
+  // Counted from the front, so that prefixes and suffixes agree on where characters begin, UTF-8 or not.
   std::size_t characters = 0;
-  for (std::string_view rest = word; !rest.empty(); rest.remove_prefix(first_character(rest).length)) ++characters;
+  for (std::string_view rest = word; !rest.empty(); rest.remove_prefix(first_character(rest).length))
+    ++characters;
   if (characters <= n) return word;
   return word.substr(prefix_of(word, characters - n).size());
 }

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/features/name_buffer.h"
+#include "espalier/base/string_buffer.h"
 #include "espalier/features/token_table.h"
 
 namespace espalier {
@@ -18,7 +18,7 @@ class WordAttributes {
   WordAttributes(std::size_t num_columns, std::size_t label_column);
 
   // Appends the names of the attributes of token t, each once.
-  void append(const TokenTable& table, std::size_t t, NameBuffer& names) const;
+  void append(const TokenTable& table, std::size_t t, StringBuffer& names) const;
 
  private:
   struct Window {
