@@ -54,10 +54,14 @@ double dual_at_temperature(const Objective& objective, const Weights& theta, dou
 
 }  // namespace
 
-DualValue evaluate_dual(const Objective& objective, const DualState& dual, Workspace& ws) {
+void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Workspace& ws) {
   const Problem& problem = objective.problem;
-  DualValue result;
-  result.w = DoubleWeights(problem.weight_shape());
+  result.value = 0;
+  if (result.w.shape() == problem.weight_shape()) {
+    result.w.fill(0);
+  } else {
+    result.w = DoubleWeights(problem.weight_shape());
+  }
   result.conjugate.resize(problem.size());
   for (std::size_t i = 0; i < problem.size(); ++i) {
     Workspace::Frame frame(ws);
@@ -70,6 +74,11 @@ DualValue evaluate_dual(const Objective& objective, const DualState& dual, Works
     add_difference(problem, i, mu, result.w, ws);
   }
   result.value -= problem.squared_norm(result.w) / (2 * objective.l2);
+}
+
+DualValue evaluate_dual(const Objective& objective, const DualState& dual, Workspace& ws) {
+  DualValue result;
+  evaluate_dual(objective, dual, result, ws);
   return result;
 }
 

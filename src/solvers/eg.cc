@@ -356,7 +356,7 @@ class Eg {
 
   // w(u) anew from the duals in double precision, so that rounding in w never limits the gap.
   void resynchronise() {
-    value_ = evaluate_dual(objective_, dual_, ws_);
+    evaluate_dual(objective_, dual_, value_, ws_);
     dual_value_ = value_.value;
     w_.assign(value_.w);
   }

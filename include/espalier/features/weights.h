@@ -45,7 +45,7 @@ class BasicWeights {
   // this <- scale * other, rounded to Real.
   template <class Other>
   void assign(const BasicWeights<Other>& other, double scale = 1) {
-    *this = BasicWeights(other.shape());
+    if (shape_ != other.shape()) *this = BasicWeights(other.shape());
     const auto from = other.values();
     for (std::size_t j = 0; j < from.size(); ++j) values_[j] = static_cast<Real>(scale * from[j]);
   }

@@ -24,6 +24,8 @@ struct DualValue {
   std::vector<double> conjugate;  // H(u_i)/beta + gamma(p_i.mu_i + q_i), for each example
 };
 DualValue evaluate_dual(const Objective& objective, const DualState& dual, Workspace& ws);
+// The same in the memory of an earlier value: w is as large as all weights in double precision.
+void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Workspace& ws);
 
 // P(theta), at exactly these weights.
 double evaluate_primal(const Objective& objective, const Weights& theta, Workspace& ws);
