@@ -17,14 +17,13 @@ double between(Random& random, double low, double high) { return low + (high - l
 // Groups of one member and more, some with the same row twice. Everything is in memory that ends where it ends,
 // so that a sanitizer sees a read behind it.
 struct RandomOverlap {
-  std::vector<float> own;
+  std::vector<double> own;
   std::vector<std::uint32_t> members;
   std::vector<float> values;
 
   RandomOverlap(Random& random, std::size_t rows, std::size_t groups, bool with_values)
       : with_values_(with_values) {
-    for (std::size_t r = 0; r < rows; ++r)
-      own.push_back(r % 3 == 1 ? 0.0f : static_cast<float>(between(random, 0, 5)));
+    for (std::size_t r = 0; r < rows; ++r) own.push_back(r % 3 == 1 ? 0 : between(random, 0, 5));
     for (std::size_t g = 0; g < groups && rows > 0; ++g) {
       const std::size_t size = 1 + random.below(2 * rows);
       for (std::size_t j = 0; j < size; ++j) {
@@ -92,7 +91,7 @@ TEST(OverlapNorm, IsZeroWithoutRows) {
 
 // Two rows of three, small enough to do by hand: 2 |d_0|^2 + |d_0 - 3 d_1|^2 + |d_1|^2.
 TEST(OverlapNorm, ByHand) {
-  const std::vector<float> own{2, 0};
+  const std::vector<double> own{2, 0};
   const std::vector<std::uint32_t> members{0, 1 | kernels::kEndOfGroup, 1 | kernels::kEndOfGroup};
   const std::vector<float> values{1, -3, 1};
   const std::vector<float> delta{1, 2, 0, 1, 0, -1};
