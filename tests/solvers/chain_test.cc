@@ -151,8 +151,7 @@ TEST(EgOnChains, SafeAndPaperStepsNeverLowerTheDual) {
   }
 }
 
-// All mass on one wrong sequence, 40 nats a label away from the rest: marginals do not move, and in tables that one step
-// has for itself the direction is zero wherever there is mass, so that rounding is all that a step shows.
+// All mass on one wrong sequence, 40 nats a label away from the rest: marginals do not move, so no proxy sees a gap.
 TEST(EgOnChains, AutomaticStepsLeaveThePlateauOfWrongOutputs) {
   for (const Kind& kind : kKinds) {
     const OwnedChainProblem owned(8, kind.options);
