@@ -139,7 +139,7 @@ ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i) const {
   // the tables of the steps to and from it.
   const double diameter = 2 * (token_overlap_.largest_squared_norm(i) + steps * steps);
   const double change = 2 * (tokens + 2 * squared_steps) / static_cast<double>(end - begin);
-  return {static_cast<float>(diameter), static_cast<float>(change)};
+  return {diameter, change};
 }
 
 std::span<const std::uint32_t> ChainFeatures::tables(std::size_t i) const {

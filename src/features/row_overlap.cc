@@ -28,7 +28,7 @@ void RowOverlap::add(const SparseRows& rows, std::size_t count, const RowId& row
         shared_.push_back({row.ids[j], static_cast<std::uint32_t>(r), value});
       }
     }
-    own_.push_back(static_cast<float>(own));
+    own_.push_back(own);
     largest += own;
   }
   for (std::size_t r = 0; r < count; ++r) {
@@ -81,8 +81,9 @@ void RowOverlap::prefetch(std::size_t i, Prefetch what) const {
     return;
   }
   const Example &here = examples_[i], &next = examples_[i + 1];
+  for (std::size_t r = here.rows; r < next.rows; r += kCacheLine / sizeof(double))
+    __builtin_prefetch(own_.data() + r);
   constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
-  for (std::size_t r = here.rows; r < next.rows; r += kPerLine) __builtin_prefetch(own_.data() + r);
   for (std::size_t j = here.members; j < next.members; j += kPerLine) {
     __builtin_prefetch(members_.data() + j);
     if (!values_.empty()) __builtin_prefetch(values_.data() + j);

@@ -36,7 +36,7 @@ HWY_INLINE double norm_of_block(D d, const Overlap& overlap, const float* delta,
 
   for (std::size_t r = 0; r < overlap.rows; ++r) {
     const std::size_t at = r * width + column;
-    const V factor = hn::Set(d, overlap.own[r]);
+    const V factor = hn::Set(d, static_cast<float>(overlap.own[r]));
     for (std::size_t v = 0; v < kVectors; ++v) {
       const V x = v + 1 < kVectors ? hn::LoadU(d, delta + at + v * lanes) : load_last(at + v * lanes);
       squares[v] = hn::MulAdd(hn::Mul(factor, x), x, squares[v]);

@@ -9,7 +9,7 @@ inline constexpr std::uint32_t kEndOfGroup = 0x80000000;
 
 // See features/row_overlap.h.
 struct Overlap {
-  const float* own;  // c_r
+  const double* own;  // c_r, exact for the sum in double
   std::size_t rows;
   const std::uint32_t* members;  // rows by groups; the last of each group has kEndOfGroup set
   const float* values;           // of members; nullptr: ones
@@ -27,7 +27,7 @@ double overlap_norm(const Overlap& overlap, const Real* delta, std::size_t width
   for (std::size_t r = 0; r < overlap.rows; ++r) {
     for (std::size_t k = 0; k < width; ++k) {
       const double x = delta[r * width + k];
-      sum += static_cast<double>(overlap.own[r]) * x * x;
+      sum += overlap.own[r] * x * x;
     }
   }
   for (std::size_t begin = 0, end; begin < overlap.num_members; begin = end) {

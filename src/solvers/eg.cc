@@ -100,12 +100,13 @@ class Eg {
     double a = 0;          // d.(mu' - mu) >= 0
     double curvature = 0;  // |F_i(mu' - mu)|^2 / (eta a)
     double gain = 0;       // D(u') - D(u)
-    double noise = 0;      // how much of the gain may be rounding of the marginals
+    double noise = 0;      // how much of omega a may be rounding of the marginals
+    double tolerance = 0;  // how much of the gain
     double log_z = 0;
 
     // A loss that rounding explains is none. Where nearly all mass is on one output, a is small and its sign
     // open: whoever insisted on a gain there would never leave that output.
-    bool failed() const { return !(gain >= -noise); }
+    bool failed() const { return !(gain >= -tolerance); }
   };
 
   double passes() const { return static_cast<double>(visits_) / static_cast<double>(n_); }
@@ -209,8 +210,13 @@ class Eg {
     const double omega = problem_.weight(i);
     constexpr double kRounding = 0x1p-23;
     trial.noise = omega * kRounding * change.absolute;
+    // Marginals that are rounded to mu (1 + kRounding) move by kRounding of the diameter, whatever the step. Where d is zero
+    // on all that has mass, nothing else is seen of it.
+    const double diameter = problem_.squared_diameter(i);
+    trial.tolerance = trial.noise + omega * omega * kRounding * kRounding * diameter / (2 * l2_);
     const double squared_norm = problem_.squared_norm(i, delta, ws_);
-    trial.curvature = trial.a > 0 ? squared_norm / (eta * trial.a) : 0;
+    // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is rounding.
+    trial.curvature = trial.a > 0 ? std::min(squared_norm / (eta * trial.a), diameter) : 0;
     trial.gain = omega * (trial.a - kl * inverse_beta_ - omega * squared_norm / (2 * l2_));
     if (!std::isfinite(trial.gain)) trial.gain = -std::numeric_limits<double>::infinity();
     return trial;

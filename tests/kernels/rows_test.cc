@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -201,6 +202,90 @@ void check_all_accumulations() {
 
 TEST(AccumulateRows, FloatAgreesWithTheReference) { check_all_accumulations<float>(); }
 TEST(AccumulateRows, DoubleAgreesWithTheReference) { check_all_accumulations<double>(); }
+
+// Rows one behind the other, of every length from none on and with the same few ids again and again. The range
+// begins and ends in the middle, and memory ends where the entries end.
+struct RandomRange {
+  std::vector<std::size_t> offsets{0};
+  std::vector<std::uint32_t> ids;
+  std::vector<float> values;
+
+  RandomRange(Random& random, std::size_t rows, bool with_values) : unit_(!with_values) {
+    constexpr std::size_t kNamed = 12;
+    std::vector<std::uint32_t> few(kNamed);
+    for (std::size_t r = 0; r < rows + 2; ++r) {
+      std::iota(few.begin(), few.end(), 0u);
+      random.shuffle(std::span(few));
+      const std::size_t length = r % 3 == 2 ? 0 : random.below(kNamed);
+      ids.insert(ids.end(), few.begin(), few.begin() + static_cast<std::ptrdiff_t>(length));
+      offsets.push_back(ids.size());
+    }
+    ids.resize(offsets[rows + 1]);
+    ids.shrink_to_fit();
+    if (with_values) values.resize(ids.size());
+    for (float& v : values) v = static_cast<float>(between(random, -3, 3));
+  }
+  kernels::SparseRowRange view() const {
+    return {offsets.data() + 1, ids.data(), unit_ ? nullptr : values.data(), offsets.size() - 3};
+  }
+
+ private:
+  bool unit_;
+};
+
+template <class Check>
+void for_each_range(const Check& check) {
+  test_support::for_each_simd_target([&] {
+    Random random(20);
+    for (std::size_t width = 1; width <= kWidest; ++width) {
+      for (const std::size_t rows : {0, 1, 2, 3, 25}) {
+        for (const bool with_values : {false, true}) {
+          check(random, RandomRange(random, rows, with_values), width);
+          if (::testing::Test::HasFatalFailure()) return;
+        }
+      }
+    }
+  });
+}
+
+template <class W, class Real>
+void check_range_scores() {
+  for_each_range([](Random& random, const RandomRange& range, std::size_t width) {
+    const auto w = random_weights<W>(random, width);
+    const auto scale = static_cast<Real>(between(random, -2, 2));
+    const std::size_t rows = range.view().size;
+    std::vector<Real> s(rows * width, -7), one(rows * width, 7);
+    kernels::score_row_range(table(w), range.view(), scale, s.data());
+    for (std::size_t r = 0; r < rows; ++r)
+      kernels::score_rows(table(w), range.view().row(r), scale, one.data() + r * width);
+    ASSERT_EQ(s, one) << rows << " rows, width " << width;
+  });
+}
+
+TEST(ScoreRowRange, IsRowByRow) {
+  check_range_scores<float, float>();
+  check_range_scores<float, double>();
+  check_range_scores<double, double>();
+}
+
+template <class Real>
+void check_range_accumulation() {
+  for_each_range([](Random& random, const RandomRange& range, std::size_t width) {
+    auto w = random_weights<Real>(random, width), one = w;
+    const std::size_t rows = range.view().size;
+    std::vector<Real> delta(rows * width);
+    for (Real& d : delta) d = static_cast<Real>(between(random, -1, 1));
+    kernels::accumulate_row_range(table(w), range.view(), delta.data());
+    for (std::size_t r = 0; r < rows; ++r)
+      kernels::accumulate_rows(table(one), range.view().row(r), delta.data() + r * width);
+    ASSERT_TRUE(std::ranges::equal(w.values(), one.values())) << rows << " rows, width " << width;
+  });
+}
+
+TEST(AccumulateRowRange, IsRowByRow) {
+  check_range_accumulation<float>();
+  check_range_accumulation<double>();
+}
 
 }  // namespace
 }  // namespace espalier

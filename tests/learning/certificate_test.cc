@@ -5,13 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "support/certificate_checks.h"
 #include "support/counting_problem.h"
-#include "support/enumerated_objective.h"
 #include "support/random_objective.h"
 #include "support/random_problem.h"
 
@@ -19,120 +17,32 @@ namespace espalier {
 namespace {
 
 using test_support::any_data;
+using test_support::any_dual;
 using test_support::any_l2;
 using test_support::any_loss;
 using test_support::any_maximum_loss;
 using test_support::any_smooth_loss;
+using test_support::any_weights;
+using test_support::check_dual;
+using test_support::check_gaps;
+using test_support::check_primal;
 using test_support::OwnedProblem;
-
-// What sums of the size of the objective may lose to rounding.
-double rounding(const Certificate& certificate) {
-  return 1e-11 * (1 + std::abs(certificate.primal) + std::abs(certificate.dual));
-}
-
-Weights any_weights(const Problem& problem) {
-  const double size = *rc::gen::element(0.0, 0.1, 1.0, 10.0);
-  return test_support::random_weights(*rc::gen::arbitrary<std::uint64_t>(), problem.weight_shape(), size);
-}
-
-// Scores from nearly uniform to saturated.
-DualState any_dual(const Problem& problem) {
-  DualState dual(problem);
-  Random random(*rc::gen::arbitrary<std::uint64_t>());
-  const double size = *rc::gen::element(0.1, 3.0, 100.0);
-  Workspace ws;
-  for (std::size_t i = 0; i < dual.size(); ++i) {
-    for (float& s : dual.s(i)) s = static_cast<float>(size * (2 * random.uniform() - 1));
-    dual.refresh(problem, i, ws);
-  }
-  return dual;
-}
-
-// u_i(y) ~ exp(s_i.chi(y)) for each example.
-std::vector<std::vector<double>> probabilities(const MulticlassProblem& problem, const DualState& dual) {
-  std::vector<std::vector<double>> u;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    u.push_back(test_support::enumerate(problem.examples().structure(i), dual.s(i)).probabilities);
-  }
-  return u;
-}
+using test_support::probabilities;
+using test_support::rounding;
 
 RC_GTEST_PROP(Certificate, DualIsThatOfEnumeration, ()) {
   const OwnedProblem owned(any_data());
-  const Objective objective{owned.problem, any_loss(), any_l2()};
-  const DualState dual = any_dual(owned.problem);
-  Workspace ws;
-  const DualValue value = evaluate_dual(objective, dual, ws);
-  const auto expected = test_support::enumerate_dual(owned.problem, objective.loss, objective.l2,
-                                                     probabilities(owned.problem, dual));
-  const double norm = euclidean_squared_norm(expected.w);
-  RC_ASSERT(std::abs(value.value - expected.value) <=
-            1e-11 * (1 + std::abs(expected.value) + norm / objective.l2 + 1 / objective.loss.beta));
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    RC_ASSERT(std::abs(value.conjugate[i] - expected.conjugate[i]) <= 1e-11 * (1 + 1 / objective.loss.beta));
-  }
-  for (std::size_t j = 0; j < expected.w.values().size(); ++j) {
-    RC_ASSERT(std::abs(value.w.values()[j] - expected.w.values()[j]) <= 1e-12);
-  }
+  check_dual(owned.problem, any_loss(), any_l2(), any_dual(owned.problem));
 }
 
 RC_GTEST_PROP(Certificate, PrimalIsThatOfEnumeration, ()) {
   const OwnedProblem owned(any_data());
-  const Objective objective{owned.problem, any_loss(), any_l2()};
-  const Weights theta = any_weights(owned.problem);
-  Workspace ws;
-  const double expected = test_support::enumerate_primal(owned.problem, objective.loss, objective.l2, theta);
-  RC_ASSERT(std::abs(evaluate_primal(objective, theta, ws) - expected) <=
-            1e-12 * (1 + expected + 1 / objective.loss.beta));
+  check_primal(owned.problem, any_loss(), any_l2(), any_weights(owned.problem));
 }
 
-// P - D = sum_i omega_i g_i + l2/2 |theta - w(u)/l2|^2, each g_i the divergence that it stands for.
 RC_GTEST_PROP(Certificate, GapIsTheSumOfItsParts, ()) {
   const OwnedProblem owned(any_data());
-  const Objective objective{owned.problem, any_loss(), any_l2()};
-  const Loss loss = objective.loss;
-  const Weights theta = any_weights(owned.problem);
-  const DualState dual = any_dual(owned.problem);
-  Workspace ws;
-  const DualValue value = evaluate_dual(objective, dual, ws);
-  std::vector<double> gaps{-7};
-  const Certificate certificate = certify(objective, theta, dual, value, ws, &gaps);
-  RC_ASSERT(gaps.size() == owned.problem.size());
-
-  const auto u = probabilities(owned.problem, dual);
-  double parts = 0;
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    RC_ASSERT(gaps[i] >= -1e-9);
-    parts += owned.problem.weight(i) * gaps[i];
-    // KL(u || pi)/beta, or the maximum less the mean
-    const auto at = test_support::enumerate_loss(owned.problem, loss, i, theta);
-    double expected = loss.smooth() ? 0 : at.value;
-    for (std::size_t y = 0; y < u[i].size(); ++y) {
-      if (u[i][y] == 0) continue;
-      if (loss.smooth()) {
-        // log pi(y) = beta(margin - L)
-        expected += u[i][y] * (std::log(u[i][y]) / loss.beta - (at.margins[y] - at.value));
-      } else {
-        expected -= u[i][y] * at.margins[y];
-      }
-    }
-    RC_ASSERT(std::abs(gaps[i] - expected) <= 1e-11 * (1 + std::abs(expected) + 1 / loss.beta));
-  }
-  DoubleWeights difference;
-  difference.assign(theta);
-  for (std::size_t j = 0; j < difference.values().size(); ++j) {
-    difference.values()[j] -= value.w.values()[j] / objective.l2;
-  }
-  parts += objective.l2 / 2 * euclidean_squared_norm(difference);
-  RC_ASSERT(std::abs(certificate.gap() - parts) <= 1e-9 * (certificate.primal + std::abs(certificate.dual)));
-
-  // With gaps, without them, and with everything left to certify(): the same.
-  const Certificate plain = certify(objective, theta, dual, value, ws),
-                    whole = certify(objective, theta, dual);
-  RC_ASSERT(std::abs(plain.primal - certificate.primal) <= rounding(certificate));
-  RC_ASSERT(plain.dual == certificate.dual);
-  RC_ASSERT(whole.primal == plain.primal);
-  RC_ASSERT(whole.dual == plain.dual);
+  check_gaps(owned.problem, any_loss(), any_l2(), any_weights(owned.problem), any_dual(owned.problem));
 }
 
 RC_GTEST_PROP(Certificate, NoDualExceedsAnyPrimal, ()) {

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "espalier/solvers/eg.h"
+#include "support/random_chain.h"
 #include "support/random_problem.h"
 
 namespace {
@@ -48,19 +49,32 @@ std::size_t allocations_of(const Objective& objective, EgOptions options, double
   return allocations - before;
 }
 
-TEST(EgAllocations, NoneInsideAnEpoch) {
-  const test_support::OwnedProblem owned(1);
+void expect_none_inside_an_epoch(const Problem& problem) {
   for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
     for (const Order order : {Order::gap, Order::random, Order::shuffled, Order::cyclic}) {
       for (const EgStep step : {EgStep::automatic, EgStep::safe}) {
         EgOptions options;
         options.order = order;
         options.step = step;
-        const Objective objective{owned.problem, loss, 1};
+        const Objective objective{problem, loss, 1};
         const std::size_t few = allocations_of(objective, options, 5);
         EXPECT_GT(few, 0u) << "the counter does not count";
         EXPECT_EQ(allocations_of(objective, options, 50), few);
       }
+    }
+  }
+}
+
+TEST(EgAllocations, NoneInsideAnEpoch) { expect_none_inside_an_epoch(test_support::OwnedProblem(1).problem); }
+
+TEST(EgAllocations, NoneInsideAnEpochOfChains) {
+  using test_support::Transitions;
+  for (const Transitions transitions : {Transitions::tied, Transitions::few, Transitions::different}) {
+    for (const bool constrained : {false, true}) {
+      test_support::RandomChainOptions options;
+      options.transitions = transitions;
+      options.constrained = constrained;
+      expect_none_inside_an_epoch(test_support::OwnedChainProblem(1, options).problem);
     }
   }
 }

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "espalier/base/random.h"
+#include "espalier/learning/dual_state.h"
 #include "espalier/learning/loss.h"
+#include "support/random_chain.h"
 #include "support/random_problem.h"
 
 namespace espalier::test_support {
@@ -35,6 +38,40 @@ inline MulticlassData any_data() {
   options.cost_matrix = *rc::gen::arbitrary<bool>();
   options.weighted = *rc::gen::arbitrary<bool>();
   return random_data(*rc::gen::arbitrary<std::uint64_t>(), options);
+}
+
+// Sequences whose outputs can be enumerated.
+inline ChainData any_chain_data() {
+  RandomChainOptions options;
+  options.sequences = *rc::gen::inRange<std::size_t>(1, 7);
+  options.longest = *rc::gen::inRange<std::size_t>(1, 6);
+  options.labels = *rc::gen::inRange<std::size_t>(1, options.longest > 4 ? 4 : 6);
+  options.attributes = *rc::gen::inRange<std::size_t>(1, 12);
+  options.transition_attributes = *rc::gen::inRange<std::size_t>(1, 5);
+  options.density = *rc::gen::element(0.0, 0.3, 0.7, 1.0);
+  options.transitions = *rc::gen::element(Transitions::tied, Transitions::few, Transitions::different);
+  options.unit_values = *rc::gen::arbitrary<bool>();
+  options.constrained = *rc::gen::arbitrary<bool>();
+  options.weighted = *rc::gen::arbitrary<bool>();
+  return random_chain_data(*rc::gen::arbitrary<std::uint64_t>(), options);
+}
+
+inline Weights any_weights(const Problem& problem) {
+  const double size = *rc::gen::element(0.0, 0.1, 1.0, 10.0);
+  return random_weights(*rc::gen::arbitrary<std::uint64_t>(), problem.weight_shape(), size);
+}
+
+// Scores from nearly uniform to saturated.
+inline DualState any_dual(const Problem& problem) {
+  DualState dual(problem);
+  Random random(*rc::gen::arbitrary<std::uint64_t>());
+  const double size = *rc::gen::element(0.1, 3.0, 100.0);
+  Workspace ws;
+  for (std::size_t i = 0; i < dual.size(); ++i) {
+    for (float& s : dual.s(i)) s = static_cast<float>(size * (2 * random.uniform() - 1));
+    dual.refresh(problem, i, ws);
+  }
+  return dual;
 }
 
 }  // namespace espalier::test_support

@@ -64,7 +64,7 @@ class ChainFeatures {
 
  private:
   struct Sizes {
-    float diameter, change;
+    double diameter, change;
   };
   Sizes sizes_of(std::size_t i) const;
   // Rows of sequences.transitions: the tables of sequence i.

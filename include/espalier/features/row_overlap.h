@@ -47,7 +47,7 @@ class RowOverlap {
   void add(const SparseRows& rows, std::size_t count, const RowId& row_id);
 
   std::vector<Example> examples_{{}};  // and one more, for the last one's end
-  std::vector<float> own_;             // c_r of every row
+  std::vector<double> own_;            // c_r of every row
   std::vector<std::uint32_t>
       members_;  // the rows of each shared attribute, the last one marked by kernels::kEndOfGroup
   std::vector<float> values_;          // x_ra of each member; empty where all are 1

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "espalier/learning/certificate.h"
+#include "support/enumerated_objective.h"
+
+namespace espalier::test_support {
+
+// Primal, dual and gaps against their enumeration, for problems of every structure. Each check is to be called inside a
+// property.
+
+// What sums of the size of the objective may lose to rounding.
+inline double rounding(const Certificate& certificate) {
+  return 1e-11 * (1 + std::abs(certificate.primal) + std::abs(certificate.dual));
+}
+
+// u_i(y) ~ exp(s_i.chi(y)) for each example.
+template <class Examples>
+std::vector<std::vector<double>> probabilities(const StructuredProblem<Examples>& problem,
+                                               const DualState& dual) {
+  std::vector<std::vector<double>> u;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    u.push_back(enumerate(problem.examples().structure(i), dual.s(i)).probabilities);
+  }
+  return u;
+}
+
+template <class Examples>
+void check_dual(const StructuredProblem<Examples>& problem, const Loss& loss, double l2,
+                const DualState& dual) {
+  Workspace ws;
+  const DualValue value = evaluate_dual({problem, loss, l2}, dual, ws);
+  const auto expected = enumerate_dual(problem, loss, l2, probabilities(problem, dual));
+  const double norm = euclidean_squared_norm(expected.w);
+  RC_ASSERT(std::abs(value.value - expected.value) <=
+            1e-11 * (1 + std::abs(expected.value) + norm / l2 + 1 / loss.beta));
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    RC_ASSERT(std::abs(value.conjugate[i] - expected.conjugate[i]) <= 1e-11 * (1 + 1 / loss.beta));
+  }
+  for (std::size_t j = 0; j < expected.w.values().size(); ++j) {
+    RC_ASSERT(std::abs(value.w.values()[j] - expected.w.values()[j]) <= 1e-12);
+  }
+}
+
+template <class Examples>
+void check_primal(const StructuredProblem<Examples>& problem, const Loss& loss, double l2,
+                  const Weights& theta) {
+  Workspace ws;
+  const double expected = enumerate_primal(problem, loss, l2, theta);
+  RC_ASSERT(std::abs(evaluate_primal({problem, loss, l2}, theta, ws) - expected) <=
+            1e-12 * (1 + expected + 1 / loss.beta));
+}
+
+// P - D = sum_i omega_i g_i + l2/2 |theta - w(u)/l2|^2, each g_i the divergence that it stands for.
+template <class Examples>
+void check_gaps(const StructuredProblem<Examples>& problem, const Loss& loss, double l2, const Weights& theta,
+                const DualState& dual) {
+  const Objective objective{problem, loss, l2};
+  Workspace ws;
+  const DualValue value = evaluate_dual(objective, dual, ws);
+  std::vector<double> gaps{-7};
+  const Certificate certificate = certify(objective, theta, dual, value, ws, &gaps);
+  RC_ASSERT(gaps.size() == problem.size());
+
+  const auto u = probabilities(problem, dual);
+  double parts = 0;
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    RC_ASSERT(gaps[i] >= -1e-9);
+    parts += problem.weight(i) * gaps[i];
+    // KL(u || pi)/beta, or the maximum less the mean
+    const auto at = enumerate_loss(problem, loss, i, theta);
+    double expected = loss.smooth() ? 0 : at.value;
+    for (std::size_t y = 0; y < u[i].size(); ++y) {
+      if (u[i][y] == 0) continue;
+      if (loss.smooth()) {
+        // log pi(y) = beta(margin - L)
+        expected += u[i][y] * (std::log(u[i][y]) / loss.beta - (at.margins[y] - at.value));
+      } else {
+        expected -= u[i][y] * at.margins[y];
+      }
+    }
+    RC_ASSERT(std::abs(gaps[i] - expected) <= 1e-11 * (1 + std::abs(expected) + 1 / loss.beta));
+  }
+  DoubleWeights difference;
+  difference.assign(theta);
+  for (std::size_t j = 0; j < difference.values().size(); ++j) {
+    difference.values()[j] -= value.w.values()[j] / l2;
+  }
+  parts += l2 / 2 * euclidean_squared_norm(difference);
+  RC_ASSERT(std::abs(certificate.gap() - parts) <= 1e-9 * (certificate.primal + std::abs(certificate.dual)));
+
+  // With gaps, without them, and with everything left to certify(): the same.
+  const Certificate plain = certify(objective, theta, dual, value, ws),
+                    whole = certify(objective, theta, dual);
+  RC_ASSERT(std::abs(plain.primal - certificate.primal) <= rounding(certificate));
+  RC_ASSERT(plain.dual == certificate.dual);
+  RC_ASSERT(whole.primal == plain.primal);
+  RC_ASSERT(whole.dual == plain.dual);
+}
+
+}  // namespace espalier::test_support
