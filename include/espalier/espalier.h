@@ -44,4 +44,5 @@
 #include "espalier/tasks/crfsuite_attributes.h"
 #include "espalier/tasks/evaluation.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
