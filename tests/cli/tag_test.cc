@@ -318,9 +318,9 @@ TEST_F(CliTagTest, Mistakes) {
     EXPECT_EQ(files(), before) << arguments;
   };
   expect("train tag train.txt --format crfsuite --template template -o out.esp",
-         "--template: CRFsuite's format brings its own attributes; expected none");
+         "--template: given for --format crfsuite; expected --format columns");
   expect("train tag train.txt --format crfsuite --label-column 1 -o out.esp",
-         "--label-column: CRFsuite's format has the label first; expected none");
+         "--label-column: given for --format crfsuite; expected --format columns");
   expect("train tag train.txt --format csv -o out.esp",
          "--format: 'csv' is no format of tagging; expected columns or crfsuite");
   expect("train tag train.txt --template none -o out.esp",

@@ -172,10 +172,10 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   };
   TagOptions options = crfsuite();
   options.templates = folder.file("template", "U00:%x[0,0]\n");
-  EXPECT_EQ(message(options), "--template: CRFsuite's format brings its own attributes; expected none");
+  EXPECT_EQ(message(options), "--template: given for --format crfsuite; expected --format columns");
   options = crfsuite();
   options.label_column = 1;
-  EXPECT_EQ(message(options), "--label-column: CRFsuite's format has the label first; expected none");
+  EXPECT_EQ(message(options), "--label-column: given for --format crfsuite; expected --format columns");
   options.format.reset();
   options.label_column = 0;
   EXPECT_EQ(message(options), "--label-column: 0; expected at least 1");
