@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/workspace.h"
 #include "espalier/features/chain_features.h"
 #include "espalier/structures/chain.h"
 
@@ -20,8 +21,8 @@ class StreamedChain {
   void set(const Sequences& sequence);
 
   Chain structure() const;
-  std::span<const float> scores();
-  std::span<const double> double_scores();
+  std::span<const float> scores(Workspace& ws);
+  std::span<const double> double_scores(Workspace& ws);
 
  private:
   ChainShape shape_;

@@ -113,7 +113,7 @@ class TagPredictor final : public Predictor {
       }
       const std::span<const double> shown = options.marginals ? mu : std::span<const double>();
       if (options.kbest > 0) {
-        write_kbest(stream, chain, options.kbest, log_z, shown, writer);
+        write_kbest(stream, chain, options.kbest, log_z, shown, writer, ws);
       } else {
         decode(chain, stream.size(), best, ws);
         writer.sequence(stream, best, shown);
@@ -213,12 +213,12 @@ class TagPredictor final : public Predictor {
   static void decode(StreamedChain& chain, std::size_t length, std::vector<std::uint32_t>& best,
                      Workspace& ws) {
     best.resize(length);
-    chain.structure().decode_into(chain.scores(), best, ws);
+    chain.structure().decode_into(chain.scores(ws), best, ws);
   }
 
   // Under u(y) ~ exp(beta s.chi(y)). Returns log Z.
   double marginals(StreamedChain& chain, std::vector<double>& mu, Workspace& ws) const {
-    const std::span<const double> s = chain.double_scores();
+    const std::span<const double> s = chain.double_scores(ws);
     Workspace::Frame frame(ws);
     const auto scaled = frame.take<double>(s.size());
     for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = loss_.beta * s[k];
@@ -227,9 +227,9 @@ class TagPredictor final : public Predictor {
   }
 
   void write_kbest(const TagStream& stream, StreamedChain& chain, std::size_t k, double log_z,
-                   std::span<const double> mu, TagWriter& writer) const {
+                   std::span<const double> mu, TagWriter& writer, Workspace& ws) const {
     std::size_t rank = 0;
-    for (const auto& [y, score] : chain.structure().kbest(chain.double_scores(), k)) {
+    for (const auto& [y, score] : chain.structure().kbest(chain.double_scores(ws), k)) {
       writer.head(rank++, loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
       writer.sequence(stream, y, mu);
     }

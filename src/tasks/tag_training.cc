@@ -58,7 +58,7 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
   Workspace ws;
   const Sequences& sequences = dev.examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const auto& structure = dev.problem.examples().structure(i);
+    const Chain structure = dev.problem.examples().structure(i);
     s.resize(structure.num_statistics());
     dev.problem.score(i, theta, 1.0f, s, ws);
     best.resize(sequences.length(i));

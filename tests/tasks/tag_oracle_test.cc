@@ -71,12 +71,12 @@ class TagOracleTest : public ::testing::Test {
     folder = kOracles / program;
     set = read_tag_training(path("train.txt"), options);
     SolverSettings settings;
-    settings.stopping.gap = 1e-7;
+    settings.stopping.gap = 1e-8;
     Training training;
     const Summary summary =
         find_solver("eg", Loss::crf()).run({set->problem(), Loss::crf(), 2}, settings, training, {});
     last = summary.history.back();
-    EXPECT_LE(last.relative_gap(), 1e-7) << summary.message;
+    EXPECT_LE(last.relative_gap(), 1e-8) << summary.message;
     tagger = std::make_unique<Trained>(load_tag_predictor, set->sections(), training.theta);
   }
   std::string path(const std::string& name) const { return (folder / name).string(); }

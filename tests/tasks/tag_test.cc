@@ -158,12 +158,14 @@ TEST_F(TagTest, ColumnsWithATemplate) {
   EXPECT_EQ(columns->describe(), "2 sequences, 3 tokens, 2 labels, 2 attributes");
   EXPECT_EQ(columns->sections().settings.dump(), R"({"format":"columns","columns":2,"label_column":2})");
   options.label_column = 1;
+  options.templates = folder.file("template", "U00:%x[0,1]\nB\n");
   const auto swapped = read_tag_training(folder.file("swapped.txt", "A x\nB y\n\nA x\n"), options);
   EXPECT_EQ(swapped->sections().settings.dump(), R"({"format":"columns","columns":2,"label_column":1})");
   options.label_column.reset();
+  options.templates.clear();
   options.first = 1;
   EXPECT_EQ(read_tag_training(folder.path("columns.txt"), options)->describe(),
-            "1 sequences, 2 tokens, 2 labels, 2 attributes");
+            "XX");
 }
 
 TEST_F(TagTest, OptionsThatDoNotGoTogether) {
