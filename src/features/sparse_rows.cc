@@ -40,11 +40,14 @@ void SparseRows::prefetch(std::size_t i, Prefetch what) const {
     __builtin_prefetch(offsets_.data() + i);
     return;
   }
-  const Row here = row(i);
+  prefetch(i, i + 1);
+}
+
+void SparseRows::prefetch(std::size_t begin, std::size_t end) const {
   constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
-  for (std::size_t j = 0; j < here.ids.size(); j += kPerLine) {
-    __builtin_prefetch(here.ids.data() + j);
-    if (!here.values.empty()) __builtin_prefetch(here.values.data() + j);
+  for (std::size_t j = offsets_[begin]; j < offsets_[end]; j += kPerLine) {
+    __builtin_prefetch(ids_.data() + j);
+    if (!values_.empty()) __builtin_prefetch(values_.data() + j);
   }
 }
 

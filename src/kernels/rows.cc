@@ -155,6 +155,37 @@ void accumulate_any(RowTable<Real> w, SparseRow x, const Real* delta) {
   accumulate_columns(hn::CappedTag<Real, 1>(), w, x, delta);
 }
 
+// Weights of the rows to come are asked for this many rows ahead: they lie anywhere in memory.
+constexpr std::size_t kRowsAhead = 2;
+
+template <class W>
+HWY_INLINE void prefetch_weights(const RowTable<W>& w, const SparseRowRange& x, std::size_t r) {
+  if (r >= x.size) return;
+  const std::size_t bytes = w.stride * sizeof(W);
+  for (std::size_t j = x.offsets[r]; j < x.offsets[r + 1]; ++j) {
+    const char* row = reinterpret_cast<const char*>(w.data + x.ids[j] * w.stride);
+    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
+  }
+}
+
+template <class W, class Real>
+void score_range(const RowTable<const W>& w, const SparseRowRange& x, Real scale, Real* s) {
+  for (std::size_t r = 0; r < kRowsAhead; ++r) prefetch_weights(w, x, r);
+  for (std::size_t r = 0; r < x.size; ++r) {
+    prefetch_weights(w, x, r + kRowsAhead);
+    score_any(w, x.row(r), scale, s + r * w.width);
+  }
+}
+
+template <class Real>
+void accumulate_range(const RowTable<Real>& w, const SparseRowRange& x, const Real* delta) {
+  for (std::size_t r = 0; r < kRowsAhead; ++r) prefetch_weights(w, x, r);
+  for (std::size_t r = 0; r < x.size; ++r) {
+    prefetch_weights(w, x, r + kRowsAhead);
+    accumulate_any(w, x.row(r), delta + r * w.width);
+  }
+}
+
 // HWY_EXPORT takes plain names.
 void score_f32(RowTable<const float> w, SparseRow x, float scale, float* s) { score_any(w, x, scale, s); }
 void score_f32_f64(RowTable<const float> w, SparseRow x, double scale, double* s) {
@@ -163,6 +194,21 @@ void score_f32_f64(RowTable<const float> w, SparseRow x, double scale, double* s
 void score_f64(RowTable<const double> w, SparseRow x, double scale, double* s) { score_any(w, x, scale, s); }
 void accumulate_f32(RowTable<float> w, SparseRow x, const float* delta) { accumulate_any(w, x, delta); }
 void accumulate_f64(RowTable<double> w, SparseRow x, const double* delta) { accumulate_any(w, x, delta); }
+void score_range_f32(RowTable<const float> w, SparseRowRange x, float scale, float* s) {
+  score_range(w, x, scale, s);
+}
+void score_range_f32_f64(RowTable<const float> w, SparseRowRange x, double scale, double* s) {
+  score_range(w, x, scale, s);
+}
+void score_range_f64(RowTable<const double> w, SparseRowRange x, double scale, double* s) {
+  score_range(w, x, scale, s);
+}
+void accumulate_range_f32(RowTable<float> w, SparseRowRange x, const float* delta) {
+  accumulate_range(w, x, delta);
+}
+void accumulate_range_f64(RowTable<double> w, SparseRowRange x, const double* delta) {
+  accumulate_range(w, x, delta);
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier::kernels
@@ -176,6 +222,11 @@ HWY_EXPORT(score_f32_f64);
 HWY_EXPORT(score_f64);
 HWY_EXPORT(accumulate_f32);
 HWY_EXPORT(accumulate_f64);
+HWY_EXPORT(score_range_f32);
+HWY_EXPORT(score_range_f32_f64);
+HWY_EXPORT(score_range_f64);
+HWY_EXPORT(accumulate_range_f32);
+HWY_EXPORT(accumulate_range_f64);
 
 void score_rows(RowTable<const float> w, SparseRow x, float scale, float* s) {
   HWY_DYNAMIC_DISPATCH(score_f32)(w, x, scale, s);
@@ -191,6 +242,21 @@ void accumulate_rows(RowTable<float> w, SparseRow x, const float* delta) {
 }
 void accumulate_rows(RowTable<double> w, SparseRow x, const double* delta) {
   HWY_DYNAMIC_DISPATCH(accumulate_f64)(w, x, delta);
+}
+void score_row_range(RowTable<const float> w, SparseRowRange x, float scale, float* s) {
+  HWY_DYNAMIC_DISPATCH(score_range_f32)(w, x, scale, s);
+}
+void score_row_range(RowTable<const float> w, SparseRowRange x, double scale, double* s) {
+  HWY_DYNAMIC_DISPATCH(score_range_f32_f64)(w, x, scale, s);
+}
+void score_row_range(RowTable<const double> w, SparseRowRange x, double scale, double* s) {
+  HWY_DYNAMIC_DISPATCH(score_range_f64)(w, x, scale, s);
+}
+void accumulate_row_range(RowTable<float> w, SparseRowRange x, const float* delta) {
+  HWY_DYNAMIC_DISPATCH(accumulate_range_f32)(w, x, delta);
+}
+void accumulate_row_range(RowTable<double> w, SparseRowRange x, const double* delta) {
+  HWY_DYNAMIC_DISPATCH(accumulate_range_f64)(w, x, delta);
 }
 
 }  // namespace espalier::kernels

@@ -12,6 +12,18 @@ struct SparseRow {
   std::size_t size;
 };
 
+// Rows one after the other: row r has the entries offsets[r] to offsets[r + 1] - 1.
+struct SparseRowRange {
+  const std::size_t* offsets;
+  const std::uint32_t* ids;
+  const float* values;
+  std::size_t size;
+
+  SparseRow row(std::size_t r) const {
+    return {ids + offsets[r], values ? values + offsets[r] : nullptr, offsets[r + 1] - offsets[r]};
+  }
+};
+
 // A table of weights: `width` values every `stride`, starting on a cache line.
 template <class Real>
 struct RowTable {
@@ -27,6 +39,14 @@ void score_rows(RowTable<const double> w, SparseRow x, double scale, double* s);
 // W[id_j][k] += x_j delta[k] for k < width. Requires distinct ids.
 void accumulate_rows(RowTable<float> w, SparseRow x, const float* delta);
 void accumulate_rows(RowTable<double> w, SparseRow x, const double* delta);
+
+// The same for many rows, with s and delta `width` values a row: one call an example, which sees in time which weights
+// come next.
+void score_row_range(RowTable<const float> w, SparseRowRange x, float scale, float* s);
+void score_row_range(RowTable<const float> w, SparseRowRange x, double scale, double* s);
+void score_row_range(RowTable<const double> w, SparseRowRange x, double scale, double* s);
+void accumulate_row_range(RowTable<float> w, SparseRowRange x, const float* delta);
+void accumulate_row_range(RowTable<double> w, SparseRowRange x, const double* delta);
 
 // What the kernels must agree with, written the plain way.
 namespace reference {

@@ -20,6 +20,14 @@ class SparseRows {
     float value(std::size_t j) const { return values.empty() ? 1.0f : values[j]; }
   };
 
+  // Rows one after the other: row r of them has the entries offsets[r] to offsets[r + 1] - 1.
+  struct Range {
+    const std::size_t* offsets;
+    const std::uint32_t* ids;
+    const float* values;  // nullptr where every value of the whole table is 1
+    std::size_t size;
+  };
+
   // Appends to the row that is being built.
   void add(std::uint32_t id, float value) {
     if (value != 1.0f && values_.empty()) values_.assign(ids_.size(), 1.0f);
@@ -46,8 +54,14 @@ class SparseRows {
         values_.empty() ? std::span<const float>{} : std::span<const float>{values_.data() + begin, length}};
   }
 
+  Range range(std::size_t begin, std::size_t end) const {
+    return {offsets_.data() + begin, ids_.data(), values_.empty() ? nullptr : values_.data(), end - begin};
+  }
+
   // Rows are visited in random order, and then nothing of them is in cache.
   void prefetch(std::size_t i, Prefetch what) const;
+  // Where rows begin to end - 1 are known to lie, their contents.
+  void prefetch(std::size_t begin, std::size_t end) const;
 
  private:
   AlignedVector<std::size_t> offsets_{0};

@@ -11,6 +11,11 @@
 
 namespace espalier {
 
+namespace kernels {
+template <class Real>
+struct ChainScores;
+}
+
 // Which label sequences are possible, for all chains of a problem: 1 is allowed, 0 is not.
 struct ChainConstraints {
   std::vector<std::uint8_t> first, last;  // L: the labels that a sequence may begin and end with
@@ -40,11 +45,19 @@ class Chain {
   std::size_t num_labels() const { return num_labels_; }
   std::size_t num_tables() const { return num_tables_; }
   std::size_t num_statistics() const { return (length_ + num_tables_ * num_labels_) * num_labels_; }
+  const ChainConstraints* constraints() const { return constraints_; }
   // The table of the step into position t >= 1.
   std::size_t table(std::size_t t) const { return tables_.empty() ? 0 : tables_[t - 1]; }
 
+  // The statistic of label i at position t - 1 followed by label j.
+  std::size_t step_statistic(std::size_t t, std::size_t i, std::size_t j) const {
+    return (length_ + table(t) * num_labels_ + i) * num_labels_ + j;
+  }
+
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
+  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested against.
+  double log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   double argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   // Of equally good sequences, the one whose labels come first, compared from the end.
@@ -82,6 +95,23 @@ class Chain {
   void log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const;
 
  private:
+  template <class Real>
+  kernels::ChainScores<Real> as_kernel(std::span<const Real> s) const;
+  template <class Real>
+  double log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  template <class Real>
+  double log_partition_in_logs(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  template <class Scores, class Use>
+  void for_each_pair(const Scores& scores, std::size_t t, std::span<const double> a,
+                     std::span<const double> b, double log_z, const Use& use) const;
+  template <class Real>
+  double decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const;
+  template <class Real>
+  double argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  template <class Real>
+  void count(std::span<const std::uint32_t> y, std::span<Real> mu) const;
+  double node_marginal(std::span<const double> clique_mu, std::size_t t, std::size_t i) const;
+
   std::size_t length_, num_labels_, num_tables_;
   std::span<const std::uint32_t> tables_;  // empty: all 0
   const ChainConstraints* constraints_;

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "espalier/features/chain_features.h"
+#include "espalier/learning/factored.h"
+#include "espalier/learning/structured_problem.h"
+#include "espalier/structures/chain.h"
+
+namespace espalier {
+
+// The label sequences of sequence i.
+inline Chain chain_of(const ChainFeatures& features, std::size_t i, const ChainConstraints* constraints) {
+  const std::size_t length = features.length(i), labels = features.shape().num_labels;
+  return features.tied() ? Chain(length, labels, constraints)
+                         : Chain(length, labels, features.tables(i), features.num_tables(i), constraints);
+}
+
+// Label sequences: attributes of tokens and transitions, a gold label for each token, and the number of wrong labels as
+// the cost. Requires: no empty sequence; labels in range; gold sequences that the constraints allow; omega empty (all 1)
+// or one positive weight a sequence. Keeps references to the sequences and the constraints.
+class ChainExamples {
+ public:
+  ChainExamples(const Sequences& sequences, ChainShape shape, std::vector<std::uint32_t> gold,
+                const ChainConstraints* constraints = nullptr, std::vector<double> omega = {});
+
+  std::size_t size() const { return features_->size(); }
+  WeightShape weight_shape() const { return features_->shape().weights(); }
+  Chain structure(std::size_t i) const { return chain_of(*features_, i, constraints_); }
+  double weight(std::size_t i) const { return omega_.empty() ? 1 : omega_[i]; }
+  double cost_offset(std::size_t) const { return 0; }
+  double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
+  void prefetch(std::size_t i, Prefetch what) const;
+  const Factored* factored() const { return factored_.get(); }
+
+  template <class Real>
+  void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
+    const Chain chain = structure(i);
+    const std::uint32_t* y = gold(i);
+    for (std::size_t t = 0; t < chain.length(); ++t) {
+      out[t * chain.num_labels() + y[t]] += scale;
+      if (t > 0) out[chain.step_statistic(t, y[t - 1], y[t])] += scale;
+    }
+  }
+  // p_tj = [j is not the gold label]
+  template <class Real>
+  void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
+    const std::size_t length = features_->length(i), labels = features_->shape().num_labels;
+    const std::uint32_t* y = gold(i);
+    for (std::size_t t = 0; t < length; ++t) {
+      for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += j == y[t] ? Real{0} : scale;
+    }
+  }
+  template <class Real, class Scale>
+  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
+             Workspace& ws) const {
+    features_->score(i, w, scale, s, ws);
+  }
+  template <class Real>
+  void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace& ws) const {
+    features_->accumulate(i, delta, w, ws);
+  }
+  template <class Real>
+  double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
+    return features_->squared_norm(i, delta);
+  }
+
+ private:
+  const std::uint32_t* gold(std::size_t i) const { return gold_.data() + sequences_->offsets[i]; }
+
+  const Sequences* sequences_;
+  std::shared_ptr<const ChainFeatures> features_;  // shared with factored_
+  std::vector<std::uint32_t> gold_;
+  const ChainConstraints* constraints_;
+  std::vector<double> omega_;
+  std::shared_ptr<const Factored> factored_;
+};
+
+using ChainProblem = StructuredProblem<ChainExamples>;
+
+}  // namespace espalier

@@ -1,0 +1,186 @@
+#include "espalier/features/chain_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/base/error.h"
+#include "kernels/rows.h"
+
+namespace espalier {
+namespace {
+
+kernels::SparseRowRange as_kernel(const SparseRows::Range& range) {
+  return {range.offsets, range.ids, range.values, range.size};
+}
+template <class Real>
+kernels::RowTable<const Real> as_kernel(const BasicWeights<Real>& w) {
+  return {w.row(0), w.shape().width, w.stride()};
+}
+template <class Real>
+kernels::RowTable<Real> as_kernel(BasicWeights<Real>& w) {
+  return {w.row(0), w.shape().width, w.stride()};
+}
+kernels::RowTable<const float> as_kernel(const WeightsView& theta) {
+  return {theta.values, theta.shape.width, theta.stride()};
+}
+
+// The L rows of weights of each attribute of a transition, as if they were L tokens: token i has the row of `before` = i.
+kernels::SparseRowRange expand(const SparseRows::Row& row, const ChainShape& shape, Workspace::Frame& frame) {
+  const std::size_t labels = shape.num_labels, entries = row.ids.size();
+  const auto offsets = frame.take<std::size_t>(labels + 1);
+  const auto ids = frame.take<std::uint32_t>(labels * entries);
+  const auto values = frame.take<float>(row.values.empty() ? 0 : labels * entries);
+  for (std::size_t i = 0; i <= labels; ++i) offsets[i] = i * entries;
+  for (std::size_t i = 0; i < labels; ++i) {
+    for (std::size_t j = 0; j < entries; ++j) {
+      ids[i * entries + j] = static_cast<std::uint32_t>(shape.transition_row(row.ids[j], i));
+    }
+    if (!row.values.empty()) std::copy(row.values.begin(), row.values.end(), &values[i * entries]);
+  }
+  return {offsets.data(), ids.data(), row.values.empty() ? nullptr : values.data(), labels};
+}
+
+template <class Table, class Real>
+void score_chain(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
+                 const ChainShape& shape, const Table& w, Real scale, std::span<Real> s, Workspace& ws) {
+  const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
+  ESPALIER_EXPECT(s.size() == (end - begin + tables.size() * labels) * labels);
+  kernels::score_row_range(w, as_kernel(sequences.tokens.range(begin, end)), scale, s.data());
+  Real* table = s.data() + (end - begin) * labels;
+  for (const std::uint32_t row : tables) {
+    Workspace::Frame frame(ws);
+    kernels::score_row_range(w, expand(sequences.transitions.row(row), shape, frame), scale, table);
+    table += labels * labels;
+  }
+}
+
+template <class Real>
+void accumulate_chain(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
+                      const ChainShape& shape, std::span<const Real> delta, BasicWeights<Real>& w,
+                      Workspace& ws) {
+  const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
+  kernels::accumulate_row_range(as_kernel(w), as_kernel(sequences.tokens.range(begin, end)), delta.data());
+  const Real* table = delta.data() + (end - begin) * labels;
+  for (const std::uint32_t row : tables) {
+    Workspace::Frame frame(ws);
+    kernels::accumulate_row_range(as_kernel(w), expand(sequences.transitions.row(row), shape, frame), table);
+    table += labels * labels;
+  }
+}
+
+double length_of(const SparseRows::Row& row) {
+  double sum = 0;
+  for (std::size_t j = 0; j < row.ids.size(); ++j) sum += static_cast<double>(row.value(j)) * row.value(j);
+  return std::sqrt(sum);
+}
+
+}  // namespace
+
+void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
+                    const ChainShape& shape, WeightsView theta, std::span<float> s, Workspace& ws) {
+  score_chain(sequences, 0, tables, shape, as_kernel(theta), 1.0f, s, ws);
+}
+void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
+                    const ChainShape& shape, WeightsView theta, std::span<double> s, Workspace& ws) {
+  score_chain(sequences, 0, tables, shape, as_kernel(theta), 1.0, s, ws);
+}
+
+ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
+    : sequences_(sequences),
+      shape_(shape),
+      token_overlap_(shape.num_attributes),
+      table_overlap_(shape.num_transition_attributes) {
+  ESPALIER_EXPECT(sequences.tokens.size() == sequences.num_tokens());
+  ESPALIER_EXPECT(tied() || sequences.transition_of.size() == sequences.num_tokens());
+  if (tied()) {
+    ESPALIER_EXPECT(sequences.transitions.size() > 0);
+    table_overlap_.add_example(sequences.transitions, 0, 1);
+  } else {
+    rows_.clear();
+    table_of_.assign(sequences.num_tokens(), 0);
+  }
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::vector<std::uint32_t> table_of_row(sequences.transitions.size(), kNone);
+  diameters_.reserve(size());
+  for (std::size_t i = 0; i < size(); ++i) {
+    const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
+    token_overlap_.add_example(sequences.tokens, begin, end);
+    // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and steps
+    // together move F by no more than the sum of what they move it by alone.
+    double steps = 0;
+    for (std::size_t t = begin + 1; t < end; ++t)
+      steps += length_of(sequences.transitions.row(tied() ? 0 : sequences.transition_of[t]));
+    diameters_.push_back(static_cast<float>(2 * (token_overlap_.largest_squared_norm(i) + steps * steps)));
+    if (tied()) continue;
+
+    for (std::size_t t = begin + 1; t < end; ++t) {
+      std::uint32_t& table = table_of_row[sequences.transition_of[t]];
+      if (table == kNone) {
+        table = static_cast<std::uint32_t>(rows_.size() - rows_begin_.back());
+        rows_.push_back(sequences.transition_of[t]);
+      }
+      table_of_[t] = table;
+    }
+    rows_begin_.push_back(rows_.size());
+    table_overlap_.add_example(sequences.transitions, rows(i));
+    for (const std::uint32_t row : rows(i)) table_of_row[row] = kNone;
+  }
+  token_overlap_.finish();
+  table_overlap_.finish();
+}
+
+std::span<const std::uint32_t> ChainFeatures::tables(std::size_t i) const {
+  if (tied()) return {};
+  return std::span(table_of_).subspan(sequences_.offsets[i] + 1, length(i) - 1);
+}
+
+std::span<const std::uint32_t> ChainFeatures::rows(std::size_t i) const {
+  if (tied()) return {rows_.data(), length(i) > 1 ? std::size_t{1} : 0};
+  return {rows_.data() + rows_begin_[i], rows_begin_[i + 1] - rows_begin_[i]};
+}
+
+void ChainFeatures::score(std::size_t i, const Weights& w, float scale, std::span<float> s,
+                          Workspace& ws) const {
+  score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+}
+void ChainFeatures::score(std::size_t i, const Weights& w, double scale, std::span<double> s,
+                          Workspace& ws) const {
+  score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+}
+void ChainFeatures::score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s,
+                          Workspace& ws) const {
+  score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+}
+void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
+  accumulate_chain(sequences_, i, rows(i), shape_, delta, w, ws);
+}
+void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,
+                               Workspace& ws) const {
+  accumulate_chain(sequences_, i, rows(i), shape_, delta, w, ws);
+}
+
+template <class Real>
+double ChainFeatures::squared_norm_of(std::size_t i, std::span<const Real> delta) const {
+  const std::size_t labels = shape_.num_labels, nodes = length(i) * labels;
+  double sum = token_overlap_.squared_norm(i, delta.first(nodes), labels);
+  if (num_tables(i) > 0)
+    sum += table_overlap_.squared_norm(tied() ? 0 : i, delta.subspan(nodes), labels * labels);
+  return sum;
+}
+double ChainFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {
+  return squared_norm_of(i, delta);
+}
+double ChainFeatures::squared_norm(std::size_t i, std::span<const double> delta) const {
+  return squared_norm_of(i, delta);
+}
+
+void ChainFeatures::prefetch(std::size_t i, Prefetch what) const {
+  token_overlap_.prefetch(i, what);
+  if (what == Prefetch::location) {
+    __builtin_prefetch(&sequences_.offsets[i]);
+    return;
+  }
+  sequences_.tokens.prefetch(sequences_.offsets[i], sequences_.offsets[i + 1]);
+}
+
+}  // namespace espalier

@@ -1,0 +1,58 @@
+#include "espalier/learning/chain_problem.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+// Cliques are pairs of neighbours.
+class ChainFactored final : public Factored {
+ public:
+  ChainFactored(std::shared_ptr<const ChainFeatures> features, const ChainConstraints* constraints)
+      : features_(std::move(features)), constraints_(constraints) {}
+  std::size_t num_clique_marginals(std::size_t i) const override { return chain(i).num_clique_marginals(); }
+  void clique_marginals(std::size_t i, DoubleIn s, DoubleOut clique_mu, Workspace& ws) const override {
+    chain(i).clique_marginals(s, clique_mu, ws);
+  }
+  void statistics(std::size_t i, DoubleIn clique_mu, DoubleOut mu) const override {
+    chain(i).statistics(clique_mu, mu);
+  }
+  double clique_entropy(std::size_t i, DoubleIn clique_mu) const override {
+    return chain(i).clique_entropy(clique_mu);
+  }
+  void log_conditionals(std::size_t i, DoubleIn clique_mu, DoubleOut clique_s) const override {
+    chain(i).log_conditionals(clique_mu, clique_s);
+  }
+
+ private:
+  Chain chain(std::size_t i) const { return chain_of(*features_, i, constraints_); }
+
+  std::shared_ptr<const ChainFeatures> features_;
+  const ChainConstraints* constraints_;
+};
+
+}  // namespace
+
+ChainExamples::ChainExamples(const Sequences& sequences, ChainShape shape, std::vector<std::uint32_t> gold,
+                             const ChainConstraints* constraints, std::vector<double> omega)
+    : sequences_(&sequences),
+      features_(std::make_shared<ChainFeatures>(sequences, shape)),
+      gold_(std::move(gold)),
+      constraints_(constraints),
+      omega_(std::move(omega)),
+      factored_(std::make_shared<ChainFactored>(features_, constraints)) {
+  ESPALIER_EXPECT(gold_.size() == sequences.num_tokens());
+  ESPALIER_EXPECT(
+      std::all_of(gold_.begin(), gold_.end(), [&](std::uint32_t y) { return y < shape.num_labels; }));
+  ESPALIER_EXPECT(omega_.empty() || omega_.size() == size());
+}
+
+void ChainExamples::prefetch(std::size_t i, Prefetch what) const {
+  features_->prefetch(i, what);
+  if (what == Prefetch::contents) __builtin_prefetch(gold(i));
+}
+
+}  // namespace espalier

@@ -1,0 +1,397 @@
+// First-order chains: sum-product and max-product over label sequences.
+//
+// The fast way is a kernel in probability space (kernels/chain.cc). What follows is the reference in logarithms, which
+// takes over where the range of scores is too wide for it:
+//
+//   forward    log a_t(j) = s_t(j) + log sum_i exp( log a_{t-1}(i) + T_t(i, j) )
+//   backward   log b_{t-1}(i) = log sum_j exp( T_t(i, j) + s_t(j) + log b_t(j) )
+//   marginals  mu_t(j) = exp( log a_t(j) + log b_t(j) - log Z ),
+//              mu_t(i, j) = exp( log a_{t-1}(i) + T_t(i, j) + s_t(j) + log b_t(j) - log Z )
+//
+// in time O(m L^2), as for the kernel.
+
+#include "espalier/structures/chain.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "espalier/base/error.h"
+#include "kernels/chain.h"
+#include "kernels/vectors.h"
+
+namespace espalier {
+namespace {
+
+constexpr double kExcluded = -std::numeric_limits<double>::infinity();
+
+// log sum_k exp(term(k)) for k < n.
+template <class Term>
+double log_sum(std::size_t n, const Term& term) {
+  double highest = kExcluded;
+  for (std::size_t k = 0; k < n; ++k) highest = std::max(highest, term(k));
+  if (highest == kExcluded) return kExcluded;
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) sum += std::exp(term(k) - highest);
+  return highest + std::log(sum);
+}
+
+// -p log p
+double surprise(double p) { return p > 0 ? -p * std::log(p) : 0; }
+
+// Scores with the constraints applied, in double.
+template <class Real>
+class LogScores {
+ public:
+  LogScores(const Chain& chain, const ChainConstraints* constraints, std::span<const Real> s)
+      : chain_(chain), constraints_(constraints), s_(s) {}
+
+  double node(std::size_t t, std::size_t j) const {
+    if (constraints_) {
+      if (t == 0 && !constraints_->first[j]) return kExcluded;
+      if (t + 1 == chain_.length() && !constraints_->last[j]) return kExcluded;
+    }
+    return s_[t * chain_.num_labels() + j];
+  }
+  // From label i at t - 1 to label j at t.
+  double step(std::size_t t, std::size_t i, std::size_t j) const {
+    if (constraints_ && !constraints_->step[i * chain_.num_labels() + j]) return kExcluded;
+    return s_[chain_.step_statistic(t, i, j)];
+  }
+
+ private:
+  const Chain& chain_;
+  const ChainConstraints* constraints_;
+  std::span<const Real> s_;
+};
+
+// log a and log b, `length` rows of L, and log Z.
+template <class Scores>
+double log_messages(const Chain& chain, const Scores& s, std::span<double> a, std::span<double> b) {
+  const std::size_t labels = chain.num_labels(), length = chain.length();
+  for (std::size_t j = 0; j < labels; ++j) a[j] = s.node(0, j);
+  for (std::size_t t = 1; t < length; ++t) {
+    const double* before = &a[(t - 1) * labels];
+    for (std::size_t j = 0; j < labels; ++j) {
+      a[t * labels + j] =
+          s.node(t, j) + log_sum(labels, [&](std::size_t i) { return before[i] + s.step(t, i, j); });
+    }
+  }
+  const double* last = &a[(length - 1) * labels];
+  const double log_z = log_sum(labels, [&](std::size_t j) { return last[j]; });
+
+  std::fill_n(&b[(length - 1) * labels], labels, 0.0);
+  for (std::size_t t = length - 1; t > 0; --t) {
+    const double* after = &b[t * labels];
+    for (std::size_t i = 0; i < labels; ++i) {
+      b[(t - 1) * labels + i] =
+          log_sum(labels, [&](std::size_t j) { return s.step(t, i, j) + s.node(t, j) + after[j]; });
+    }
+  }
+  return log_z;
+}
+
+}  // namespace
+
+Chain::Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints)
+    : length_(length), num_labels_(num_labels), num_tables_(length > 1 ? 1 : 0), constraints_(constraints) {
+  ESPALIER_EXPECT(length > 0 && num_labels > 0);
+}
+
+Chain::Chain(std::size_t length, std::size_t num_labels, std::span<const std::uint32_t> tables,
+             std::size_t num_tables, const ChainConstraints* constraints)
+    : length_(length),
+      num_labels_(num_labels),
+      num_tables_(num_tables),
+      tables_(tables),
+      constraints_(constraints) {
+  ESPALIER_EXPECT(length > 0 && num_labels > 0 && tables.size() + 1 == length);
+}
+
+template <class Real>
+double Chain::log_partition_in_logs(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const LogScores<Real> scores(*this, constraints_, s);
+  const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
+  const double log_z = log_messages(*this, scores, a, b);
+  std::fill(mu.begin(), mu.end(), Real{0});
+  if (log_z == kExcluded) return log_z;
+  for (std::size_t k = 0; k < a.size(); ++k) mu[k] = static_cast<Real>(std::exp(a[k] + b[k] - log_z));
+  const auto counts = frame.take<double>(num_tables_ * num_labels_ * num_labels_);
+  std::fill(counts.begin(), counts.end(), 0.0);
+  for (std::size_t t = 1; t < length_; ++t) {
+    for_each_pair(scores, t, a, b, log_z, [&](std::size_t i, std::size_t j, double p) {
+      counts[(table(t) * num_labels_ + i) * num_labels_ + j] += p;
+    });
+  }
+  for (std::size_t k = 0; k < counts.size(); ++k) mu[a.size() + k] = static_cast<Real>(counts[k]);
+  return log_z;
+}
+
+// Calls use(i, j, probability of label i at t - 1 and j at t).
+template <class Scores, class Use>
+void Chain::for_each_pair(const Scores& scores, std::size_t t, std::span<const double> a,
+                          std::span<const double> b, double log_z, const Use& use) const {
+  for (std::size_t i = 0; i < num_labels_; ++i) {
+    for (std::size_t j = 0; j < num_labels_; ++j) {
+      use(i, j,
+          std::exp(a[(t - 1) * num_labels_ + i] + scores.step(t, i, j) + scores.node(t, j) +
+                   b[t * num_labels_ + j] - log_z));
+    }
+  }
+}
+
+template <class Real>
+kernels::ChainScores<Real> Chain::as_kernel(std::span<const Real> s) const {
+  kernels::ChainScores<Real> chain{
+      length_,  num_labels_, num_tables_, tables_.empty() ? nullptr : tables_.data(),
+      s.data(), nullptr,     nullptr,     nullptr};
+  if (constraints_) {
+    chain.first = constraints_->first.data();
+    chain.last = constraints_->last.data();
+    chain.step = constraints_->step.data();
+  }
+  return chain;
+}
+
+template <class Real>
+double Chain::log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
+  ESPALIER_EXPECT(s.size() == num_statistics() && mu.size() == num_statistics());
+  Workspace::Frame frame(ws);
+  const auto scratch = frame.take<Real>(kernels::chain_scratch(length_, num_labels_, num_tables_));
+  double log_z = 0;
+  if (kernels::chain_marginals(as_kernel(s), mu.data(), &log_z, scratch.data())) return log_z;
+  return log_partition_in_logs(s, mu, ws);
+}
+
+double Chain::log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const {
+  return log_partition_of(s, mu, ws);
+}
+double Chain::log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+  return log_partition_of(s, mu, ws);
+}
+double Chain::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+  return log_partition_in_logs(s, mu, ws);
+}
+
+template <class Real>
+double Chain::decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const {
+  ESPALIER_EXPECT(s.size() == num_statistics() && y.size() == length_);
+  {
+    Workspace::Frame frame(ws);
+    const auto scratch = frame.take<Real>(kernels::chain_scratch(length_, num_labels_, num_tables_));
+    kernels::chain_best(as_kernel(s), y.data(), scratch.data());
+  }
+  const LogScores<Real> scores(*this, constraints_, s);
+  double score = scores.node(0, y[0]);
+  for (std::size_t t = 1; t < length_; ++t) score += scores.step(t, y[t - 1], y[t]) + scores.node(t, y[t]);
+  return score;
+}
+
+double Chain::decode_into(std::span<const float> s, std::span<std::uint32_t> y, Workspace& ws) const {
+  return decode_of(s, y, ws);
+}
+double Chain::decode_into(std::span<const double> s, std::span<std::uint32_t> y, Workspace& ws) const {
+  return decode_of(s, y, ws);
+}
+Chain::Output Chain::decode(std::span<const float> s, Workspace& ws) const {
+  Output y(length_);
+  decode_into(s, y, ws);
+  return y;
+}
+Chain::Output Chain::decode(std::span<const double> s, Workspace& ws) const {
+  Output y(length_);
+  decode_into(s, y, ws);
+  return y;
+}
+
+template <class Real>
+void Chain::count(std::span<const std::uint32_t> y, std::span<Real> mu) const {
+  std::fill(mu.begin(), mu.end(), Real{0});
+  for (std::size_t t = 0; t < length_; ++t) {
+    mu[t * num_labels_ + y[t]] = 1;
+    if (t > 0) mu[step_statistic(t, y[t - 1], y[t])] += 1;
+  }
+}
+
+template <class Real>
+double Chain::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto y = frame.take<std::uint32_t>(length_);
+  const double score = decode_of(s, y, ws);
+  count<Real>(y, mu);
+  return score;
+}
+
+double Chain::argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const {
+  return argmax_of(s, mu, ws);
+}
+double Chain::argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+  return argmax_of(s, mu, ws);
+}
+void Chain::indicator(const Output& y, std::span<float> mu) const { count<float>(y, mu); }
+void Chain::indicator(const Output& y, std::span<double> mu) const { count<double>(y, mu); }
+
+void Chain::centre(std::span<const float> mu, std::span<float> d) const {
+  const auto centre_block = [&](std::size_t begin, std::size_t size, double total) {
+    const auto mean = static_cast<float>(kernels::dot(&mu[begin], &d[begin], size) / total);
+    for (std::size_t k = begin; k < begin + size; ++k) d[k] -= mean;
+  };
+  for (std::size_t t = 0; t < length_; ++t) centre_block(t * num_labels_, num_labels_, 1);
+  // All of its steps pass through a table, whatever the labels.
+  const std::size_t square = num_labels_ * num_labels_;
+  for (std::size_t k = 0; k < num_tables_; ++k) {
+    const auto steps = tables_.empty()
+                           ? length_ - 1
+                           : static_cast<std::size_t>(std::count(tables_.begin(), tables_.end(), k));
+    if (steps > 0) centre_block(length_ * num_labels_ + k * square, square, static_cast<double>(steps));
+  }
+}
+
+// The k best ways to reach each label from the left, position by position (list Viterbi).
+std::vector<Chain::Scored> Chain::kbest(std::span<const double> s, std::size_t k) const {
+  struct Way {
+    double score;
+    std::uint32_t before, rank;  // the label before, and which of its ways
+  };
+  const LogScores<double> scores(*this, constraints_, s);
+  // ways[t L + j]: best first, possible ones only.
+  std::vector<std::vector<Way>> ways(length_ * num_labels_);
+  std::vector<Way> candidates;
+  const auto keep_best = [k](std::vector<Way>& from) {
+    const std::size_t kept = std::min(k, from.size());
+    std::partial_sort(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(kept), from.end(),
+                      [](const Way& a, const Way& b) {
+                        if (a.score != b.score) return a.score > b.score;
+                        return a.before != b.before ? a.before < b.before : a.rank < b.rank;
+                      });
+    return std::vector<Way>(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(kept));
+  };
+  for (std::size_t t = 0; t < length_; ++t) {
+    for (std::size_t j = 0; j < num_labels_; ++j) {
+      const double here = scores.node(t, j);
+      if (here == kExcluded) continue;
+      candidates.clear();
+      if (t == 0) candidates.push_back({here, 0, 0});
+      for (std::uint32_t i = 0; t > 0 && i < num_labels_; ++i) {
+        const double step = scores.step(t, i, j);
+        if (step == kExcluded) continue;
+        const auto& before = ways[(t - 1) * num_labels_ + i];
+        for (std::uint32_t r = 0; r < before.size(); ++r)
+          candidates.push_back({before[r].score + step + here, i, r});
+      }
+      ways[t * num_labels_ + j] = keep_best(candidates);
+    }
+  }
+  candidates.clear();
+  for (std::uint32_t j = 0; j < num_labels_; ++j) {
+    const auto& last = ways[(length_ - 1) * num_labels_ + j];
+    for (std::uint32_t r = 0; r < last.size(); ++r) candidates.push_back({last[r].score, j, r});
+  }
+  std::vector<Scored> best;
+  for (const Way& end : keep_best(candidates)) {
+    Scored scored{Output(length_), end.score};
+    Way way = end;
+    for (std::size_t t = length_; t-- > 0;) {
+      scored.output[t] = way.before;
+      way = ways[t * num_labels_ + way.before][way.rank];
+    }
+    best.push_back(std::move(scored));
+  }
+  return best;
+}
+
+// From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log b_t(j) ).
+Chain::Output Chain::sample(std::span<const double> s, Random& random, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const LogScores<double> scores(*this, constraints_, s);
+  const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
+  log_messages(*this, scores, a, b);
+  Output y(length_);
+  const auto terms = frame.take<double>(num_labels_);
+  for (std::size_t t = 0; t < length_; ++t) {
+    for (std::size_t j = 0; j < num_labels_; ++j) {
+      const double step = t > 0 ? scores.step(t, y[t - 1], j) : 0;
+      terms[j] = step + scores.node(t, j) + b[t * num_labels_ + j];
+    }
+    const double total = log_sum(num_labels_, [&](std::size_t j) { return terms[j]; });
+    double left = random.uniform();
+    for (std::uint32_t j = 0; j < num_labels_; ++j) {
+      if (terms[j] == kExcluded) continue;
+      y[t] = j;
+      left -= std::exp(terms[j] - total);
+      if (left < 0) break;
+    }
+  }
+  return y;
+}
+
+double Chain::entropy(std::span<const double> s, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto clique_mu = frame.take<double>(num_clique_marginals());
+  clique_marginals(s, clique_mu, ws);
+  return clique_entropy(clique_mu);
+}
+
+void Chain::clique_marginals(std::span<const double> s, std::span<double> clique_mu, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const LogScores<double> scores(*this, constraints_, s);
+  const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
+  const double log_z = log_messages(*this, scores, a, b);
+  if (length_ == 1) {
+    for (std::size_t j = 0; j < num_labels_; ++j) clique_mu[j] = std::exp(a[j] - log_z);
+    return;
+  }
+  for (std::size_t t = 1; t < length_; ++t) {
+    double* pairs = &clique_mu[(t - 1) * num_labels_ * num_labels_];
+    for_each_pair(scores, t, a, b, log_z,
+                  [&](std::size_t i, std::size_t j, double p) { pairs[i * num_labels_ + j] = p; });
+  }
+}
+
+// The probability of label i at position t: a sum over the pair that begins there, or ends there at the end.
+double Chain::node_marginal(std::span<const double> clique_mu, std::size_t t, std::size_t i) const {
+  if (length_ == 1) return clique_mu[i];
+  const std::size_t square = num_labels_ * num_labels_;
+  double sum = 0;
+  for (std::size_t j = 0; j < num_labels_; ++j) {
+    sum += t + 1 < length_ ? clique_mu[t * square + i * num_labels_ + j]
+                           : clique_mu[(t - 1) * square + j * num_labels_ + i];
+  }
+  return sum;
+}
+
+void Chain::statistics(std::span<const double> clique_mu, std::span<double> mu) const {
+  std::fill(mu.begin(), mu.end(), 0.0);
+  for (std::size_t t = 0; t < length_; ++t) {
+    for (std::size_t i = 0; i < num_labels_; ++i) {
+      mu[t * num_labels_ + i] = node_marginal(clique_mu, t, i);
+      if (t == 0) continue;
+      for (std::size_t j = 0; j < num_labels_; ++j)
+        mu[step_statistic(t, i, j)] += clique_mu[((t - 1) * num_labels_ + i) * num_labels_ + j];
+    }
+  }
+}
+
+double Chain::clique_entropy(std::span<const double> clique_mu) const {
+  double sum = 0;
+  for (const double p : clique_mu) sum += surprise(p);
+  for (std::size_t t = 1; t + 1 < length_; ++t) {
+    for (std::size_t i = 0; i < num_labels_; ++i) sum -= surprise(node_marginal(clique_mu, t, i));
+  }
+  return sum;
+}
+
+void Chain::log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const {
+  for (std::size_t k = 0; k < clique_mu.size(); ++k) clique_s[k] = std::log(clique_mu[k]);
+  const std::size_t square = num_labels_ * num_labels_;
+  for (std::size_t t = 1; t + 1 < length_; ++t) {
+    for (std::size_t i = 0; i < num_labels_; ++i) {
+      const double node = std::log(node_marginal(clique_mu, t, i));
+      if (node == kExcluded) continue;  // its pairs are at -infinity already
+      for (std::size_t j = 0; j < num_labels_; ++j) clique_s[t * square + i * num_labels_ + j] -= node;
+    }
+  }
+}
+
+}  // namespace espalier
