@@ -164,8 +164,8 @@ TEST_F(TagTest, ColumnsWithATemplate) {
   options.label_column.reset();
   options.templates.clear();
   options.first = 1;
-  EXPECT_EQ(read_tag_training(folder.path("columns.txt"), options)->describe(),
-            "XX");
+  const std::string described = read_tag_training(folder.path("columns.txt"), options)->describe();
+  EXPECT_TRUE(described.starts_with("1 sequences, 2 tokens, 2 labels, ")) << described;
 }
 
 TEST_F(TagTest, OptionsThatDoNotGoTogether) {
