@@ -34,10 +34,15 @@ class Run:
 
     events: list  # of its log
     read_seconds: float  # from its start until it says what it read
+    read: str  # what it says then
     wall_seconds: float  # all of it
     cpu_seconds: float
     # None where it is too small to be seen: Linux hands the peak of a process, here Python's, on to what it starts.
     peak_bytes: int | None
+
+    def number_of(self, things):
+        """As it says having read it: "335,674 attributes"."""
+        return int(re.search(rf"([\d,]+) {things}\b", self.read).group(1).replace(",", ""))
 
     @property
     def start(self):
@@ -56,20 +61,20 @@ class Run:
         return self.events[-1]
 
 
-def espalier(command, task, train, *options):
-    """Runs `espalier COMMAND TASK TRAIN OPTIONS...` and returns its Run."""
+def espalier(command, task, train, *options, model=None):
+    """Runs `espalier COMMAND TASK TRAIN OPTIONS...` and returns its Run; `model` is where to keep what it learnt."""
     if not PROGRAM.exists():
         sys.exit(f"{PROGRAM} is missing: cmake --preset release && cmake --build --preset release")
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "run.jsonl"
-        line = [PROGRAM, command, task, train, *options, "-o", Path(folder) / "model.esp", "--log", log]
+        line = [PROGRAM, command, task, train, *options, "-o", model or Path(folder) / "model.esp", "--log", log]
         line = [str(part) for part in line]
         started = time.monotonic()
         process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        read_seconds, said = None, ""
+        read_seconds, read, said = None, "", ""
         for said in process.stderr:
             if read_seconds is None and said.startswith("read "):
-                read_seconds = time.monotonic() - started
+                read_seconds, read = time.monotonic() - started, said
         _, status, usage = os.wait4(process.pid, 0)
         wall_seconds = time.monotonic() - started
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -78,7 +83,7 @@ def espalier(command, task, train, *options):
         events = [json.loads(entry) for entry in log.read_text().splitlines()]
     inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > inherited else None
-    return Run(events, read_seconds, wall_seconds, usage.ru_utime + usage.ru_stime, peak_bytes)
+    return Run(events, read_seconds, read, wall_seconds, usage.ru_utime + usage.ru_stime, peak_bytes)
 
 
 def mnist(folder):

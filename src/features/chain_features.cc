@@ -68,10 +68,10 @@ void accumulate_chain(const Sequences& sequences, std::size_t i, std::span<const
   }
 }
 
-double length_of(const SparseRows::Row& row) {
+double squared_length(const SparseRows::Row& row) {
   double sum = 0;
   for (std::size_t j = 0; j < row.ids.size(); ++j) sum += static_cast<double>(row.value(j)) * row.value(j);
-  return std::sqrt(sum);
+  return sum;
 }
 
 }  // namespace
@@ -101,16 +101,11 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
   }
   constexpr std::uint32_t kNone = ~std::uint32_t{0};
   std::vector<std::uint32_t> table_of_row(sequences.transitions.size(), kNone);
-  diameters_.reserve(size());
+  sizes_.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
     token_overlap_.add_example(sequences.tokens, begin, end);
-    // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and steps
-    // together move F by no more than the sum of what they move it by alone.
-    double steps = 0;
-    for (std::size_t t = begin + 1; t < end; ++t)
-      steps += length_of(sequences.transitions.row(tied() ? 0 : sequences.transition_of[t]));
-    diameters_.push_back(static_cast<float>(2 * (token_overlap_.largest_squared_norm(i) + steps * steps)));
+    sizes_.push_back(sizes_of(i));
     if (tied()) continue;
 
     for (std::size_t t = begin + 1; t < end; ++t) {
@@ -127,6 +122,24 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
   }
   token_overlap_.finish();
   table_overlap_.finish();
+}
+
+ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i) const {
+  const std::size_t begin = sequences_.offsets[i], end = sequences_.offsets[i + 1];
+  double tokens = 0, steps = 0, squared_steps = 0;
+  for (std::size_t t = begin; t < end; ++t) {
+    tokens += squared_length(sequences_.tokens.row(t));
+    if (t == begin) continue;
+    const double step = squared_length(sequences_.transitions.row(tied() ? 0 : sequences_.transition_of[t]));
+    steps += std::sqrt(step);
+    squared_steps += step;
+  }
+  // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and steps
+  // together move F by no more than the sum of what they move it by alone. One label is a pair at its position, and in
+  // the tables of the steps to and from it.
+  const double diameter = 2 * (token_overlap_.largest_squared_norm(i) + steps * steps);
+  const double change = 2 * (tokens + 2 * squared_steps) / static_cast<double>(end - begin);
+  return {static_cast<float>(diameter), static_cast<float>(change)};
 }
 
 std::span<const std::uint32_t> ChainFeatures::tables(std::size_t i) const {

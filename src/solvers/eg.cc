@@ -120,7 +120,7 @@ class Eg {
   // 117; on sentences with few attributes it changed little. True: the run is over.
   bool anneal() {
     double mean = 0;
-    for (std::size_t i = 0; i < n_; ++i) mean += problem_.weight(i) * problem_.squared_diameter(i);
+    for (std::size_t i = 0; i < n_; ++i) mean += problem_.weight(i) * problem_.squared_change(i);
     mean /= static_cast<double>(n_);
     const double first = mean / 2;
     if (!(first > objective_.l2)) return false;
@@ -225,7 +225,7 @@ class Eg {
     const double omega = problem_.weight(i);
     float& curvature = dual_.curvature(i);
     // Before anything is known: a tenth of the bound, about right for ten equally likely outputs.
-    if (curvature == 0) curvature = static_cast<float>(0.1 * problem_.squared_diameter(i));
+    if (curvature == 0) curvature = static_cast<float>(0.1 * problem_.squared_change(i));
     const auto best_eta = [&](double c) { return 1 / (inverse_beta_ + omega * c / l2_); };
     // A curvature measured on a nearly settled distribution is far too small for one that moves.
     constexpr double kFastestGrowth = 1.25;

@@ -108,26 +108,6 @@ Chain::Chain(std::size_t length, std::size_t num_labels, std::span<const std::ui
   ESPALIER_EXPECT(length > 0 && num_labels > 0 && tables.size() + 1 == length);
 }
 
-template <class Real>
-double Chain::log_partition_in_logs(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
-  Workspace::Frame frame(ws);
-  const LogScores<Real> scores(*this, constraints_, s);
-  const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
-  const double log_z = log_messages(*this, scores, a, b);
-  std::fill(mu.begin(), mu.end(), Real{0});
-  if (log_z == kExcluded) return log_z;
-  for (std::size_t k = 0; k < a.size(); ++k) mu[k] = static_cast<Real>(std::exp(a[k] + b[k] - log_z));
-  const auto counts = frame.take<double>(num_tables_ * num_labels_ * num_labels_);
-  std::fill(counts.begin(), counts.end(), 0.0);
-  for (std::size_t t = 1; t < length_; ++t) {
-    for_each_pair(scores, t, a, b, log_z, [&](std::size_t i, std::size_t j, double p) {
-      counts[(table(t) * num_labels_ + i) * num_labels_ + j] += p;
-    });
-  }
-  for (std::size_t k = 0; k < counts.size(); ++k) mu[a.size() + k] = static_cast<Real>(counts[k]);
-  return log_z;
-}
-
 // Calls use(i, j, probability of label i at t - 1 and j at t).
 template <class Scores, class Use>
 void Chain::for_each_pair(const Scores& scores, std::size_t t, std::span<const double> a,
@@ -139,6 +119,21 @@ void Chain::for_each_pair(const Scores& scores, std::size_t t, std::span<const d
                    b[t * num_labels_ + j] - log_z));
     }
   }
+}
+
+double Chain::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const LogScores<double> scores(*this, constraints_, s);
+  const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
+  const double log_z = log_messages(*this, scores, a, b);
+  std::fill(mu.begin(), mu.end(), 0.0);
+  if (log_z == kExcluded) return log_z;
+  for (std::size_t k = 0; k < a.size(); ++k) mu[k] = std::exp(a[k] + b[k] - log_z);
+  for (std::size_t t = 1; t < length_; ++t) {
+    for_each_pair(scores, t, a, b, log_z,
+                  [&](std::size_t i, std::size_t j, double p) { mu[step_statistic(t, i, j)] += p; });
+  }
+  return log_z;
 }
 
 template <class Real>
@@ -155,25 +150,29 @@ kernels::ChainScores<Real> Chain::as_kernel(std::span<const Real> s) const {
 }
 
 template <class Real>
-double Chain::log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
+bool Chain::log_partition_by_kernel(std::span<const Real> s, std::span<Real> mu, double& log_z,
+                                    Workspace& ws) const {
   ESPALIER_EXPECT(s.size() == num_statistics() && mu.size() == num_statistics());
   Workspace::Frame frame(ws);
   const auto scratch = frame.take<Real>(kernels::chain_scratch(length_, num_labels_, num_tables_));
-  double log_z = 0;
-  if (kernels::chain_marginals(as_kernel(s), mu.data(), &log_z, scratch.data())) return log_z;
-  return log_partition_in_logs(s, mu, ws);
+  return kernels::chain_marginals(as_kernel(s), mu.data(), &log_z, scratch.data());
 }
 
+// Doubles have seven times the range of floats: hardly any scores need logarithms.
 double Chain::log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const {
-  return log_partition_of(s, mu, ws);
+  double log_z = 0;
+  if (log_partition_by_kernel(s, mu, log_z, ws)) return log_z;
+  Workspace::Frame frame(ws);
+  const auto wide_s = frame.take<double>(s.size()), wide_mu = frame.take<double>(s.size());
+  std::copy(s.begin(), s.end(), wide_s.begin());
+  log_z = log_partition(std::span<const double>(wide_s), wide_mu, ws);
+  for (std::size_t k = 0; k < s.size(); ++k) mu[k] = static_cast<float>(wide_mu[k]);
+  return log_z;
 }
 double Chain::log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
-  return log_partition_of(s, mu, ws);
+  double log_z = 0;
+  return log_partition_by_kernel(s, mu, log_z, ws) ? log_z : log_partition_reference(s, mu, ws);
 }
-double Chain::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
-  return log_partition_in_logs(s, mu, ws);
-}
-
 template <class Real>
 double Chain::decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const {
   ESPALIER_EXPECT(s.size() == num_statistics() && y.size() == length_);

@@ -56,11 +56,17 @@ class ChainFeatures {
   double squared_norm(std::size_t i, std::span<const float> delta) const;
   double squared_norm(std::size_t i, std::span<const double> delta) const;
   // An upper bound on |F_i(chi(y) - chi(y'))|^2 over all pairs of outputs.
-  double squared_diameter(std::size_t i) const { return diameters_[i]; }
+  double squared_diameter(std::size_t i) const { return sizes_[i].diameter; }
+  // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label.
+  double squared_change(std::size_t i) const { return sizes_[i].change; }
 
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:
+  struct Sizes {
+    float diameter, change;
+  };
+  Sizes sizes_of(std::size_t i) const;
   // Rows of sequences.transitions: the tables of sequence i.
   std::span<const std::uint32_t> rows(std::size_t i) const;
   template <class Real>
@@ -72,7 +78,7 @@ class ChainFeatures {
   std::vector<std::uint32_t> table_of_;     // untied: of the step into each token
   std::vector<std::uint32_t> rows_{0};      // untied: of all sequences; tied: the one that there is
   std::vector<std::size_t> rows_begin_{0};  // untied: where those of a sequence begin
-  std::vector<float> diameters_;
+  std::vector<Sizes> sizes_;
 };
 
 }  // namespace espalier

@@ -34,6 +34,7 @@ class ChainExamples {
   double weight(std::size_t i) const { return omega_.empty() ? 1 : omega_[i]; }
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
+  double squared_change(std::size_t i) const { return features_->squared_change(i); }
   void prefetch(std::size_t i, Prefetch what) const;
   const Factored* factored() const { return factored_.get(); }
 

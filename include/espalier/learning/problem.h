@@ -30,6 +30,9 @@ class Problem {
   virtual double cost_offset(std::size_t) const { return 0; }  // q_i
   // An upper bound on |F_i(z_i - chi(y))|^2 over all outputs y.
   virtual double squared_diameter(std::size_t i) const = 0;
+  // |F_i(chi(y) - chi(y'))|^2 for two outputs that differ in one part, a label of a sequence say: what steps on this
+  // example typically move. Roughly: solvers scale their first steps by it.
+  virtual double squared_change(std::size_t i) const { return squared_diameter(i); }
 
   virtual void add_gold(std::size_t i, float scale, Out out) const = 0;  // += scale z_i
   virtual void add_gold(std::size_t i, double scale, DoubleOut out) const = 0;

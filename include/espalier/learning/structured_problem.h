@@ -12,6 +12,7 @@ namespace espalier {
 // A Problem made of examples that know their structure, features, gold output and cost. Examples provides,
 // for example i, templates or overloads in both precisions:
 //   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i, what) factored()
+//   squared_change(i)                               where outputs have parts; else it is the diameter
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
@@ -28,6 +29,10 @@ class StructuredProblem final : public Problem {
   double weight(std::size_t i) const override { return examples_.weight(i); }
   double cost_offset(std::size_t i) const override { return examples_.cost_offset(i); }
   double squared_diameter(std::size_t i) const override { return examples_.squared_diameter(i); }
+  double squared_change(std::size_t i) const override {
+    if constexpr (requires { examples_.squared_change(i); }) return examples_.squared_change(i);
+    return examples_.squared_diameter(i);
+  }
   void prefetch(std::size_t i, Prefetch what) const override { examples_.prefetch(i, what); }
   const Factored* factored() const override { return examples_.factored(); }
 

@@ -98,9 +98,8 @@ class Chain {
   template <class Real>
   kernels::ChainScores<Real> as_kernel(std::span<const Real> s) const;
   template <class Real>
-  double log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
-  template <class Real>
-  double log_partition_in_logs(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  bool log_partition_by_kernel(std::span<const Real> s, std::span<Real> mu, double& log_z,
+                               Workspace& ws) const;
   template <class Scores, class Use>
   void for_each_pair(const Scores& scores, std::size_t t, std::span<const double> a,
                      std::span<const double> b, double log_z, const Use& use) const;
