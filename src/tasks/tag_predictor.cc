@@ -2,6 +2,7 @@
 #include <iterator>
 
 #include "espalier/base/error.h"
+#include "espalier/features/templates.h"
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/common.h"
@@ -24,6 +25,9 @@ TagInput stored_input(const StoredTask& stored) {
                     fmt::format("label column {} of {}", stored.settings.at("label_column").dump(),
                                 stored.settings.at("columns").dump()),
                     "train the model anew");
+  }
+  if (!input.templates.empty()) {
+    Templates(input.templates, input.template_name).check_columns(input.num_columns, input.label_column);
   }
   return input;
 }

@@ -253,7 +253,7 @@ TEST_F(CliTagTest, OneTokenSentences) {
   const Outcome outcome = run("train tag train.txt --l2 0.1 -o model.esp");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(outcome.err.starts_with("read train.txt: 4 sequences, 4 tokens, 2 labels, ")) << outcome.err;
-  EXPECT_EQ(succeed("predict model.esp", "Rome\n\nran x\n"), "Rome\tB\n\nran x O\n\n");
+  EXPECT_EQ(succeed("predict model.esp", "Rome\n\nran\n"), "Rome\tB\n\nran\tO\n\n");
 }
 
 TEST_F(CliTagTest, AnUnseenLabelIsAnError) {
