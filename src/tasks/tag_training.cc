@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
+#include "espalier/features/templates.h"
 #include "espalier/learning/chain_problem.h"
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
@@ -19,9 +18,7 @@ TagInput requested_input(const TagOptions& options) {
   if (!options.templates.empty()) {
     input.templates = read_all(options.templates);
     input.template_name = options.templates;
-    if (input.templates.find_first_not_of(" \t\r\n") == std::string::npos) {
-      throw Error::in(options.templates, "an empty template", "expected lines that begin with U or B");
-    }
+    Templates(input.templates, input.template_name);  // an empty one would stand for the built-in attributes
   }
   return input;
 }

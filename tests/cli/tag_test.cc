@@ -326,7 +326,7 @@ TEST_F(CliTagTest, Mistakes) {
   expect("train tag train.txt --template none -o out.esp",
          "none: cannot open: No such file or directory; expected a file that can be read");
   expect("train tag train.txt --template empty -o out.esp",
-         "empty: an empty template; expected lines that begin with U or B");
+         "empty: no templates; expected at least one line that begins with U or B");
   expect("train tag train.txt --label-column 0 -o out.esp",
          "--label-column: found '0'; expected a whole number >= 1" + see);
   expect("train tag train.txt --label-column last -o out.esp",

@@ -190,7 +190,7 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   options.format.reset();
   options.templates = folder.file("template", "\n \n");
   EXPECT_EQ(message(options),
-            options.templates + ": an empty template; expected lines that begin with U or B");
+            options.templates + ": no templates; expected at least one line that begins with U or B");
   options.templates = folder.path("none");
   EXPECT_EQ(message(options),
             options.templates + ": cannot open: No such file or directory; expected a file that can be read");
