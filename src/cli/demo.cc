@@ -59,7 +59,7 @@ void show_predictions(const std::string& input, const std::string& labels, std::
   }
 }
 
-// The first sentence of what `predict` wrote that has one of the entities in it: word, gold label, predicted one.
+// The first sentence that `predict` found an entity in: word, gold label, predicted one.
 void show_tagged(const std::string& tagged) {
   LineReader reader(tagged);
   std::vector<std::vector<std::string>> sentence;

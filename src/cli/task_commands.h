@@ -25,8 +25,8 @@ std::span<const TaskCommand> task_commands();
 const TaskCommand& task_command(std::string_view name);
 std::string task_summary(std::string_view name);
 
-// Adds a subcommand for each task, with the options that all of them have and its own; `add_more` adds what is special to
-// `command`, given the task's subcommand and where its options go.
+// Adds a subcommand for each task, with the options that all of them have and its own; `add_more` adds what is
+// special to `command`, given the task's subcommand and where its options go.
 template <class Arguments, class AddMore>
 void add_task_commands(CLI::App& command, const AddMore& add_more) {
   command.require_subcommand(1);

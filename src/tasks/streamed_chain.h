@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// The chain of one sequence after the other and its scores, in memory that they share: once it has seen a long
-// sequence, it allocates no more.
+// The chain of one sequence after the other and its scores, in memory that they share: once it has seen a
+// long sequence, it allocates no more.
 class StreamedChain {
  public:
   StreamedChain(const ChainShape& shape, WeightsView theta) : shape_(shape), theta_(theta) {}

@@ -29,7 +29,7 @@ TagOptions crfsuite() {
   return options;
 }
 
-// The weights of a training set by the names of things, so that tests do not depend on how those are numbered.
+// The weights of a training set by the names of things: tests do not depend on how those are numbered.
 class NamedWeights {
  public:
   explicit NamedWeights(const TrainingSet& set)
@@ -198,7 +198,7 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
 
 TEST_F(TagTest, PredictsAsCrfsuiteDoes) {
   const Trained tagger = trained();
-  // With and without gold labels, one of them unseen; unknown attributes change nothing; a sequence of one token.
+  // With and without gold labels, one of them unseen; an unknown attribute; a sequence of one token.
   const std::string input = folder.file("test.txt", "A\tx\nC\ty\tnew:7\n\n\ty\n\n\n\tx\n\ty\n\ty\n\ty\n");
   EXPECT_EQ(enumerate({"x", "y", "y", "y"}).front().labels, "ABAB");
   EXPECT_EQ(tagger.predict(input), "A\nB\n\nB\n\nA\nB\nA\nB\n\n");
@@ -280,7 +280,7 @@ TEST_F(TagTest, MarginalsBesideEachOfTheBest) {
                   marginal(all, 0, 'A', 1), marginal(all, 0, 'B', 1)));
 }
 
-// Steps with a table of their own, some of which occur again, and attributes of steps that training never saw.
+// Steps with a table of their own, some of which occur again, and one that training never saw.
 TEST_F(TagTest, TransitionsThatLookAtTheInput) {
   TagOptions options;
   options.templates = folder.file("template", "U:%x[0,0]\nB:%x[0,0]\n");
@@ -321,7 +321,7 @@ TEST_F(TagTest, EvaluatesByChunksAsTrainingDoes) {
   const auto chunks = read_tag_training(train, crfsuite());
   NamedWeights weights(*chunks);
   weights.node("o", "O") = weights.node("b", "B-P") = weights.node("i", "I-P") = 1;
-  // Five of six tokens are right; found O, P, P with the ends P(1-2), P(1-1): gold P(1-2), Q(1-1), unseen in training.
+  // Of two chunks one is found; the other is of a type that training never saw. Five of six tokens are right.
   const std::string gold = folder.file("gold.txt", "O\to\nB-P\tb\nI-P\ti\n\nB-Q\tb\nO\to\nO\to\n");
   const Trained tagger(load_tag_predictor, chunks->sections(), weights.theta());
   const Evaluation result = tagger.predictor->evaluate(gold, {});

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell out.
+// Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
 struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
   std::string templates;                    // columns: a CRF++ template file; empty: the built-in attributes
