@@ -18,10 +18,6 @@ constexpr std::size_t kFirstTable = 16;
 std::uint32_t id_in(std::uint64_t slot) { return static_cast<std::uint32_t>(slot); }
 std::uint32_t hash_in(std::uint64_t slot) { return static_cast<std::uint32_t>(slot >> 32); }
 
-std::uint32_t hash_of(std::string_view name) {
-  return static_cast<std::uint32_t>(XXH3_64bits(name.data(), name.size()) >> 32);
-}
-
 }  // namespace
 
 Dictionary::Dictionary()
@@ -50,9 +46,14 @@ Dictionary::Dictionary(std::span<const char> bytes, std::span<const std::uint64_
   check(in_range && used == size(), "its table does not hold its names");
 }
 
-std::uint32_t Dictionary::add(std::string_view name) {
+std::uint32_t Dictionary::hash(std::string_view name) {
+  return static_cast<std::uint32_t>(XXH3_64bits(name.data(), name.size()) >> 32);
+}
+
+std::uint32_t Dictionary::add(std::string_view name) { return add(name, hash(name)); }
+
+std::uint32_t Dictionary::add(std::string_view name, std::uint32_t hash) {
   ESPALIER_EXPECT(!offsets_.empty());
-  const std::uint32_t hash = hash_of(name);
   std::size_t where = slot(hash, name);
   if (table_[where] != kEmpty) return id_in(table_[where]);
   if (size() == kNoId) throw Error("more than 4294967295 names in one dictionary; remove the rare ones");
@@ -69,8 +70,10 @@ std::uint32_t Dictionary::add(std::string_view name) {
   return id;
 }
 
-std::optional<std::uint32_t> Dictionary::find(std::string_view name) const {
-  const std::uint64_t found = table_view_[slot(hash_of(name), name)];
+std::optional<std::uint32_t> Dictionary::find(std::string_view name) const { return find(name, hash(name)); }
+
+std::optional<std::uint32_t> Dictionary::find(std::string_view name, std::uint32_t hash) const {
+  const std::uint64_t found = table_view_[slot(hash, name)];
   if (found == kEmpty) return std::nullopt;
   return id_in(found);
 }

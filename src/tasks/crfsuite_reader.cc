@@ -9,7 +9,7 @@ void read_crfsuite(const std::string& path, const ClassifyReadOptions& options, 
   CrfsuiteItem item;
   for (std::string_view line; !builder.full() && reader.next(line);) {
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
-    item.parse(line, reader);
+    item.parse(line, reader.name(), reader.line_number());
     if (item.label.empty() && options.labels_required) {
       reader.fail("no label before the first TAB", "expected 'label TAB attribute TAB attribute:value ...'");
     }

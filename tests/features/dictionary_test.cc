@@ -47,6 +47,20 @@ RC_GTEST_PROP(Dictionary, AgreesWithAMapThatNumbersNamesAsTheyAppear, ()) {
   }
 }
 
+RC_GTEST_PROP(Dictionary, InStepsIsTheSame, ()) {
+  const auto added = *names(), others = *names();
+  Dictionary at_once, in_steps;
+  std::vector<std::uint32_t> hashes;
+  for (const std::string& name : added) hashes.push_back(Dictionary::hash(name));
+  for (const std::uint32_t hash : hashes) in_steps.prefetch(hash);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    RC_ASSERT(in_steps.add(added[i], hashes[i]) == at_once.add(added[i]));
+  }
+  for (const std::string& name : others) {
+    RC_ASSERT(in_steps.find(name, Dictionary::hash(name)) == at_once.find(name));
+  }
+}
+
 TEST(Dictionary, HoldsManyNames) {
   constexpr std::uint32_t kNames = 300'000;
   Dictionary dictionary;

@@ -268,6 +268,11 @@ TEST_F(Crfsuite, ReadsNamesAndValues) {
   EXPECT_EQ(names_of(data_.attributes), (Names{"w=the", "length", "w[0]|w[1]=a|b c"}));
 }
 
+TEST_F(Crfsuite, AnEmptyValueIsOne) {
+  EXPECT_EQ(train("a\tx:\ty:2\nb\tx\\::\n", options_),
+            (Examples{{"a", {{"x", 1.0f}, {"y", 2.0f}}}, {"b", {{"x:", 1.0f}}}}));
+}
+
 TEST_F(Crfsuite, UndoesEscapes) {
   EXPECT_EQ(train("a\tw=\\:\tt=10\\:30:2\tback\\\\slash\tb\\\\:3\tother\\n\tend\\\n\\:\tw=b\n:\n", options_),
             (Examples{{"a",
@@ -298,7 +303,7 @@ TEST_F(Crfsuite, BadFieldsAreNamed) {
             "data:2: ':2' without a name; expected 'attribute' or 'attribute:value'");
   const std::string expected = "; expected a finite number; a colon that is part of a name is written '\\:'";
   EXPECT_EQ(train_error("a\tw=10:30pm\n", options_), "data:1: value '30pm' of attribute 'w=10'" + expected);
-  EXPECT_EQ(train_error("a\tx:\n", options_), "data:1: value '' of attribute 'x'" + expected);
+  EXPECT_EQ(train_error("a\tx:1:\n", options_), "data:1: value '1:' of attribute 'x'" + expected);
   EXPECT_EQ(train_error("a\tx:inf\n", options_), "data:1: value 'inf' of attribute 'x'" + expected);
   EXPECT_EQ(train_error("a\tx\n\ty\n", options_),
             "data:2: no label before the first TAB; expected 'label TAB attribute TAB attribute:value ...'");

@@ -30,6 +30,14 @@ class Dictionary {
   // The id of a name, added if new. Requires a dictionary that is not frozen.
   std::uint32_t add(std::string_view name);
   std::optional<std::uint32_t> find(std::string_view name) const;
+  // The same in steps, for many names at once: memory answers in parallel where the slots of all names are
+  // asked for before the first one is looked at.
+  static std::uint32_t hash(std::string_view name);
+  void prefetch(std::uint32_t hash) const {
+    __builtin_prefetch(table_view_.data() + (hash & (table_view_.size() - 1)));
+  }
+  std::uint32_t add(std::string_view name, std::uint32_t hash);
+  std::optional<std::uint32_t> find(std::string_view name, std::uint32_t hash) const;
   std::string_view name(std::uint32_t id) const {
     const std::uint64_t begin = offsets_view_[id];
     return {bytes_view_.data() + begin, offsets_view_[id + 1] - begin};

@@ -20,6 +20,13 @@ struct Sequences {
   std::size_t size() const { return offsets.size() - 1; }
   std::size_t num_tokens() const { return offsets.back(); }
   std::size_t length(std::size_t i) const { return offsets[i + 1] - offsets[i]; }
+  // Forgets all sequences but keeps their memory.
+  void clear() {
+    offsets.resize(1);
+    tokens.clear();
+    transitions.clear();
+    transition_of.clear();
+  }
 };
 
 }  // namespace espalier

@@ -1,16 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "espalier/base/input.h"
 
 namespace espalier {
 
 // One line of CRFsuite's format, label and attributes, for every task that reads it:
 //   label TAB attribute TAB attribute:value ...
-// A value that is not written is 1. In names and labels "\:" is a colon and "\\" a backslash; any other
+// A value that is not written is 1, also behind a colon. In names and labels "\:" is a colon and "\\" a backslash; any other
 // backslash stands for itself. Empty fields are skipped, as CRFsuite does.
 struct CrfsuiteItem {
   struct Attribute {
@@ -22,8 +21,8 @@ struct CrfsuiteItem {
   std::vector<Attribute> attributes;
 
   // Takes in a line that is not blank. The views are valid as long as the line is, and until the next call.
-  // Throws Error::at the reader's place for an empty name or a value that is not a finite number.
-  void parse(std::string_view line, const LineReader& reader);
+  // Throws Error::at this place for an empty name or a value that is not a finite number.
+  void parse(std::string_view line, std::string_view file, std::size_t line_number);
 
  private:
   std::string_view unescaped(std::string_view text);

@@ -29,7 +29,11 @@ struct TagInput {
   std::string templates;         // columns: the text of a CRF++ template; empty: the built-in attributes
   std::size_t num_columns = 0;   // columns: of the training file, label included
   std::size_t label_column = 0;  // columns: counted from 0
+  std::string template_name = "template";  // for messages
 };
+
+// The one attribute of every transition of CRFsuite files and of the built-in attributes.
+inline constexpr std::string_view kTiedTransition = "(transition)";
 
 struct TagDictionaries {
   Dictionary attributes, transitions, labels;

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/base/string_buffer.h"
+#include "espalier/features/token_table.h"
+
+namespace espalier {
+
+// The built-in attributes of column files, for when there is no template. docs/formats.md lists them. The word is the first
+// column that is not the label; what would look beyond the sequence is left out.
+class WordAttributes {
+ public:
+  // Requires a column besides the label.
+  WordAttributes(std::size_t num_columns, std::size_t label_column);
+
+  // Appends the names of the attributes of token t, each once.
+  void append(const TokenTable& table, std::size_t t, StringBuffer& names) const;
+
+ private:
+  struct Window {
+    std::string name;
+    std::size_t column;
+    int first, last;  // the tokens that it joins, relative to t
+  };
+
+  std::size_t word_ = 0;
+  std::vector<Window> windows_;
+};
+
+// All append to `to`. Bytes that are not UTF-8 count as characters of their own, which have no case.
+void append_lower_case(std::string_view word, std::string& to);
+// X for capital letters, x for other letters, d for digits, other characters as they are; a run of the same is one:
+// "McDonald's" is "XxXx'x", "1,200" is "d,d".
+void append_shape(std::string_view word, std::string& to);
+// The first or the last n characters; all, if there are not as many.
+std::string_view prefix_of(std::string_view word, std::size_t n);
+std::string_view suffix_of(std::string_view word, std::size_t n);
+
+}  // namespace espalier

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "espalier/features/dictionary.h"
+
+namespace espalier {
+
+inline constexpr std::uint32_t kUnknownName = ~std::uint32_t{0};
+
+// Looks up many names at once, in a dictionary that takes in new ones or in one that stays as it is.
+class NameIds {
+ public:
+  explicit NameIds(Dictionary& growing) : dictionary_(growing), growing_(&growing) {}
+  explicit NameIds(const Dictionary& fixed) : dictionary_(fixed) {}
+
+  void clear() { names_.clear(); }
+  // Announces a name, which must stay where it is until its id was asked for.
+  void push(std::string_view name) {
+    const std::uint32_t hash = Dictionary::hash(name);
+    dictionary_.prefetch(hash);
+    names_.push_back({name, hash});
+  }
+  std::size_t size() const { return names_.size(); }
+  // kUnknownName where the dictionary stays as it is and does not have the name.
+  std::uint32_t id(std::size_t i) {
+    const auto& [name, hash] = names_[i];
+    return growing_ ? growing_->add(name, hash) : dictionary_.find(name, hash).value_or(kUnknownName);
+  }
+
+ private:
+  struct Hashed {
+    std::string_view name;
+    std::uint32_t hash;
+  };
+
+  const Dictionary& dictionary_;
+  Dictionary* growing_ = nullptr;
+  std::vector<Hashed> names_;
+};
+
+}  // namespace espalier
