@@ -54,5 +54,6 @@
 #include "espalier/tasks/crfsuite_attributes.h"
 #include "espalier/tasks/evaluation.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"

@@ -20,8 +20,11 @@ void add_eval(CLI::App& program, Action& action) {
   command->add_flag("--json", arguments->json, "one JSON object; rates are fractions");
   command->footer(
       "Examples:\n"
-      "  espalier eval model.esp test.svm\n"
-      "  espalier eval model.esp test.svm --json");
+      "  espalier eval tagger.esp test.txt\n"
+      "  espalier eval classifier.esp test.svm --json\n\n"
+      "Tagging: accuracy, and precision, recall and F1 of chunks as conlleval counts them. Classification: "
+      "error and\n"
+      "confusion table.");
   command->callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);

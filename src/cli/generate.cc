@@ -50,7 +50,10 @@ void add_generate(CLI::App& program, Action& action) {
       ->capture_default_str()
       ->check(whole_number_from(0));
   command->add_option("-o,--output", arguments->output, "where to; default: standard output");
-  command->footer("Example:\n  espalier generate classify -n 10000 --seed 2 -o train.txt");
+  command->footer(
+      "Examples:\n"
+      "  espalier generate tag -n 10000 --seed 1 -o train.txt\n"
+      "  espalier generate classify -n 10000 --seed 2 -o train.txt");
   command->callback([arguments, &action] {
     action = [arguments] {
       const Writer& writer = find_writer(arguments->task);

@@ -68,8 +68,8 @@ int run(std::vector<std::string> arguments) {
   program.footer(
       "Try it:\n"
       "  espalier demo\n"
-      "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp\n"
-      "  espalier eval model.esp test.svm\n\n"
+      "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
+      "  espalier eval model.esp test.txt\n\n"
       "'espalier COMMAND --help' has the options of a command and more examples.");
   Action action;
   add_train(program, action);

@@ -18,13 +18,18 @@ void add_predict(CLI::App& program, Action& action) {
   command->add_option("--format", arguments->options.format, "of INPUT; default: that of the training data");
   command->add_flag("--marginals", arguments->options.marginals, "add the probability of every label");
   command
-      ->add_option("--kbest", arguments->options.kbest,
-                   "the K best labels, each with its probability (its score, for beta = inf)")
+      ->add_option(
+          "--kbest", arguments->options.kbest,
+          "the K best labels or label sequences, each with its probability (its score, for beta = inf)")
       ->check(whole_number_from(1));
   command->footer(
       "Examples:\n"
-      "  espalier predict model.esp new.svm -o labels.txt\n"
-      "  espalier predict model.esp --kbest 3 < new.svm");
+      "  espalier predict tagger.esp new.txt -o tagged.txt\n"
+      "  espalier predict tagger.esp --marginals < new.txt\n"
+      "  espalier predict classifier.esp new.svm --kbest 3\n\n"
+      "Tagging columns writes the lines that it read, with the label as one more column; anything else, one "
+      "label a\n"
+      "line. --kbest writes each label sequence below a line '# RANK PROBABILITY', ranks from 0.");
   command->callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);

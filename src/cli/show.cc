@@ -41,11 +41,15 @@ void add_show(CLI::App& program, Action& action) {
       ->check(whole_number_from(0));
   CLI::Option* json =
       command->add_flag("--json", arguments->json, "settings and certificate as one JSON object");
-  command->add_flag("--weights", arguments->weights, "every weight instead: attribute TAB label TAB weight")
+  command
+      ->add_flag("--weights", arguments->weights,
+                 "every weight instead: attribute TAB label TAB weight (of transitions: attribute TAB label "
+                 "before TAB "
+                 "label TAB weight)")
       ->excludes(json);
   command->footer(
       "Examples:\n"
-      "  espalier show model.esp --top 10\n"
+      "  espalier show tagger.esp --top 10\n"
       "  espalier show model.esp --weights > weights.tsv");
   command->callback([arguments, &action] {
     action = [arguments] {

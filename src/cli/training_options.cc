@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
@@ -51,15 +52,6 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_flag("--quiet", quiet, "say nothing but errors");
 }
 
-void TrainingOptions::add_classify_to(CLI::App& command) {
-  command.add_option("--format", classify.format,
-                     "libsvm, crfsuite, idx (given as IMAGES,LABELS); default: by the name");
-  command.add_option("--first", classify.first, "use only the first N training examples")
-      ->check(whole_number_from(1));
-  command.add_flag("--bias", classify.bias, "add a constant attribute to every example");
-  command.add_option("--costs", classify.costs, "file of lines GOLD PREDICTED COST; other errors cost 1");
-}
-
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 const SolverEntry& TrainingOptions::checked_solver() const { return find_solver(solver, checked_loss()); }
@@ -87,7 +79,7 @@ void TrainingOptions::check_outputs() const {
 }
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data() const {
-  auto data = read_classify_training(train, classify);
+  auto data = task_command(task).read(*this);
   if (!dev.empty()) data->read_dev(dev);
   return data;
 }
@@ -103,10 +95,7 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"step", step},
                {"start", start},
                {"report_every", report_every}});
-  if (classify.format) json["format"] = *classify.format;
-  if (classify.first) json["first"] = *classify.first;
-  json["bias"] = classify.bias;
-  if (!classify.costs.empty()) json["costs"] = classify.costs;
+  task_command(task).describe(*this, json);
   return json;
 }
 

@@ -10,6 +10,7 @@
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier::cli {
@@ -24,11 +25,11 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   int threads = 1;
   bool quiet = false;
-  ClassifyOptions classify;
+  ClassifyOptions classify;  // each task looks at its own
+  TagOptions tag;
 
   // Adds the options that every task has.
   void add_to(CLI::App& command);
-  void add_classify_to(CLI::App& command);
 
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "espalier/base/error.h"
@@ -13,46 +12,10 @@
 #include "espalier/tasks/classify_costs.h"
 #include "espalier/tasks/classify_reader.h"
 #include "espalier/tasks/confusion.h"
+#include "tasks/common.h"
 
 namespace espalier {
 namespace {
-
-template <class T>
-std::string_view as_bytes(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
-template <class T>
-std::span<const T> as_array(std::string_view bytes, std::string_view name, const std::string& file) {
-  if (bytes.size() % sizeof(T) != 0) {
-    throw Error::in(file, fmt::format("section {} has {} bytes", in_quotes(name), bytes.size()),
-                    fmt::format("expected a multiple of {}", sizeof(T)));
-  }
-  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
-}
-
-void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections) {
-  sections.arrays.emplace_back(name + ".bytes", as_bytes(dictionary.bytes()));
-  sections.arrays.emplace_back(name + ".offsets", as_bytes(dictionary.offsets()));
-  sections.arrays.emplace_back(name + ".table", as_bytes(dictionary.table()));
-}
-
-Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
-  const auto array = [&](const std::string& part) { return stored.array(name + part); };
-  return Dictionary(as_array<char>(array(".bytes"), name, stored.file),
-                    as_array<std::uint64_t>(array(".offsets"), name, stored.file),
-                    as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
-}
-
-ClassifyFormat stored_format(const StoredTask& stored) {
-  const auto name = stored.settings.at("format").get<std::string>();
-  try {
-    return parse_classify_format(name);
-  } catch (const Error&) {
-    throw Error::in(stored.file, fmt::format("a model of the format {}", in_quotes(name)),
-                    "train the model anew");
-  }
-}
 
 std::string describe_sizes(const Dictionary& labels, const Dictionary& attributes) {
   return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
@@ -135,7 +98,7 @@ class ClassifyPredictor final : public Predictor {
   explicit ClassifyPredictor(const StoredTask& stored)
       : theta_(stored.theta),
         loss_(stored.loss),
-        format_(stored_format(stored)),
+        format_(stored_format(stored, parse_classify_format)),
         bias_(stored.settings.at("bias").get<bool>()),
         has_costs_(stored.settings.value("costs", false)),
         attributes_(load_dictionary("attributes", stored)),
@@ -156,12 +119,7 @@ class ClassifyPredictor final : public Predictor {
 
   void predict(const std::string& input, const PredictOptions& options,
                const std::function<void(std::string_view)>& write) const override {
-    if (options.marginals && !loss_.smooth()) {
-      throw Error(fmt::format(
-          "--marginals: a model of loss {} has no probabilities; expected one trained with a finite "
-          "beta, as --loss crf",
-          loss_.name()));
-    }
+    check_marginals(options, loss_);
     const ClassifyExamples examples = read(input, options.format, false);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;
@@ -193,19 +151,11 @@ class ClassifyPredictor final : public Predictor {
 
   std::string strongest(std::size_t top) const override {
     std::string text;
-    std::vector<std::uint32_t> order(attributes_.size());
     for (std::uint32_t y = 0; y < labels_.size(); ++y) {
-      for (std::uint32_t a = 0; a < order.size(); ++a) order[a] = a;
-      const std::size_t count = std::min(top, order.size());
-      std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                        [&](std::uint32_t a, std::uint32_t b) {
-                          const float x = weight(a, y), z = weight(b, y);
-                          return x != z ? x > z : a < b;
-                        });
       text += fmt::format("{}\n", labels_.name(y));
-      for (std::size_t r = 0; r < count; ++r) {
-        text += fmt::format("  {:>+9.4f}  {}\n", weight(order[r], y), attributes_.name(order[r]));
-      }
+      append_heaviest(
+          attributes_.size(), top, [&](std::uint32_t a) { return weight(a, y); },
+          [&](std::uint32_t a) { return attributes_.name(a); }, text);
     }
     return text;
   }

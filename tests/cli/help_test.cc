@@ -19,8 +19,8 @@ TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
-                         ::testing::Values("train", "train classify", "path", "path classify", "predict",
-                                           "eval", "show", "demo", "generate"),
+                         ::testing::Values("train", "train classify", "train tag", "path", "path classify",
+                                           "path tag", "predict", "eval", "show", "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), ' ', '_');
@@ -28,6 +28,15 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                          });
 
 using CliProgramTest = CliTest;
+
+TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
+  for (const std::string command :
+       {"", "train", "train tag", "path", "path tag", "predict", "eval", "show", "demo", "generate"}) {
+    const std::string help = succeed(command + " --help");
+    EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
+        << command;
+  }
+}
 
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");

@@ -221,8 +221,8 @@ TEST_F(CliTrainTest, LogWithoutDevHasNone) {
     EXPECT_FALSE(Json::parse(line).contains("dev")) << line;
 }
 
-TEST_F(CliTrainTest, Demo) {
-  const Outcome outcome = run("demo");
+TEST_F(CliTrainTest, DemoOfClassification) {
+  const Outcome outcome = run("demo classify");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* command : {"$ espalier generate classify ", "$ espalier train classify train.txt ",
                               "$ espalier eval topics.esp test.txt\nerror ", "$ espalier show topics.esp",
@@ -230,6 +230,20 @@ TEST_F(CliTrainTest, Demo) {
     EXPECT_NE(outcome.out.find(command), std::string::npos) << command;
   }
   EXPECT_EQ(files().size(), 3u);  // the test's own: the demo cleans up
+}
+
+TEST_F(CliTrainTest, DemoOfTagging) {
+  const Outcome outcome = run("demo");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* command :
+       {"$ espalier generate tag ", "$ espalier train tag train.txt --dev dev.txt ",
+        "$ espalier eval entities.esp test.txt\naccuracy ", "$ espalier show entities.esp",
+        "$ espalier predict entities.esp test.txt -o tagged.txt\n", "\nword "}) {
+    EXPECT_NE(outcome.out.find(command), std::string::npos) << command;
+  }
+  EXPECT_NE(outcome.err.find("  dev F1 "), std::string::npos);
+  EXPECT_EQ(files().size(), 3u);
+  EXPECT_EQ(run("demo tag").out, outcome.out);
 }
 
 }  // namespace

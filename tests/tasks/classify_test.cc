@@ -9,39 +9,16 @@
 #include "espalier/tasks/registry.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
+#include "tasks/trained.h"
 
 namespace espalier {
 namespace {
 
 using testing::error_message;
 using testing::TemporaryFolder;
+using testing::Trained;
 
 constexpr const char* kTrain = "no 1:1 3:2\nyes 2:1\nno 1:2\nyes 2:1 3:-1\nmaybe 3:1\n";
-
-// A predictor of what a training set keeps, without a file.
-struct Trained {
-  explicit Trained(const TrainingSet& set, Weights weights, Loss of_loss = Loss::crf())
-      : sections(set.sections()),
-        theta(std::move(weights)),
-        predictor(load_classify_predictor({sections.settings,
-                                           [this](std::string_view name) -> std::string_view {
-                                             for (const auto& array : sections.arrays) {
-                                               if (array.first == name) return array.second;
-                                             }
-                                             throw Error("no array " + std::string(name));
-                                           },
-                                           theta, of_loss, "model.esp"})) {}
-
-  std::string predict(const std::string& path, const PredictOptions& options = {}) const {
-    std::string text;
-    predictor->predict(path, options, [&](std::string_view piece) { text += piece; });
-    return text;
-  }
-
-  TaskSections sections;
-  Weights theta;
-  std::unique_ptr<Predictor> predictor;
-};
 
 // Labels in alphabetical order: maybe, no, yes. Attributes in that of the file: 1, 3, 2.
 Weights some_weights(const TrainingSet& set) {
@@ -97,7 +74,7 @@ TEST(Classify, CostsReachTheProblem) {
 TEST(Classify, PredictsTheBestLabel) {
   const TemporaryFolder folder;
   const auto set = read_classify_training(folder.file("train.svm", kTrain), {});
-  const Trained trained(*set, some_weights(*set));
+  const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   // With and without gold labels; unknown attributes change nothing.
   const std::string input = folder.file("test.svm", "no 1:1\n2:1 9:100\n3:1\nother 1:1 2:1\n");
   EXPECT_EQ(trained.predict(input), "no\nyes\nmaybe\nno\n");
@@ -107,7 +84,7 @@ TEST(Classify, PredictsTheBestLabel) {
 TEST(Classify, MarginalsAndBestOutputs) {
   const TemporaryFolder folder;
   const auto set = read_classify_training(folder.file("train.svm", kTrain), {});
-  const Trained trained(*set, some_weights(*set));
+  const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   const std::string input = folder.file("test.svm", "1:1\n");
   // softmax(0, 2, 0)
   EXPECT_EQ(trained.predict(input, {.format = {}, .marginals = true}),
@@ -117,9 +94,9 @@ TEST(Classify, MarginalsAndBestOutputs) {
             "no:0.786986\tmaybe:0.106507\tyes:0.106507\n");
 
   // u ~ exp(beta s); and a maximum has scores, no probabilities
-  const Trained cold(*set, some_weights(*set), {0.5, 1});
+  const Trained cold(load_classify_predictor, set->sections(), some_weights(*set), {0.5, 1});
   EXPECT_EQ(cold.predict(input, {.format = {}, .kbest = 1}), "no:0.576117\n");
-  const Trained maximum(*set, some_weights(*set), Loss::svm());
+  const Trained maximum(load_classify_predictor, set->sections(), some_weights(*set), Loss::svm());
   EXPECT_EQ(maximum.predict(input, {.format = {}, .kbest = 2}), "no:2.000000\tmaybe:0.000000\n");
   EXPECT_EQ(
       error_message([&] { maximum.predict(input, {.format = {}, .marginals = true}); }),
@@ -133,7 +110,7 @@ TEST(Classify, EvaluatesByErrorOrCost) {
   const std::string gold = folder.file("gold.svm", "no 1:1\nno 2:1\nyes 2:1\nother 3:1\n");
   const auto set = read_classify_training(train, {});
   const Weights theta = some_weights(*set);
-  const Trained trained(*set, theta);
+  const Trained trained(load_classify_predictor, set->sections(), theta);
   const Evaluation result = trained.predictor->evaluate(gold, {});
   EXPECT_EQ(result.headline, "error 50.00 %");
   EXPECT_EQ(result.badness, 0.5);
@@ -145,14 +122,14 @@ TEST(Classify, EvaluatesByErrorOrCost) {
   ClassifyOptions options;
   options.costs = folder.file("costs.txt", "no yes 3\n");
   const auto priced = read_classify_training(train, options);
-  const Trained by_cost(*priced, theta);
+  const Trained by_cost(load_classify_predictor, priced->sections(), theta);
   EXPECT_EQ(by_cost.predictor->evaluate(gold, {}).headline, "error 50.00 %, cost 1.0000");
 }
 
 TEST(Classify, EvaluationNeedsLabels) {
   const TemporaryFolder folder;
   const auto set = read_classify_training(folder.file("train.svm", kTrain), {});
-  const Trained trained(*set, some_weights(*set));
+  const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   const std::string input = folder.file("test.svm", "no 1:1\n1:1\n");
   EXPECT_TRUE(error_message([&] { trained.predictor->evaluate(input, {}); }).starts_with(input + ":2: "));
 }
@@ -160,7 +137,7 @@ TEST(Classify, EvaluationNeedsLabels) {
 TEST(Classify, OtherFormatThanInTraining) {
   const TemporaryFolder folder;
   const auto set = read_classify_training(folder.file("train.svm", kTrain), {});
-  const Trained trained(*set, some_weights(*set));
+  const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   const std::string input = folder.file("test.txt", "no\t1:2\nyes\t2\n");
   EXPECT_EQ(trained.predict(input, {.format = "crfsuite"}), "no\nyes\n");
   EXPECT_NE(error_message([&] { trained.predict(input, {.format = "csv"}); }), "(no error)");
@@ -169,7 +146,7 @@ TEST(Classify, OtherFormatThanInTraining) {
 TEST(Classify, ShowsWeights) {
   const TemporaryFolder folder;
   const auto set = read_classify_training(folder.file("train.svm", kTrain), {});
-  const Trained trained(*set, some_weights(*set));
+  const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   EXPECT_EQ(trained.predictor->strongest(2),
             "maybe\n    +1.0000  3\n    +0.0000  1\n"
             "no\n    +2.0000  1\n    +0.0000  3\n"

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
+struct TagOptions {
+  std::optional<std::string> format;        // default: columns, whatever the file looks like
+  std::string templates;                    // columns: a CRF++ template file; empty: the built-in attributes
+  std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
+  std::optional<std::size_t> first;         // only the first N training sequences
+};
+
+inline constexpr int kTagVersion = 1;
+
+// Both throw Error for what they cannot read.
+std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options);
+std::unique_ptr<Predictor> load_tag_predictor(const StoredTask& stored);
+
+}  // namespace espalier

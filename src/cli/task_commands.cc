@@ -1,0 +1,93 @@
+#include "cli/task_commands.h"
+
+#include <algorithm>
+
+#include "cli/validators.h"
+#include "espalier/tasks/registry.h"
+
+namespace espalier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void add_classify_options(CLI::App& command, TrainingOptions& options) {
+  ClassifyOptions& classify = options.classify;
+  command.add_option("--format", classify.format,
+                     "libsvm, crfsuite, idx (given as IMAGES,LABELS); default: by the name");
+  command.add_option("--first", classify.first, "use only the first N training examples")
+      ->check(whole_number_from(1));
+  command.add_flag("--bias", classify.bias, "add a constant attribute to every example");
+  command.add_option("--costs", classify.costs, "file of lines GOLD PREDICTED COST; other errors cost 1");
+}
+
+std::unique_ptr<TrainingSet> read_classify_data(const TrainingOptions& options) {
+  return read_classify_training(options.train, options.classify);
+}
+
+void describe_classify(const TrainingOptions& options, Json& json) {
+  const ClassifyOptions& classify = options.classify;
+  if (classify.format) json["format"] = *classify.format;
+  if (classify.first) json["first"] = *classify.first;
+  json["bias"] = classify.bias;
+  if (!classify.costs.empty()) json["costs"] = classify.costs;
+}
+
+void add_tag_options(CLI::App& command, TrainingOptions& options) {
+  TagOptions& tag = options.tag;
+  command.add_option("--format", tag.format,
+                     "columns (default: CoNLL, one token a line) or crfsuite (attribute files)");
+  command.add_option("--template", tag.templates,
+                     "a CRF++ template, for columns; default: built-in attributes");
+  command
+      .add_option("--label-column", tag.label_column,
+                  "the column that has the label, counted from 1; default: the last")
+      ->check(whole_number_from(1));
+  command.add_option("--first", tag.first, "use only the first N training sequences")
+      ->check(whole_number_from(1));
+}
+
+std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options) {
+  return read_tag_training(options.train, options.tag);
+}
+
+void describe_tag(const TrainingOptions& options, Json& json) {
+  const TagOptions& tag = options.tag;
+  if (tag.format) json["format"] = *tag.format;
+  if (!tag.templates.empty()) json["template"] = tag.templates;
+  if (tag.label_column) json["label_column"] = *tag.label_column;
+  if (tag.first) json["first"] = *tag.first;
+}
+
+constexpr TaskCommand kTasks[] = {
+    {"classify", add_classify_options, read_classify_data, describe_classify,
+     "  espalier train classify train.svm --l2 1 -o model.esp\n"
+     "  espalier train classify train.svm --loss svm --l2 10 -o model.esp\n"
+     "  espalier train classify train.svm.gz --dev dev.svm.gz --l2 auto -o model.esp\n"
+     "  espalier train classify train-images.gz,train-labels.gz --gap 1e-6 -o digits.esp\n",
+     "  espalier path classify train.svm --dev dev.svm\n"
+     "  espalier path classify train.svm --dev dev.svm --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
+    {"tag", add_tag_options, read_tag_data, describe_tag,
+     "  espalier train tag train.txt --l2 1 -o model.esp\n"
+     "  espalier train tag train.txt --template template.txt --dev dev.txt --l2 auto -o model.esp\n"
+     "  espalier train tag train.crfsuite.gz --format crfsuite --loss svm --l2 20 --gap 2e-2 -o model.esp\n",
+     "  espalier path tag train.txt --dev dev.txt\n"
+     "  espalier path tag train.txt --dev dev.txt --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
+};
+
+}  // namespace
+
+std::span<const TaskCommand> task_commands() { return kTasks; }
+
+const TaskCommand& task_command(std::string_view name) {
+  return *std::find_if(std::begin(kTasks), std::end(kTasks),
+                       [name](const TaskCommand& task) { return task.name == name; });
+}
+
+std::string task_summary(std::string_view name) {
+  const auto tasks = task_table();
+  return std::string(std::find_if(tasks.begin(), tasks.end(), [name](const TaskEntry& task) {
+                       return task.name == name;
+                     })->summary);
+}
+
+}  // namespace espalier::cli

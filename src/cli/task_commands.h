@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "cli/training_options.h"
+
+namespace espalier::cli {
+
+// What the command line knows of a task: the options that are its own, and examples of their use.
+struct TaskCommand {
+  std::string_view name;
+  void (*add_options)(CLI::App& command, TrainingOptions& options);
+  std::unique_ptr<TrainingSet> (*read)(const TrainingOptions& options);
+  // Those options, for the log of a run.
+  void (*describe)(const TrainingOptions& options, nlohmann::ordered_json& json);
+  const char *train_examples, *path_examples;
+};
+
+std::span<const TaskCommand> task_commands();
+// Both require a name in the table.
+const TaskCommand& task_command(std::string_view name);
+std::string task_summary(std::string_view name);
+
+// Adds a subcommand for each task, with the options that all of them have and its own; `add_more` adds what is
+// special to `command`, given the task's subcommand and where its options go.
+template <class Arguments, class AddMore>
+void add_task_commands(CLI::App& command, const AddMore& add_more) {
+  command.require_subcommand(1);
+  for (const TaskCommand& task : task_commands()) {
+    CLI::App* subcommand = command.add_subcommand(std::string(task.name), task_summary(task.name));
+    const auto arguments = std::make_shared<Arguments>();
+    arguments->task = task.name;
+    arguments->add_to(*subcommand);
+    task.add_options(*subcommand, *arguments);
+    add_more(*subcommand, task, arguments);
+  }
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,26 @@
+#include "tasks/common.h"
+
+namespace espalier {
+
+void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections) {
+  sections.arrays.emplace_back(name + ".bytes", as_bytes(dictionary.bytes()));
+  sections.arrays.emplace_back(name + ".offsets", as_bytes(dictionary.offsets()));
+  sections.arrays.emplace_back(name + ".table", as_bytes(dictionary.table()));
+}
+
+Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
+  const auto array = [&](const std::string& part) { return stored.array(name + part); };
+  return Dictionary(as_array<char>(array(".bytes"), name, stored.file),
+                    as_array<std::uint64_t>(array(".offsets"), name, stored.file),
+                    as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
+}
+
+void check_marginals(const PredictOptions& options, const Loss& loss) {
+  if (!options.marginals || loss.smooth()) return;
+  throw Error(fmt::format(
+      "--marginals: a model of loss {} has no probabilities; expected one trained with a finite beta, as "
+      "--loss crf",
+      loss.name()));
+}
+
+}  // namespace espalier

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/features/dictionary.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// What tasks do alike: their part of a model file, options of `predict`, weights for people.
+
+template <class T>
+std::string_view as_bytes(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+template <class T>
+std::span<const T> as_array(std::string_view bytes, std::string_view name, const std::string& file) {
+  if (bytes.size() % sizeof(T) != 0) {
+    throw Error::in(file, fmt::format("section {} has {} bytes", in_quotes(name), bytes.size()),
+                    fmt::format("expected a multiple of {}", sizeof(T)));
+  }
+  return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections);
+Dictionary load_dictionary(const std::string& name, const StoredTask& stored);
+
+// The format that a model names, by the parser of the task's formats.
+template <class Format>
+Format stored_format(const StoredTask& stored, Format (*parse)(std::string_view)) {
+  const auto name = stored.settings.at("format").get<std::string>();
+  try {
+    return parse(name);
+  } catch (const Error&) {
+    throw Error::in(stored.file, fmt::format("a model of the format {}", in_quotes(name)),
+                    "train the model anew");
+  }
+}
+
+// Lines "WEIGHT  NAME" of the `top` heaviest among `count` weights, of equals the first. weight(k) and name(k)
+// say what the k-th is.
+template <class Weight, class Name>
+void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, const Name& name,
+                     std::string& text) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0u);
+  top = std::min(top, count);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      const float x = weight(a), z = weight(b);
+                      return x != z ? x > z : a < b;
+                    });
+  for (std::size_t r = 0; r < top; ++r) {
+    text += fmt::format("  {:>+9.4f}  {}\n", weight(order[r]), name(order[r]));
+  }
+}
+
+// Throws Error where marginals are asked of a model that has none.
+void check_marginals(const PredictOptions& options, const Loss& loss);
+
+}  // namespace espalier

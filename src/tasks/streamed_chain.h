@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/base/workspace.h"
+#include "espalier/features/chain_features.h"
+#include "espalier/structures/chain.h"
+
+namespace espalier {
+
+// The chain of one sequence after the other and its scores, in memory that they share: once it has seen a
+// long sequence, it allocates no more.
+class StreamedChain {
+ public:
+  StreamedChain(const ChainShape& shape, WeightsView theta) : shape_(shape), theta_(theta) {}
+
+  // Goes on to a sequence, the only one in `sequence`, which has to stay as it is while this is used.
+  void set(const Sequences& sequence);
+
+  Chain structure() const;
+  std::span<const float> scores(Workspace& ws);
+  std::span<const double> double_scores(Workspace& ws);
+
+ private:
+  ChainShape shape_;
+  WeightsView theta_;
+  const Sequences* sequence_ = nullptr;
+  bool tied_ = true;
+  std::vector<std::uint32_t> tables_;         // rows of transitions, each once, in the order of the steps
+  std::vector<std::uint32_t> table_of_step_;  // untied: from each token to the next
+  std::vector<std::uint32_t> table_of_row_;   // kNone between two calls
+  std::vector<float> scores_;
+  std::vector<double> double_scores_;
+};
+
+}  // namespace espalier

@@ -1,0 +1,126 @@
+#include "espalier/base/error.h"
+#include "espalier/base/input.h"
+#include "espalier/features/templates.h"
+#include "espalier/learning/chain_problem.h"
+#include "espalier/tasks/chunks.h"
+#include "espalier/tasks/tag.h"
+#include "tasks/common.h"
+#include "tasks/tag_common.h"
+
+namespace espalier {
+namespace {
+
+// What the options say of the input, before the file says the rest.
+TagInput requested_input(const TagOptions& options) {
+  TagInput input;
+  if (options.format) input.format = parse_tag_format(*options.format);
+  if (options.label_column == 0) throw Error::in("--label-column", "0", "expected at least 1");
+  if (!options.templates.empty()) {
+    input.templates = read_all(options.templates);
+    input.template_name = options.templates;
+    Templates(input.templates, input.template_name);  // an empty one would stand for the built-in attributes
+  }
+  return input;
+}
+
+// Held-out sequences, with gold labels that training may not have seen.
+struct DevSet {
+  DevSet(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries)
+      : labels(copy(dictionaries.labels)),
+        examples(read_tag(path, input, dictionaries, labels)),
+        problem(ChainExamples(examples.sequences, chain_shape(dictionaries), seen_gold(dictionaries))) {}
+
+  static Dictionary copy(const Dictionary& names) {
+    Dictionary grows;
+    for (std::uint32_t id = 0; id < names.size(); ++id) grows.add(names.name(id));
+    return grows;
+  }
+  // A problem knows only training's labels. Decoding never looks at the gold ones.
+  std::vector<std::uint32_t> seen_gold(const TagDictionaries& dictionaries) const {
+    std::vector<std::uint32_t> gold = examples.labels;
+    for (std::uint32_t& label : gold) label = label < dictionaries.labels.size() ? label : 0;
+    return gold;
+  }
+
+  Dictionary labels;
+  TagExamples examples;
+  ChainProblem problem;
+};
+
+Evaluation evaluate(const DevSet& dev, const Weights& theta) {
+  ChunkScores scores;
+  std::vector<float> s;
+  std::vector<std::uint32_t> best;
+  std::vector<std::string_view> gold, predicted;
+  Workspace ws;
+  const Sequences& sequences = dev.examples.sequences;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const Chain structure = dev.problem.examples().structure(i);
+    s.resize(structure.num_statistics());
+    dev.problem.score(i, theta, 1.0f, s, ws);
+    best.resize(sequences.length(i));
+    structure.decode_into(std::span<const float>(s), best, ws);
+    gold.clear();
+    predicted.clear();
+    for (std::size_t t = 0; t < best.size(); ++t) {
+      gold.push_back(dev.labels.name(dev.examples.labels[sequences.offsets[i] + t]));
+      predicted.push_back(dev.labels.name(best[t]));
+    }
+    scores.add(gold, predicted);
+  }
+  return scores.evaluate();
+}
+
+class TagTrainingSet final : public TrainingSet {
+ public:
+  TagTrainingSet(const std::string& path, const TagOptions& options) : input_(requested_input(options)) {
+    std::optional<std::size_t> label_column;
+    if (options.label_column) label_column = *options.label_column - 1;
+    train_ = read_tag_growing(path, input_, label_column, options.first, dictionaries_);
+    problem_ = std::make_unique<ChainProblem>(
+        ChainExamples(train_.sequences, chain_shape(dictionaries_), train_.labels));
+  }
+
+  std::string_view task() const override { return "tag"; }
+  int version() const override { return kTagVersion; }
+  const Problem& problem() const override { return *problem_; }
+  std::string describe() const override {
+    return fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
+                       grouped(train_.sequences.num_tokens()), describe_sizes(dictionaries_));
+  }
+
+  TaskSections sections() const override {
+    TaskSections sections;
+    sections.settings["format"] = to_string(input_.format);
+    if (input_.format == TagFormat::columns) {
+      sections.settings["columns"] = input_.num_columns;
+      sections.settings["label_column"] = input_.label_column + 1;
+      // Not a setting: those are JSON, and a template is any bytes.
+      sections.arrays.emplace_back("templates", input_.templates);
+    }
+    add_dictionary("labels", dictionaries_.labels, sections);
+    add_dictionary("attributes", dictionaries_.attributes, sections);
+    add_dictionary("transitions", dictionaries_.transitions, sections);
+    return sections;
+  }
+
+  void read_dev(const std::string& path) override {
+    dev_ = std::make_unique<DevSet>(path, input_, dictionaries_);
+  }
+  Evaluation evaluate_dev(const Weights& theta) const override { return evaluate(*dev_, theta); }
+
+ private:
+  TagInput input_;
+  TagDictionaries dictionaries_;
+  TagExamples train_;
+  std::unique_ptr<ChainProblem> problem_;
+  std::unique_ptr<DevSet> dev_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options) {
+  return std::make_unique<TagTrainingSet>(path, options);
+}
+
+}  // namespace espalier
