@@ -429,8 +429,8 @@ class Eg {
     // Where examples are stuck they tend to hold half of the gap. Where they are not, the proxies were merely too small
     // (chains with beta = infinity: 39 passes instead of 34 if every certificate steers), and it takes a while until
     // another look is worth a pass.
-    constexpr double kWorthwhile = 0.05;
-    steer_from_ = stuck < kWorthwhile * all ? 2 * passes() : 0;
+    constexpr double kWorthwhile = 0.05, kLongestWait = 20;
+    steer_from_ = stuck < kWorthwhile * all ? passes() + std::min(passes(), kLongestWait) : 0;
   }
 
   Out direction(std::size_t i) { return {direction_.data(), problem_.num_statistics(i)}; }
