@@ -1,11 +1,30 @@
 #include "espalier/features/sparse_rows.h"
 
 #include <algorithm>
+#include <array>
 
 namespace espalier {
 
+namespace {
+
+// False only if all ids differ. Each sets one of 4,096 bits, so short rows hardly ever meet by chance.
+bool may_repeat(std::span<const std::uint32_t> ids) {
+  std::array<std::uint64_t, 64> seen{};
+  std::uint64_t met = 0;
+  for (const std::uint32_t id : ids) {
+    std::uint64_t& word = seen[id >> 6 & 63];
+    const std::uint64_t bit = std::uint64_t{1} << (id & 63);
+    met |= word & bit;
+    word |= bit;
+  }
+  return met != 0;
+}
+
+}  // namespace
+
 void SparseRows::sum_repeated() {
   const std::size_t begin = offsets_.back();
+  if (!may_repeat(std::span(ids_).subspan(begin))) return;
   // Id above position: equal ids become neighbours, the first of them in front.
   sorted_.clear();
   for (std::size_t j = begin; j < ids_.size(); ++j)
