@@ -202,7 +202,7 @@ class TagPredictor final : public Predictor {
 
   // Where all steps are alike, the name of what they have in common says nothing.
   std::string describe(const Transition& step) const {
-    const std::string pair = fmt::format("{} -> {}", label(step.before), label(step.after));
+    std::string pair = fmt::format("{} -> {}", label(step.before), label(step.after));
     if (shape_.num_transition_attributes == 1) return pair;
     return fmt::format("{}  {}", pair, dictionaries_.transitions.name(step.attribute));
   }
