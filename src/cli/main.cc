@@ -90,7 +90,7 @@ int run(std::vector<std::string> arguments) {
   } catch (const Error& e) {
     complain(e.what());
   } catch (const std::bad_alloc&) {
-    complain("out of memory; expected more of it, or less data");
+    complain("out of memory; expected more of it, less data or fewer labels");
   } catch (const std::exception& e) {
     complain(fmt::format("unexpected: {}; please report it", e.what()));
   }

@@ -116,7 +116,7 @@ class Eg {
   }
 
   // Section 7.1.1: from a cold start, the first passes are made at a larger l2, which is easy, and which
-  // halves with every pass. It begins at half the mean of G_i^2, where one example moves the weights about as
+  // halves with every pass. It begins at half the mean of R_i^2, where one part moves the weights about as
   // much as they resist. On MNIST (gap 1e-3) this took l2 = 1 from 41 passes to 20 and l2 = 0.1 from 294 to
   // 117; on sentences with few attributes it changed little. True: the run is over.
   bool anneal() {
