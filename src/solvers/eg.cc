@@ -405,9 +405,9 @@ class Eg {
     const Certificate certificate = certified();
     if (report(certificate)) return true;
     // Proxies that see but a part of the gap have lost sight of saturated examples.
-    constexpr double kBlind = 4;
+    constexpr double kBlind = 4, kLargestRatio = 1000;
     const bool blind = certificate.gap() > kBlind * proxies;
-    if (proxies > 0) proxy_ratio_ = std::clamp(certificate.gap() / proxies, 0.25, kBlind);
+    if (proxies > 0) proxy_ratio_ = std::clamp(certificate.gap() / proxies, 0.25, kLargestRatio);
     const bool affordable = passes() >= steer_from_ && passes() + 1 < options_.stopping.passes;
     if (blind && affordable && options_.step == EgStep::automatic) steer_by_exact_gaps();
     return false;

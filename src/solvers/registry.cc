@@ -15,7 +15,9 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
   options.stopping = settings.stopping;
   options.order = settings.order;
   options.step = settings.step;
-  options.start = training.dual ? EgStart::warm : settings.start;
+  // Duals of a maximum are saturated: what has no mass at one l2 takes longer to come back at the next than to be found
+  // anew (a path of max-margin chains: 76 passes instead of 21 for its third value, 318 instead of 29 for its fourth).
+  options.start = training.dual && objective.loss.smooth() ? EgStart::warm : settings.start;
   options.seed = settings.seed;
   options.report_every = settings.report_every;
   if (!training.dual) training.dual.emplace(objective.problem);

@@ -72,5 +72,18 @@ TEST(SolverTable, EgGoesOnFromTheDualsAtHand) {
   EXPECT_LE(again.history.back().passes, 1.5);
 }
 
+// Duals of a maximum are saturated, and a worse start than none.
+TEST(SolverTable, EgStartsAnewForAMaximum) {
+  const OwnedProblem owned(2);
+  const SolverEntry& entry = find_solver("eg", Loss::svm());
+  SolverSettings settings;
+  Training along, alone;
+  entry.run({owned.problem, Loss::svm(), 10}, settings, along, {});
+  const Summary second = entry.run({owned.problem, Loss::svm(), 1}, settings, along, {});
+  const Summary cold = entry.run({owned.problem, Loss::svm(), 1}, settings, alone, {});
+  EXPECT_EQ(second.history.back().passes, cold.history.back().passes);
+  EXPECT_EQ(second.history.back().primal, cold.history.back().primal);
+}
+
 }  // namespace
 }  // namespace espalier
