@@ -59,6 +59,12 @@ void describe_tag(const TrainingOptions& options, Json& json) {
 }
 
 constexpr TaskCommand kTasks[] = {
+    {"tag", add_tag_options, read_tag_data, describe_tag,
+     "  espalier train tag train.txt --l2 1 -o model.esp\n"
+     "  espalier train tag train.txt --template template.txt --dev dev.txt --l2 auto -o model.esp\n"
+     "  espalier train tag train.crfsuite.gz --format crfsuite --loss svm --l2 20 --gap 2e-2 -o model.esp\n",
+     "  espalier path tag train.txt --dev dev.txt\n"
+     "  espalier path tag train.txt --dev dev.txt --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
     {"classify", add_classify_options, read_classify_data, describe_classify,
      "  espalier train classify train.svm --l2 1 -o model.esp\n"
      "  espalier train classify train.svm --loss svm --l2 10 -o model.esp\n"
@@ -66,12 +72,6 @@ constexpr TaskCommand kTasks[] = {
      "  espalier train classify train-images.gz,train-labels.gz --gap 1e-6 -o digits.esp\n",
      "  espalier path classify train.svm --dev dev.svm\n"
      "  espalier path classify train.svm --dev dev.svm --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
-    {"tag", add_tag_options, read_tag_data, describe_tag,
-     "  espalier train tag train.txt --l2 1 -o model.esp\n"
-     "  espalier train tag train.txt --template template.txt --dev dev.txt --l2 auto -o model.esp\n"
-     "  espalier train tag train.crfsuite.gz --format crfsuite --loss svm --l2 20 --gap 2e-2 -o model.esp\n",
-     "  espalier path tag train.txt --dev dev.txt\n"
-     "  espalier path tag train.txt --dev dev.txt --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
 };
 
 }  // namespace

@@ -34,7 +34,8 @@ class Session {
     Json settings = options_.to_json();
     settings["l2"] = std::move(l2);
     log_.start(settings);
-    display_.note(fmt::format("read {}: {}", options_.train, data_->describe()));
+    display_.note(fmt::format("read {}: {}", options_.train == "-" ? "standard input" : options_.train,
+                              data_->describe()));
     if (!options_.dev.empty()) {
       settings_.dev_error = [this](const Weights& theta) { return data_->evaluate_dev(theta).badness; };
     }

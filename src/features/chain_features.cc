@@ -4,25 +4,11 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "features/as_kernel.h"
 #include "kernels/rows.h"
 
 namespace espalier {
 namespace {
-
-kernels::SparseRowRange as_kernel(const SparseRows::Range& range) {
-  return {range.offsets, range.ids, range.values, range.size};
-}
-template <class Real>
-kernels::RowTable<const Real> as_kernel(const BasicWeights<Real>& w) {
-  return {w.row(0), w.shape().width, w.stride()};
-}
-template <class Real>
-kernels::RowTable<Real> as_kernel(BasicWeights<Real>& w) {
-  return {w.row(0), w.shape().width, w.stride()};
-}
-kernels::RowTable<const float> as_kernel(const WeightsView& theta) {
-  return {theta.values, theta.shape.width, theta.stride()};
-}
 
 // The L rows of weights of each attribute of a transition, as if they were L tokens: token i has the row of `before` = i.
 kernels::SparseRowRange expand(const SparseRows::Row& row, const ChainShape& shape, Workspace::Frame& frame) {

@@ -1,29 +1,13 @@
 #include "espalier/features/row_features.h"
 
 #include "espalier/base/error.h"
+#include "features/as_kernel.h"
 #include "kernels/rows.h"
 #include "kernels/vectors.h"
 
 namespace espalier {
-namespace {
-
-kernels::SparseRow as_kernel(const SparseRows::Row& row) {
-  return {row.ids.data(), row.values.empty() ? nullptr : row.values.data(), row.ids.size()};
-}
-template <class Real>
-kernels::RowTable<const Real> as_kernel(const BasicWeights<Real>& w) {
-  return {w.row(0), w.shape().width, w.stride()};
-}
-template <class Real>
-kernels::RowTable<Real> as_kernel(BasicWeights<Real>& w) {
-  return {w.row(0), w.shape().width, w.stride()};
-}
-
-}  // namespace
-
 void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::span<double> s) {
-  kernels::score_rows(kernels::RowTable<const float>{theta.values, theta.shape.width, theta.stride()},
-                      as_kernel(x), scale, s.data());
+  kernels::score_rows(as_kernel(theta), as_kernel(x), scale, s.data());
 }
 
 RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {

@@ -33,9 +33,6 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows in scratch memory are padded to whole vectors.
-inline std::size_t padded(std::size_t labels) { return labels <= 4 ? 4 : (labels + 7) / 8 * 8; }
-
 template <class Real>
 struct Range;
 template <>
@@ -53,7 +50,7 @@ struct Range<double> {
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void copy_row(D d, const Real* from, std::size_t labels, const std::uint8_t* allowed, Real* to) {
   constexpr Real kExcluded = -std::numeric_limits<Real>::infinity();
-  const std::size_t lanes = hn::Lanes(d), stride = padded(labels);
+  const std::size_t lanes = hn::Lanes(d), stride = chain_stride(labels);
   std::size_t k = 0;
   for (; k + lanes <= labels; k += lanes) hn::Store(hn::LoadU(d, from + k), d, to + k);
   if (k < labels) {
@@ -128,7 +125,7 @@ HWY_INLINE void product_block(D d, const Real* x, const Real* matrix, std::size_
 // out = x'M
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void product(D d, const Real* x, const Real* matrix, std::size_t labels, Real* out) {
-  const std::size_t lanes = hn::Lanes(d), stride = padded(labels);
+  const std::size_t lanes = hn::Lanes(d), stride = chain_stride(labels);
   std::size_t column = 0;
   for (; column + 4 * lanes <= stride; column += 4 * lanes)
     product_block<4, 2>(d, x, matrix, labels, stride, column, out);
@@ -189,7 +186,7 @@ HWY_INLINE void counts_rows(D d, const Real* a, const Real* h, std::size_t steps
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void tied_counts(D d, const Real* a, const Real* h, std::size_t steps, std::size_t labels,
                             Real* matrix) {
-  const std::size_t stride = padded(labels);
+  const std::size_t stride = chain_stride(labels);
   std::size_t row = 0;
   for (; row + 4 <= labels; row += 4) counts_rows<4>(d, a, h, steps, stride, row, matrix);
   for (; row < labels; ++row) counts_rows<1>(d, a, h, steps, stride, row, matrix);
@@ -198,7 +195,7 @@ HWY_INLINE void tied_counts(D d, const Real* a, const Real* h, std::size_t steps
 // sum += a h', the count of one step.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void add_step(D d, const Real* a, const Real* h, std::size_t labels, Real* sum) {
-  const std::size_t lanes = hn::Lanes(d), stride = padded(labels);
+  const std::size_t lanes = hn::Lanes(d), stride = chain_stride(labels);
   for (std::size_t i = 0; i < labels; ++i) {
     const auto before = hn::Set(d, a[i]);
     for (std::size_t k = 0; k < stride; k += lanes) {
@@ -217,7 +214,7 @@ struct Scratch {
   Real* sums;                           // the same, for tables that are not the only one
   Real* row;                            // one row: b_t
 
-  Scratch(const ChainScores<Real>& chain, Real* memory) : stride(padded(chain.labels)) {
+  Scratch(const ChainScores<Real>& chain, Real* memory) : stride(chain_stride(chain.labels)) {
     const auto take = [&](std::size_t rows) {
       Real* start = memory;
       memory += rows * stride;
@@ -469,8 +466,7 @@ HWY_EXPORT(best_f32);
 HWY_EXPORT(best_f64);
 
 std::size_t chain_scratch(std::size_t length, std::size_t labels, std::size_t num_tables) {
-  const std::size_t stride = labels <= 4 ? 4 : (labels + 7) / 8 * 8;
-  return (3 * length + (num_tables > 1 ? 3 : 2) * num_tables * labels + 1) * stride;
+  return (3 * length + (num_tables > 1 ? 3 : 2) * num_tables * labels + 1) * chain_stride(labels);
 }
 
 bool chain_marginals(const ChainScores<float>& chain, float* mu, double* log_z, float* scratch) {

@@ -15,6 +15,9 @@ struct ChainScores {
   const std::uint8_t *first, *last, *step;  // what is allowed (ChainConstraints); nullptr: everything
 };
 
+// Elements from one row of labels to the next in scratch memory: whole vectors.
+constexpr std::size_t chain_stride(std::size_t labels) { return labels <= 4 ? 4 : (labels + 7) / 8 * 8; }
+
 // Scratch memory that the functions below need, in elements; it starts on a cache line.
 std::size_t chain_scratch(std::size_t length, std::size_t labels, std::size_t num_tables);
 

@@ -7,10 +7,10 @@ namespace espalier {
 
 std::span<const TaskEntry> task_table() {
   static constexpr TaskEntry kTasks[] = {
-      {"classify", "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files", kClassifyVersion,
-       load_classify_predictor},
       {"tag", "one label a token: CoNLL columns with CRF++ templates or built-in ones, CRFsuite files",
        kTagVersion, load_tag_predictor},
+      {"classify", "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files", kClassifyVersion,
+       load_classify_predictor},
   };
   return kTasks;
 }

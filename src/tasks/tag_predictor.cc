@@ -134,7 +134,9 @@ class TagPredictor final : public Predictor {
     std::vector<std::uint32_t> best;
     std::vector<std::string_view> right, predicted;
     Workspace ws;
+    std::size_t known = 0;
     while (stream.next()) {
+      known += stream.sequence().tokens.num_entries();
       chain.set(stream.sequence());
       decode(chain, stream.size(), best, ws);
       right.clear();
@@ -144,6 +146,12 @@ class TagPredictor final : public Predictor {
         predicted.push_back(dictionaries_.labels.name(best[t]));
       }
       scores.add(right, predicted);
+    }
+    // Data of another format, or of other templates, would only look like a very bad model.
+    if (known == 0 && dictionaries_.attributes.size() > 0) {
+      throw Error::in(
+          gold == "-" ? "standard input" : gold, "no attribute that the model knows",
+          fmt::format("expected data like that of its training, in the format {}", to_string(input_.format)));
     }
     return scores.evaluate();
   }

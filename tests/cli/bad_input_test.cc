@@ -351,9 +351,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "'trane' is no command; expected train, predict, eval, path, show, demo or generate; see "
                  "'espalier "
                  "--help'"},
-        BadInput{"NoTask", "train", "no task; expected classify or tag; see 'espalier train --help'"},
+        BadInput{"NoTask", "train", "no task; expected tag or classify; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
-                 "'sort' is no task; expected classify or tag; see 'espalier path --help'"},
+                 "'sort' is no task; expected tag or classify; see 'espalier path --help'"},
         BadInput{"PathWithoutDev", "path classify good.svm",
                  "--dev is required; see 'espalier path classify --help'"},
         BadInput{"PathWithL2", "path classify good.svm --dev good.svm --l2 1",

@@ -306,6 +306,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, CliTagInterruptTest, ::testing::Values(SIGINT,
 TEST_F(CliTagTest, Mistakes) {
   write("template", "U00:%x[0,0]\nB\n");
   write("empty", "");
+  write("other.txt", "xyzzy NN O\n");
   train();
   succeed("train tag train.txt --template template -o plain.esp --quiet");
   const auto before = files();
@@ -341,6 +342,9 @@ TEST_F(CliTagTest, Mistakes) {
   expect("train tag empty -o out.esp", "empty: no sequences; expected at least one");
   expect("train tag train.txt --dev empty -o out.esp", "empty: no sequences; expected at least one");
   expect("eval model.esp empty", "empty: no sequences; expected at least one");
+  expect("eval plain.esp other.txt",
+         "other.txt: no attribute that the model knows; expected data like that of its training, in the "
+         "format columns");
   expect("predict model.esp test.txt --format crfsuite",
          "--format: crfsuite for a model of columns; expected the format that the model was trained on");
   expect("eval model.esp test.txt --format csv",

@@ -429,9 +429,10 @@ TEST(Eg, ObserverAndClockStop) {
   EXPECT_EQ(late.summary.history.size(), 1u);
 }
 
-TEST(Eg, WarmStartIsCheaperThanCold) {
+// For a maximum it is not: see run_eg in src/solvers/registry.cc.
+TEST(Eg, WarmStartIsCheaperThanColdForSmoothLosses) {
   const OwnedProblem owned(9, {.examples = 100});
-  for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
+  for (const Loss& loss : {Loss::crf(), Loss::softmax_margin(), Loss{3, 0.5}}) {
     const Solution before = solve({owned.problem, loss, 1}, to_gap(1e-3));
     const Solution warm = solve_from(before.dual, {owned.problem, loss, 0.7}, to_gap(1e-3));
     const Solution cold = solve({owned.problem, loss, 0.7}, to_gap(1e-3));
