@@ -62,6 +62,7 @@ void decode(benchmark::State& state) {
 }
 
 BENCHMARK(log_partition<float, false>)->Name("chain_marginals/float")->Apply(widths);
+BENCHMARK(log_partition<double, true>)->Name("chain_marginals/float/scalar")->Apply(widths);
 BENCHMARK(log_partition<double, false>)->Name("chain_marginals/double")->Apply(widths);
 BENCHMARK(log_partition<double, true>)->Name("chain_marginals/double/scalar")->Apply(widths);
 BENCHMARK(decode)->Name("chain_best/float")->Apply(widths);

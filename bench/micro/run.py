@@ -33,19 +33,26 @@ def main():
     lib.keep("micro", [{"name": name, "cpu_time": entry["cpu_time"], "unit": entry["time_unit"],
                         "items_per_second": entry["items_per_second"]} for name, entry in medians.items()])
 
-    kernels, others = [], []
+    kernels, chains, others = [], [], []
     for name, entry in medians.items():
         kernel, _, width = name.partition("/width:")
         if kernel.endswith(SCALAR):
             continue
         scalar = medians.get(f"{kernel}{SCALAR}/width:{width}")
-        if scalar:
+        if kernel.startswith("chain"):
+            here = 1e9 / entry["items_per_second"]
+            plain = 1e9 / scalar["items_per_second"] if scalar else None
+            chains.append([kernel, width, f"{here:.0f}", f"{plain:.0f}" if plain else "-",
+                           f"{plain / here:.1f}" if plain else "-"])
+        elif scalar:
             kernels.append([kernel, width, f"{entry['cpu_time']:.0f}", f"{scalar['cpu_time']:.0f}",
                             f"{scalar['cpu_time'] / entry['cpu_time']:.1f}"])
         else:
             others.append([name.split("/")[0], f"{1e9 / entry['items_per_second']:.0f}"])
     print("Kernels on a row of 150 entries, and their scalar references.\n")
     print(lib.table(["kernel", "width", "ns", "scalar, ns", "ratio"], kernels))
+    print("\nChains of 24 labels, and the reference in logarithms and doubles: nanoseconds a position.\n")
+    print(lib.table(["kernel", "labels", "ns", "reference, ns", "ratio"], chains))
     print("\nAn example of 150 entries and 10 labels.\n")
     print(lib.table(["", "ns an example"], others))
     print(f"\n{lib.provenance()}")
