@@ -135,5 +135,37 @@ TEST_F(TagOracleTest, CrfPlusPlus) {
   EXPECT_GE(heads, 30u);
 }
 
+// optima.tsv: what L-BFGS of CRFsuite and Wapiti ended with, which proves nothing of its distance to the optimum.
+TEST(TagOptima, OfConll2000) {
+  const auto data = std::filesystem::path(ESPALIER_SHARED_DIR) / "data" / "conll2000" / "train.crfsuite.gz";
+  if (!std::filesystem::exists(data) || !std::filesystem::exists(kOracles / "optima.tsv")) {
+    GTEST_SKIP() << "no oracles or data in " << ESPALIER_SHARED_DIR;
+  }
+  TagOptions options;
+  options.format = "crfsuite";
+  const auto set = read_tag_training(data.string(), options);
+  std::size_t found = 0;
+  std::istringstream rows(read_all((kOracles / "optima.tsv").string()));
+  for (std::string row; std::getline(rows, row);) {
+    if (!row.starts_with("conll2000-crfsuite\tcrf\t")) continue;
+    std::istringstream fields(row);
+    std::string name, loss, l2, value;
+    for (std::string* field : {&name, &loss, &l2, &value}) std::getline(fields, *field, '\t');
+    SCOPED_TRACE("l2 = " + l2);
+    SolverSettings settings;
+    settings.stopping.gap = 1e-6;
+    Training training;
+    const Summary summary = find_solver("eg", Loss::crf())
+                                .run({set->problem(), Loss::crf(), std::stod(l2)}, settings, training, {});
+    EXPECT_EQ(summary.status, Status::converged) << summary.message;
+    const Progress& last = summary.history.back();
+    // Theirs is no better than our bound, but for the digits printed, and no worse than where L-BFGS stops.
+    EXPECT_GE(std::stod(value), last.dual - 0.005);
+    EXPECT_LE(std::stod(value), last.primal * (1 + 5e-6));
+    ++found;
+  }
+  EXPECT_EQ(found, 3u);
+}
+
 }  // namespace
 }  // namespace espalier
