@@ -19,6 +19,7 @@
 #include "espalier/features/row_overlap.h"
 #include "espalier/features/sequences.h"
 #include "espalier/features/sparse_rows.h"
+#include "espalier/features/step_tables.h"
 #include "espalier/features/templates.h"
 #include "espalier/features/token_table.h"
 #include "espalier/features/weights.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "espalier/features/step_tables.h"
 #include "features/as_kernel.h"
 #include "kernels/rows.h"
 
@@ -83,28 +84,19 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
     table_overlap_.add_example(sequences.transitions, 0, 1);
   } else {
     rows_.clear();
-    table_of_.assign(sequences.num_tokens(), 0);
+    table_of_.reserve(sequences.num_tokens());
   }
-  constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  std::vector<std::uint32_t> table_of_row(sequences.transitions.size(), kNone);
+  StepTables tables;
   sizes_.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
     token_overlap_.add_example(sequences.tokens, begin, end);
     sizes_.push_back(sizes_of(i));
     if (tied()) continue;
-
-    for (std::size_t t = begin + 1; t < end; ++t) {
-      std::uint32_t& table = table_of_row[sequences.transition_of[t]];
-      if (table == kNone) {
-        table = static_cast<std::uint32_t>(rows_.size() - rows_begin_.back());
-        rows_.push_back(sequences.transition_of[t]);
-      }
-      table_of_[t] = table;
-    }
+    table_of_.push_back(0);  // no step leads into a first token
+    tables.append(std::span(sequences.transition_of).subspan(begin + 1, end - begin - 1), rows_, table_of_);
     rows_begin_.push_back(rows_.size());
     table_overlap_.add_example(sequences.transitions, rows(i));
-    for (const std::uint32_t row : rows(i)) table_of_row[row] = kNone;
   }
   token_overlap_.finish();
   table_overlap_.finish();

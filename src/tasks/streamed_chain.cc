@@ -1,11 +1,6 @@
 #include "tasks/streamed_chain.h"
 
 namespace espalier {
-namespace {
-
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
-
-}  // namespace
 
 void StreamedChain::set(const Sequences& sequence) {
   sequence_ = &sequence;
@@ -17,18 +12,7 @@ void StreamedChain::set(const Sequences& sequence) {
     if (length > 1) tables_.push_back(0);
     return;
   }
-  if (table_of_row_.size() < sequence.transitions.size()) {
-    table_of_row_.resize(sequence.transitions.size(), kNone);
-  }
-  for (std::size_t t = 1; t < length; ++t) {
-    const std::uint32_t row = sequence.transition_of[t];
-    if (table_of_row_[row] == kNone) {
-      table_of_row_[row] = static_cast<std::uint32_t>(tables_.size());
-      tables_.push_back(row);
-    }
-    table_of_step_.push_back(table_of_row_[row]);
-  }
-  for (const std::uint32_t row : tables_) table_of_row_[row] = kNone;
+  step_tables_.append(std::span(sequence.transition_of).last(length - 1), tables_, table_of_step_);
 }
 
 Chain StreamedChain::structure() const {

@@ -7,6 +7,7 @@
 
 #include "espalier/base/workspace.h"
 #include "espalier/features/chain_features.h"
+#include "espalier/features/step_tables.h"
 #include "espalier/structures/chain.h"
 
 namespace espalier {
@@ -31,7 +32,7 @@ class StreamedChain {
   bool tied_ = true;
   std::vector<std::uint32_t> tables_;         // rows of transitions, each once, in the order of the steps
   std::vector<std::uint32_t> table_of_step_;  // untied: from each token to the next
-  std::vector<std::uint32_t> table_of_row_;   // kNone between two calls
+  StepTables step_tables_;
   std::vector<float> scores_;
   std::vector<double> double_scores_;
 };

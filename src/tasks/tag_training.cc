@@ -28,23 +28,17 @@ struct DevSet {
   DevSet(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries)
       : labels(copy(dictionaries.labels)),
         examples(read_tag(path, input, dictionaries, labels)),
-        problem(ChainExamples(examples.sequences, chain_shape(dictionaries), seen_gold(dictionaries))) {}
+        features(examples.sequences, chain_shape(dictionaries)) {}
 
   static Dictionary copy(const Dictionary& names) {
     Dictionary grows;
     for (std::uint32_t id = 0; id < names.size(); ++id) grows.add(names.name(id));
     return grows;
   }
-  // A problem knows only training's labels. Decoding never looks at the gold ones.
-  std::vector<std::uint32_t> seen_gold(const TagDictionaries& dictionaries) const {
-    std::vector<std::uint32_t> gold = examples.labels;
-    for (std::uint32_t& label : gold) label = label < dictionaries.labels.size() ? label : 0;
-    return gold;
-  }
 
   Dictionary labels;
   TagExamples examples;
-  ChainProblem problem;
+  ChainFeatures features;
 };
 
 Evaluation evaluate(const DevSet& dev, const Weights& theta) {
@@ -55,9 +49,9 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
   Workspace ws;
   const Sequences& sequences = dev.examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const Chain structure = dev.problem.examples().structure(i);
+    const Chain structure = chain_of(dev.features, i, nullptr);
     s.resize(structure.num_statistics());
-    dev.problem.score(i, theta, 1.0f, s, ws);
+    dev.features.score(i, theta, 1.0f, s, ws);
     best.resize(sequences.length(i));
     structure.decode_into(std::span<const float>(s), best, ws);
     gold.clear();

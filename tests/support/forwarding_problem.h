@@ -17,6 +17,7 @@ class ForwardingProblem : public Problem {
   double weight(std::size_t i) const override { return inner_.weight(i); }
   double cost_offset(std::size_t i) const override { return inner_.cost_offset(i); }
   double squared_diameter(std::size_t i) const override { return inner_.squared_diameter(i); }
+  double squared_change(std::size_t i) const override { return inner_.squared_change(i); }
   void add_gold(std::size_t i, float scale, Out out) const override { inner_.add_gold(i, scale, out); }
   void add_gold(std::size_t i, double scale, DoubleOut out) const override { inner_.add_gold(i, scale, out); }
   void add_cost(std::size_t i, float scale, Out out) const override { inner_.add_cost(i, scale, out); }
