@@ -12,6 +12,7 @@
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/sgd.h"
+#include "support/history_checks.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 
@@ -19,6 +20,8 @@ namespace espalier {
 namespace {
 
 using test_support::ChainData;
+using test_support::expect_gaps;
+using test_support::expect_rising_dual;
 using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::random_chain_data;
@@ -80,13 +83,6 @@ Certificate by_lbfgs(const Objective& objective, double gap = 1e-10) {
   return {summary.history.back().primal, summary.history.back().dual};
 }
 
-// No dual above any primal, at any report.
-void expect_gaps(const Summary& summary, const std::string& where) {
-  for (const Progress& now : summary.history) {
-    EXPECT_GE(now.gap(), -1e-12 * now.primal) << where << ", report " << now.epoch;
-  }
-}
-
 TEST(EgOnChains, ReachesTheOptimumOfEveryLossInEveryWay) {
   const double l2 = 2;
   for (const Kind& kind : kKinds) {
@@ -143,11 +139,7 @@ TEST(EgOnChains, SafeAndPaperStepsNeverLowerTheDual) {
           const std::string where = describe(kind, loss, options);
           ASSERT_GE(summary.history.size(), 15u) << where;
           expect_gaps(summary, where);
-          for (std::size_t t = 1; t < summary.history.size(); ++t) {
-            const Progress &before = summary.history[t - 1], &now = summary.history[t];
-            // Scores are stored as floats.
-            ASSERT_GE(now.dual, before.dual - 1e-6 * (1 + std::abs(now.dual))) << where << ", report " << t;
-          }
+          expect_rising_dual(summary, where);
         }
       }
     }

@@ -14,12 +14,15 @@
 #include "espalier/solvers/lbfgs.h"
 #include "support/counting_problem.h"
 #include "support/error_message.h"
+#include "support/history_checks.h"
 #include "support/random_problem.h"
 
 namespace espalier {
 namespace {
 
 using test_support::CountingProblem;
+using test_support::expect_gaps;
+using test_support::expect_rising_dual;
 using test_support::MulticlassData;
 using test_support::OwnedProblem;
 using test_support::random_data;
@@ -158,12 +161,6 @@ Certificate reference(const MulticlassProblem& problem, const Loss& loss, double
   return {summary.history.back().primal, summary.history.back().dual};
 }
 
-void expect_gaps(const Summary& summary, const std::string& where) {
-  for (const Progress& now : summary.history) {
-    EXPECT_GE(now.gap(), -1e-12 * now.primal) << where << ", report " << now.epoch;
-  }
-}
-
 TEST(Eg, ReachesTheOptimumOfEveryLossInEveryWay) {
   const OwnedProblem owned(1, {.examples = 20, .attributes = 8, .labels = 4});
   const double l2 = 2;
@@ -207,11 +204,7 @@ TEST(Eg, SafeAndPaperStepsNeverLowerTheDual) {
         const std::string where = describe(loss, options);
         ASSERT_GE(summary.history.size(), 15u) << where;
         expect_gaps(summary, where);
-        for (std::size_t t = 1; t < summary.history.size(); ++t) {
-          const Progress &before = summary.history[t - 1], &now = summary.history[t];
-          // Scores are stored as floats.
-          ASSERT_GE(now.dual, before.dual - 1e-6 * (1 + std::abs(now.dual))) << where << ", report " << t;
-        }
+        expect_rising_dual(summary, where);
       }
     }
   }
