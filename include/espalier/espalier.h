@@ -6,6 +6,7 @@
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
 #include "espalier/base/output.h"
+#include "espalier/base/parallel.h"
 #include "espalier/base/parse_number.h"
 #include "espalier/base/prefetch.h"
 #include "espalier/base/progress.h"

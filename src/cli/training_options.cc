@@ -38,14 +38,16 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
       ->capture_default_str()
       ->check(whole_number_from(0));
-  command.add_option("--threads", threads, "this version trains with 1")
+  command
+      .add_option("--threads", threads,
+                  "threads to train with; only with 1 does the same seed give the same model")
       ->capture_default_str()
       ->check(whole_number_from(1));
   command.add_option("--log", log, "write the run as JSON, one object a line");
   command.add_option("--report-every", report_every, "passes at most between two reports")
       ->capture_default_str()
       ->check(positive_number());
-  command.add_option("--order", order, "eg: how examples are picked: gap, random, shuffled, cyclic")
+  command.add_option("--sampling", sampling, "eg: how examples are picked: gap, random, shuffled, cyclic")
       ->capture_default_str();
   command.add_option("--step", step, "eg: how steps are chosen: auto, paper, safe")->capture_default_str();
   command.add_option("--start", start, "eg: first duals: gold, uniform")->capture_default_str();
@@ -57,14 +59,13 @@ Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 const SolverEntry& TrainingOptions::checked_solver() const { return find_solver(solver, checked_loss()); }
 
 SolverSettings TrainingOptions::checked_settings() const {
-  if (threads != 1)
-    throw Error(fmt::format("--threads {}: this version trains on one thread; expected 1", threads));
   SolverSettings settings;
   settings.stopping.gap = gap;
   settings.stopping.passes = passes;
   if (seconds) settings.stopping.seconds = *seconds;
   settings.seed = seed;
-  settings.order = parse_order(order);
+  settings.threads = threads;
+  settings.sampling = parse_sampling(sampling);
   settings.step = parse_eg_step(step);
   settings.start = parse_eg_start(start);
   settings.report_every = report_every;
@@ -91,7 +92,7 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
   if (seconds) json["seconds"] = *seconds;
   json.update({{"seed", seed},
                {"threads", threads},
-               {"order", order},
+               {"sampling", sampling},
                {"step", step},
                {"start", start},
                {"report_every", report_every}});

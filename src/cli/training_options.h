@@ -19,11 +19,11 @@ namespace espalier::cli {
 struct TrainingOptions {
   std::string task, train, dev, output, log;
   std::string loss = "crf", solver = "eg";
-  std::string order = "gap", step = "auto", start = "gold";
+  std::string sampling = "gap", step = "auto", start = "gold";
   double gap = 1e-3, passes = 1000, report_every = 5;
   std::optional<double> seconds;
   std::uint64_t seed = 1;
-  int threads = 1;
+  std::size_t threads = 1;
   bool quiet = false;
   ClassifyOptions classify;  // each task looks at its own
   TagOptions tag;

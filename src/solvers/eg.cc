@@ -68,7 +68,7 @@ class Eg {
         inverse_beta_(objective.loss.inverse_beta()),
         l2_(objective.l2),
         w_(problem_.weight_shape()),
-        schedule_(options.order, n_, options.seed),
+        schedule_(options.sampling, n_, options.seed),
         priorities_(n_, 0.0f),
         stuck_(n_, false) {
     std::size_t longest = 0;

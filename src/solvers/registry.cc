@@ -13,7 +13,7 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
                const Observer& observer) {
   EgOptions options;
   options.stopping = settings.stopping;
-  options.order = settings.order;
+  options.sampling = settings.sampling;
   options.step = settings.step;
   // Duals of a maximum are saturated: what has no mass at one l2 takes longer to come back at the next than to be found
   // anew (a path of max-margin chains: 76 passes instead of 21 for its third value, 318 instead of 29 for its fourth).

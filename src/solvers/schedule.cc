@@ -10,30 +10,31 @@
 
 namespace espalier {
 
-Order parse_order(std::string_view name) {
-  if (name == "gap") return Order::gap;
-  if (name == "random") return Order::random;
-  if (name == "shuffled") return Order::shuffled;
-  if (name == "cyclic") return Order::cyclic;
-  throw Error(
-      fmt::format("--order: {} is no order; expected gap, random, shuffled or cyclic", in_quotes(name)));
+Sampling parse_sampling(std::string_view name) {
+  if (name == "gap") return Sampling::gap;
+  if (name == "random") return Sampling::random;
+  if (name == "shuffled") return Sampling::shuffled;
+  if (name == "cyclic") return Sampling::cyclic;
+  throw Error(fmt::format("--sampling: {} is no way of sampling; expected gap, random, shuffled or cyclic",
+                          in_quotes(name)));
 }
 
-Schedule::Schedule(Order order, std::size_t n, std::uint64_t seed) : order_(order), n_(n), random_(seed) {
+Schedule::Schedule(Sampling sampling, std::size_t n, std::uint64_t seed)
+    : sampling_(sampling), n_(n), random_(seed) {
   round_.reserve(n);
 }
 
 std::span<const std::uint32_t> Schedule::next_round(std::span<const float> priorities) {
   const bool fresh = std::exchange(fresh_, false);
-  if (order_ == Order::gap && !fresh) {
+  if (sampling_ == Sampling::gap && !fresh) {
     draw_by_priority(priorities);
-  } else if (order_ == Order::random) {
+  } else if (sampling_ == Sampling::random) {
     round_.resize(n_);
     for (auto& i : round_) i = static_cast<std::uint32_t>(random_.below(n_));
   } else {
     round_.resize(n_);
     std::iota(round_.begin(), round_.end(), 0u);
-    if (order_ != Order::cyclic) random_.shuffle(std::span(round_));
+    if (sampling_ != Sampling::cyclic) random_.shuffle(std::span(round_));
   }
   return round_;
 }

@@ -2,35 +2,14 @@
 #include <iterator>
 
 #include "espalier/base/error.h"
-#include "espalier/features/templates.h"
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/common.h"
 #include "tasks/streamed_chain.h"
-#include "tasks/tag_common.h"
+#include "tasks/tag_model.h"
 
 namespace espalier {
 namespace {
-
-TagInput stored_input(const StoredTask& stored) {
-  TagInput input;
-  input.format = stored_format(stored, parse_tag_format);
-  if (input.format == TagFormat::crfsuite) return input;
-  input.num_columns = stored.settings.at("columns").get<std::size_t>();
-  input.label_column = stored.settings.at("label_column").get<std::size_t>() - 1;
-  input.templates = stored.array("templates");
-  input.template_name = stored.file;
-  if (input.label_column >= input.num_columns) {
-    throw Error::in(stored.file,
-                    fmt::format("label column {} of {}", stored.settings.at("label_column").dump(),
-                                stored.settings.at("columns").dump()),
-                    "train the model anew");
-  }
-  if (!input.templates.empty()) {
-    Templates(input.templates, input.template_name).check_columns(input.num_columns, input.label_column);
-  }
-  return input;
-}
 
 // What separates the fields of a line, so that one more can be added.
 char separator(std::string_view line) {
@@ -86,26 +65,15 @@ class TagWriter {
 class TagPredictor final : public Predictor {
  public:
   explicit TagPredictor(const StoredTask& stored)
-      : theta_(stored.theta), loss_(stored.loss), input_(stored_input(stored)) {
-    dictionaries_.labels = load_dictionary("labels", stored);
-    dictionaries_.attributes = load_dictionary("attributes", stored);
-    dictionaries_.transitions = load_dictionary("transitions", stored);
-    shape_ = chain_shape(dictionaries_);
-    if (theta_.shape != shape_.weights()) {
-      throw Error::in(stored.file,
-                      fmt::format("{} x {} weights for {}, {} of transitions", theta_.shape.rows,
-                                  theta_.shape.width, describe(), shape_.num_transition_attributes),
-                      "expected one for each label, or pair of them; train the model anew");
-    }
-  }
+      : theta_(stored.theta), loss_(stored.loss), model_(TagModel::load(stored)), shape_(model_.shape()) {}
 
   void predict(const std::string& input, const PredictOptions& options,
                const std::function<void(std::string_view)>& write) const override {
     check_marginals(options, loss_);
     check_format(options.format);
-    TagStream stream(input, input_, dictionaries_, false);
+    TagStream stream(input, model_.input, model_.dictionaries, false);
     StreamedChain chain(shape_, theta_);
-    TagWriter writer(input_.format, dictionaries_.labels, write);
+    TagWriter writer(model_.input.format, model_.dictionaries.labels, write);
     std::vector<std::uint32_t> best;
     std::vector<double> mu;
     Workspace ws;
@@ -128,7 +96,7 @@ class TagPredictor final : public Predictor {
 
   Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const override {
     check_format(format);
-    TagStream stream(gold, input_, dictionaries_, true);
+    TagStream stream(gold, model_.input, model_.dictionaries, true);
     StreamedChain chain(shape_, theta_);
     ChunkScores scores;
     std::vector<std::uint32_t> best;
@@ -143,20 +111,20 @@ class TagPredictor final : public Predictor {
       predicted.clear();
       for (std::size_t t = 0; t < best.size(); ++t) {
         right.push_back(stream.label(t));
-        predicted.push_back(dictionaries_.labels.name(best[t]));
+        predicted.push_back(model_.dictionaries.labels.name(best[t]));
       }
       scores.add(right, predicted);
     }
     // Data of another format, or of other templates, would only look like a very bad model.
-    if (known == 0 && dictionaries_.attributes.size() > 0) {
-      throw Error::in(
-          gold == "-" ? "standard input" : gold, "no attribute that the model knows",
-          fmt::format("expected data like that of its training, in the format {}", to_string(input_.format)));
+    if (known == 0 && model_.dictionaries.attributes.size() > 0) {
+      throw Error::in(gold == "-" ? "standard input" : gold, "no attribute that the model knows",
+                      fmt::format("expected data like that of its training, in the format {}",
+                                  to_string(model_.input.format)));
     }
     return scores.evaluate();
   }
 
-  std::string describe() const override { return describe_sizes(dictionaries_); }
+  std::string describe() const override { return model_.describe(); }
 
   std::string strongest(std::size_t top) const override {
     std::string text;
@@ -164,7 +132,7 @@ class TagPredictor final : public Predictor {
       text += fmt::format("{}\n", label(y));
       append_heaviest(
           shape_.num_attributes, top, [&](std::uint32_t a) { return theta_.row(a)[y]; },
-          [&](std::uint32_t a) { return dictionaries_.attributes.name(a); }, text);
+          [&](std::uint32_t a) { return model_.dictionaries.attributes.name(a); }, text);
     }
     if (shape_.num_transition_attributes == 0) return text;
     text += "transitions\n";
@@ -179,12 +147,13 @@ class TagPredictor final : public Predictor {
     const auto out = std::back_inserter(text);
     for (std::uint32_t a = 0; a < shape_.num_attributes; ++a) {
       for (std::uint32_t y = 0; y < num_labels(); ++y) {
-        fmt::format_to(out, "{}\t{}\t{}\n", dictionaries_.attributes.name(a), label(y), theta_.row(a)[y]);
+        fmt::format_to(out, "{}\t{}\t{}\n", model_.dictionaries.attributes.name(a), label(y),
+                       theta_.row(a)[y]);
       }
     }
     for (std::uint32_t k = 0; k < num_transitions(); ++k) {
       const Transition step = transition(k);
-      fmt::format_to(out, "{}\t{}\t{}\t{}\n", dictionaries_.transitions.name(step.attribute),
+      fmt::format_to(out, "{}\t{}\t{}\t{}\n", model_.dictionaries.transitions.name(step.attribute),
                      label(step.before), label(step.after), step.weight);
     }
     return text;
@@ -197,7 +166,7 @@ class TagPredictor final : public Predictor {
   };
 
   std::size_t num_labels() const { return shape_.num_labels; }
-  std::string_view label(std::uint32_t y) const { return dictionaries_.labels.name(y); }
+  std::string_view label(std::uint32_t y) const { return model_.dictionaries.labels.name(y); }
   std::size_t num_transitions() const {
     return shape_.num_transition_attributes * num_labels() * num_labels();
   }
@@ -212,13 +181,13 @@ class TagPredictor final : public Predictor {
   std::string describe(const Transition& step) const {
     std::string pair = fmt::format("{} -> {}", label(step.before), label(step.after));
     if (shape_.num_transition_attributes == 1) return pair;
-    return fmt::format("{}  {}", pair, dictionaries_.transitions.name(step.attribute));
+    return fmt::format("{}  {}", pair, model_.dictionaries.transitions.name(step.attribute));
   }
 
   // Attributes of one format mean nothing in the other.
   void check_format(const std::optional<std::string>& format) const {
-    if (!format || parse_tag_format(*format) == input_.format) return;
-    throw Error::in("--format", fmt::format("{} for a model of {}", *format, to_string(input_.format)),
+    if (!format || parse_tag_format(*format) == model_.input.format) return;
+    throw Error::in("--format", fmt::format("{} for a model of {}", *format, to_string(model_.input.format)),
                     "expected the format that the model was trained on");
   }
 
@@ -249,8 +218,7 @@ class TagPredictor final : public Predictor {
 
   WeightsView theta_;
   Loss loss_;
-  TagInput input_;
-  TagDictionaries dictionaries_;
+  TagModel model_;
   ChainShape shape_;
 };
 

@@ -1,11 +1,13 @@
+#include <fmt/format.h>
+
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
+#include "espalier/base/text.h"
 #include "espalier/features/templates.h"
 #include "espalier/learning/chain_problem.h"
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
-#include "tasks/common.h"
-#include "tasks/tag_common.h"
+#include "tasks/tag_model.h"
 
 namespace espalier {
 namespace {
@@ -25,10 +27,10 @@ TagInput requested_input(const TagOptions& options) {
 
 // Held-out sequences, with gold labels that training may not have seen.
 struct DevSet {
-  DevSet(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries)
-      : labels(copy(dictionaries.labels)),
-        examples(read_tag(path, input, dictionaries, labels)),
-        features(examples.sequences, chain_shape(dictionaries)) {}
+  DevSet(const std::string& path, const TagModel& model)
+      : labels(copy(model.dictionaries.labels)),
+        examples(read_tag(path, model.input, model.dictionaries, labels)),
+        features(examples.sequences, model.shape()) {}
 
   static Dictionary copy(const Dictionary& names) {
     Dictionary grows;
@@ -67,12 +69,12 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
 
 class TagTrainingSet final : public TrainingSet {
  public:
-  TagTrainingSet(const std::string& path, const TagOptions& options) : input_(requested_input(options)) {
+  TagTrainingSet(const std::string& path, const TagOptions& options) {
+    model_.input = requested_input(options);
     std::optional<std::size_t> label_column;
     if (options.label_column) label_column = *options.label_column - 1;
-    train_ = read_tag_growing(path, input_, label_column, options.first, dictionaries_);
-    problem_ = std::make_unique<ChainProblem>(
-        ChainExamples(train_.sequences, chain_shape(dictionaries_), train_.labels));
+    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries);
+    problem_ = std::make_unique<ChainProblem>(ChainExamples(train_.sequences, model_.shape(), train_.labels));
   }
 
   std::string_view task() const override { return "tag"; }
@@ -80,32 +82,16 @@ class TagTrainingSet final : public TrainingSet {
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
     return fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
-                       grouped(train_.sequences.num_tokens()), describe_sizes(dictionaries_));
+                       grouped(train_.sequences.num_tokens()), model_.describe());
   }
 
-  TaskSections sections() const override {
-    TaskSections sections;
-    sections.settings["format"] = to_string(input_.format);
-    if (input_.format == TagFormat::columns) {
-      sections.settings["columns"] = input_.num_columns;
-      sections.settings["label_column"] = input_.label_column + 1;
-      // Not a setting: those are JSON, and a template is any bytes.
-      sections.arrays.emplace_back("templates", input_.templates);
-    }
-    add_dictionary("labels", dictionaries_.labels, sections);
-    add_dictionary("attributes", dictionaries_.attributes, sections);
-    add_dictionary("transitions", dictionaries_.transitions, sections);
-    return sections;
-  }
+  TaskSections sections() const override { return model_.sections(); }
 
-  void read_dev(const std::string& path) override {
-    dev_ = std::make_unique<DevSet>(path, input_, dictionaries_);
-  }
+  void read_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
   Evaluation evaluate_dev(const Weights& theta) const override { return evaluate(*dev_, theta); }
 
  private:
-  TagInput input_;
-  TagDictionaries dictionaries_;
+  TagModel model_;
   TagExamples train_;
   std::unique_ptr<ChainProblem> problem_;
   std::unique_ptr<DevSet> dev_;

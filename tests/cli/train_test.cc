@@ -71,7 +71,7 @@ TEST_F(CliTrainTest, MaxMargin) {
 }
 
 TEST_F(CliTrainTest, EveryWayOfEgMeetsTheGap) {
-  for (const char* options : {"--order random", "--order shuffled", "--order cyclic", "--step paper",
+  for (const char* options : {"--sampling random", "--sampling shuffled", "--sampling cyclic", "--step paper",
                               "--step safe", "--start uniform"}) {
     const Json certificate = train(std::string("--l2 30 --gap 0.01 ").append(options)).at("certificate");
     EXPECT_LE(certificate.at("relative_gap").get<double>(), 0.01) << options;
@@ -171,7 +171,7 @@ TEST_F(CliTrainTest, LogOfARun) {
                          {"solver", "eg"},     {"gap", 1e-5},
                          {"passes", 1000},     {"seed", 3},
                          {"threads", 1},       {"l2", 0.5},
-                         {"order", "gap"},     {"step", "auto"},
+                         {"sampling", "gap"},  {"step", "auto"},
                          {"start", "gold"},    {"format", "crfsuite"},
                          {"bias", false},      {"report_every", 1}};
   for (const auto& [key, value] : settings.items()) EXPECT_EQ(start.at(key), value) << key;

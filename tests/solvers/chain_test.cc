@@ -29,7 +29,7 @@ using test_support::RandomChainOptions;
 using test_support::Transitions;
 
 const std::vector<Loss> kLosses{Loss::crf(), Loss::svm(), Loss::softmax_margin(), {0.5, 1}, {3, 0.5}};
-const std::vector<Order> kOrders{Order::gap, Order::random, Order::shuffled, Order::cyclic};
+const std::vector<Sampling> kOrders{Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic};
 const std::vector<EgStep> kSteps{EgStep::automatic, EgStep::paper, EgStep::safe};
 const std::vector<EgStart> kStarts{EgStart::gold, EgStart::uniform};
 
@@ -49,7 +49,7 @@ std::string describe(const Kind& kind, const Loss& loss, const EgOptions& option
   const char* const orders[] = {"gap", "random", "shuffled", "cyclic"};
   const char* const steps[] = {"auto", "paper", "safe"};
   const char* const starts[] = {"gold", "uniform", "warm"};
-  return std::string(kind.name) + ": " + loss.name() + " " + orders[static_cast<int>(options.order)] + " " +
+  return std::string(kind.name) + ": " + loss.name() + " " + orders[static_cast<int>(options.sampling)] + " " +
          steps[static_cast<int>(options.step)] + " " + starts[static_cast<int>(options.start)];
 }
 
@@ -92,16 +92,16 @@ TEST(EgOnChains, ReachesTheOptimumOfEveryLossInEveryWay) {
       // The optimum is in between. EG alone narrows it down for maxima: every run has to agree with every other.
       Certificate bracket{HUGE_VAL, -HUGE_VAL};
       if (loss.smooth()) bracket = by_lbfgs(objective);
-      for (const Order order : kOrders) {
+      for (const Sampling order : kOrders) {
         for (const EgStep step : kSteps) {
           for (const EgStart start : kStarts) {
             // On a maximum, safe steps come close like 1/T. From the gold outputs they are too small for the gap order to
             // see which examples have far to go.
             const bool slow = !loss.smooth() && step == EgStep::safe;
-            if (slow && order == Order::gap && start == EgStart::gold) continue;
+            if (slow && order == Sampling::gap && start == EgStart::gold) continue;
             const double tolerance = loss.smooth() ? 1e-6 : slow ? 1e-2 : 1e-3;
             EgOptions options = to_gap(tolerance, 5000);
-            options.order = order;
+            options.sampling = order;
             options.step = step;
             options.start = start;
             const std::string where = describe(kind, loss, options);
@@ -131,7 +131,7 @@ TEST(EgOnChains, SafeAndPaperStepsNeverLowerTheDual) {
       for (const EgStep step : {EgStep::safe, EgStep::paper}) {
         for (const EgStart start : kStarts) {
           EgOptions options = to_gap(-1, 20);
-          options.order = Order::random;
+          options.sampling = Sampling::random;
           options.step = step;
           options.start = start;
           options.report_every = 1e-9;

@@ -52,10 +52,10 @@ std::size_t allocations_of(const Objective& objective, EgOptions options, double
 
 void expect_none_inside_an_epoch(const Problem& problem) {
   for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
-    for (const Order order : {Order::gap, Order::random, Order::shuffled, Order::cyclic}) {
+    for (const Sampling order : {Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic}) {
       for (const EgStep step : {EgStep::automatic, EgStep::safe}) {
         EgOptions options;
-        options.order = order;
+        options.sampling = order;
         options.step = step;
         const Objective objective{problem, loss, 1};
         const std::size_t few = allocations_of(objective, options, 5);

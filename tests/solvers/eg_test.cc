@@ -32,7 +32,7 @@ using testing::error_message;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 const std::vector<Loss> kLosses{Loss::crf(), Loss::svm(), Loss::softmax_margin(),
                                 {0.3, 0.5},  {5, 2},      {20, 1}};
-const std::vector<Order> kOrders{Order::gap, Order::random, Order::shuffled, Order::cyclic};
+const std::vector<Sampling> kOrders{Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic};
 const std::vector<EgStep> kSteps{EgStep::automatic, EgStep::paper, EgStep::safe};
 const std::vector<EgStart> kStarts{EgStart::gold, EgStart::uniform};
 
@@ -40,7 +40,7 @@ std::string describe(const Loss& loss, const EgOptions& options) {
   const char* const orders[] = {"gap", "random", "shuffled", "cyclic"};
   const char* const steps[] = {"auto", "paper", "safe"};
   const char* const starts[] = {"gold", "uniform", "warm"};
-  return loss.name() + " " + orders[static_cast<int>(options.order)] + " " +
+  return loss.name() + " " + orders[static_cast<int>(options.sampling)] + " " +
          steps[static_cast<int>(options.step)] + " " + starts[static_cast<int>(options.start)];
 }
 
@@ -168,11 +168,11 @@ TEST(Eg, ReachesTheOptimumOfEveryLossInEveryWay) {
     const Certificate truth = reference(owned.problem, loss, l2);
     ASSERT_LE(truth.relative_gap(), 1e-5) << loss.name();
     const double tolerance = loss.smooth() ? 1e-6 : 1e-3;
-    for (const Order order : kOrders) {
+    for (const Sampling order : kOrders) {
       for (const EgStep step : kSteps) {
         for (const EgStart start : kStarts) {
           EgOptions options = to_gap(tolerance, 5000);
-          options.order = order;
+          options.sampling = order;
           options.step = step;
           options.start = start;
           const std::string where = describe(loss, options);
@@ -196,7 +196,7 @@ TEST(Eg, SafeAndPaperStepsNeverLowerTheDual) {
     for (const EgStep step : {EgStep::safe, EgStep::paper}) {
       for (const EgStart start : kStarts) {
         EgOptions options = for_passes(20);
-        options.order = Order::random;
+        options.sampling = Sampling::random;
         options.step = step;
         options.start = start;
         options.report_every = 1e-9;
@@ -241,7 +241,7 @@ TEST(Eg, BoundsOfTheoremTwoHold) {
       double mean = 0;
       for (int seed = 0; seed < kSeeds; ++seed) {
         EgOptions options = for_passes(passes);
-        options.order = Order::random;
+        options.sampling = Sampling::random;
         options.step = EgStep::safe;
         options.start = EgStart::uniform;
         options.seed = static_cast<std::uint64_t>(seed);
@@ -316,12 +316,12 @@ TEST(Eg, AutomaticStepsLeaveThePlateauOfWrongOutputs) {
     wrong.refresh(owned.problem, i, ws);
   }
   for (const Loss& loss : kLosses) {
-    for (const Order order : kOrders) {
+    for (const Sampling order : kOrders) {
       for (const double l2 : {0.05, 1.0}) {
         // Hinge losses with hardly any regularisation are slow from any start; the default order copes.
-        if (!loss.smooth() && l2 < 1 && order != Order::gap) continue;
+        if (!loss.smooth() && l2 < 1 && order != Sampling::gap) continue;
         EgOptions options = to_gap(1e-3, l2 < 1 ? 2500 : 400);
-        options.order = order;
+        options.sampling = order;
         const Solution solution = solve_from(wrong, {owned.problem, loss, l2}, options);
         EXPECT_EQ(solution.summary.status, Status::converged)
             << describe(loss, options) << ", l2 " << l2 << ": " << solution.summary.message;

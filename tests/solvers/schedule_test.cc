@@ -32,21 +32,21 @@ std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> round) {
 }
 
 TEST(Schedule, Names) {
-  EXPECT_EQ(parse_order("gap"), Order::gap);
-  EXPECT_EQ(parse_order("random"), Order::random);
-  EXPECT_EQ(parse_order("shuffled"), Order::shuffled);
-  EXPECT_EQ(parse_order("cyclic"), Order::cyclic);
-  EXPECT_EQ(error_message([] { parse_order("Cyclic"); }),
-            "--order: 'Cyclic' is no order; expected gap, random, shuffled or cyclic");
+  EXPECT_EQ(parse_sampling("gap"), Sampling::gap);
+  EXPECT_EQ(parse_sampling("random"), Sampling::random);
+  EXPECT_EQ(parse_sampling("shuffled"), Sampling::shuffled);
+  EXPECT_EQ(parse_sampling("cyclic"), Sampling::cyclic);
+  EXPECT_EQ(error_message([] { parse_sampling("Cyclic"); }),
+            "--sampling: 'Cyclic' is no way of sampling; expected gap, random, shuffled or cyclic");
 }
 
 TEST(Schedule, CyclicIsTheOrderOfTheFile) {
-  Schedule schedule(Order::cyclic, 7, 1);
+  Schedule schedule(Sampling::cyclic, 7, 1);
   for (int round = 0; round < 3; ++round) EXPECT_EQ(round_of(schedule), in_order(7));
 }
 
 TEST(Schedule, ShuffledVisitsEachOnceInANewOrder) {
-  Schedule schedule(Order::shuffled, 50, 1);
+  Schedule schedule(Sampling::shuffled, 50, 1);
   const auto first = round_of(schedule), second = round_of(schedule);
   EXPECT_EQ(sorted(first), in_order(50));
   EXPECT_EQ(sorted(second), in_order(50));
@@ -57,7 +57,7 @@ TEST(Schedule, ShuffledVisitsEachOnceInANewOrder) {
 TEST(Schedule, RandomIsUniform) {
   constexpr std::size_t kSize = 20;
   constexpr int kRounds = 1000;
-  Schedule schedule(Order::random, kSize, 1);
+  Schedule schedule(Sampling::random, kSize, 1);
   std::vector<int> counts(kSize);
   bool repeats = false;
   for (int round = 0; round < kRounds; ++round) {
@@ -72,7 +72,7 @@ TEST(Schedule, RandomIsUniform) {
 }
 
 TEST(Schedule, GapBeginsWithEveryExample) {
-  Schedule schedule(Order::gap, 40, 1);
+  Schedule schedule(Sampling::gap, 40, 1);
   const std::vector<float> zero(40);
   EXPECT_EQ(sorted(round_of(schedule, zero)), in_order(40));
   EXPECT_LT(round_of(schedule, zero).size(), 40u);
@@ -86,7 +86,7 @@ TEST(Schedule, GapFollowsPriorities) {
   for (std::size_t i = 0; i < kSize; ++i) priorities[i] = static_cast<float>(i * i % 7);
   priorities[5] = 200;
   const double total = std::accumulate(priorities.begin(), priorities.end(), 0.0);
-  Schedule schedule(Order::gap, kSize, 1);
+  Schedule schedule(Sampling::gap, kSize, 1);
   round_of(schedule, priorities);
   std::vector<double> counts(kSize);
   double visits = 0;
@@ -113,7 +113,7 @@ TEST(Schedule, GapWithoutPrioritiesIsUniform) {
   constexpr std::size_t kSize = 40;
   constexpr int kRounds = 4000;
   const std::vector<float> zero(kSize);
-  Schedule schedule(Order::gap, kSize, 1);
+  Schedule schedule(Sampling::gap, kSize, 1);
   round_of(schedule, zero);
   std::vector<double> counts(kSize);
   for (int round = 0; round < kRounds; ++round) {
@@ -123,7 +123,7 @@ TEST(Schedule, GapWithoutPrioritiesIsUniform) {
 }
 
 TEST(Schedule, OneExample) {
-  for (const Order order : {Order::gap, Order::random, Order::shuffled, Order::cyclic}) {
+  for (const Sampling order : {Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic}) {
     for (const float priority : {0.0f, 3.0f}) {
       Schedule schedule(order, 1, 1);
       std::size_t visits = 0;
@@ -140,7 +140,7 @@ TEST(Schedule, OneExample) {
 
 TEST(Schedule, TheSeedDecides) {
   std::vector<float> priorities(60, 1.0f);
-  for (const Order order : {Order::gap, Order::random, Order::shuffled}) {
+  for (const Sampling order : {Sampling::gap, Sampling::random, Sampling::shuffled}) {
     Schedule one(order, 60, 7), same(order, 60, 7), other(order, 60, 8);
     bool differs = false;
     for (int round = 0; round < 4; ++round) {
@@ -155,7 +155,7 @@ TEST(Schedule, TheSeedDecides) {
 #ifdef ESPALIER_CHECKED
 TEST(ScheduleDeathTest, PrioritiesAreFiniteAndNotNegative) {
   for (const float bad : {-1.0f, std::numeric_limits<float>::infinity(), std::nanf("")}) {
-    Schedule schedule(Order::gap, 3, 1);
+    Schedule schedule(Sampling::gap, 3, 1);
     round_of(schedule, {1, 1, 1});
     EXPECT_DEATH(round_of(schedule, {1, bad, 1}), "isfinite");
   }

@@ -14,9 +14,9 @@ L2_COLOURS = dict(zip(L2, (plot.BLUE, plot.GREEN, plot.RED, plot.PURPLE)))
 # Short name: how it is called in legends, its options and its colour.
 SOLVERS = {
     "eg": ("eg", ["--solver", "eg"], plot.BLUE),
-    "paper": ("eg, the paper's steps, random order", ["--solver", "eg", "--step", "paper", "--order", "random"],
+    "paper": ("eg, the paper's steps, random order", ["--solver", "eg", "--step", "paper", "--sampling", "random"],
               plot.RED),
-    "cyclic": ("eg, the paper's steps, cyclic order", ["--solver", "eg", "--step", "paper", "--order", "cyclic"],
+    "cyclic": ("eg, the paper's steps, cyclic order", ["--solver", "eg", "--step", "paper", "--sampling", "cyclic"],
                plot.GREEN),
     "lbfgs": ("L-BFGS", ["--solver", "lbfgs"], plot.ORANGE),
     "sgd": ("SGD", ["--solver", "sgd"], plot.ORANGE),

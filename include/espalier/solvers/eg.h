@@ -27,7 +27,7 @@ EgStart parse_eg_start(std::string_view name);
 
 struct EgOptions {
   StoppingRule stopping;
-  Order order = Order::gap;
+  Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
   EgStart start = EgStart::gold;
   std::uint64_t seed = 1;

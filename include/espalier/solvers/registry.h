@@ -24,7 +24,8 @@ struct Training {
 struct SolverSettings {
   StoppingRule stopping;
   std::uint64_t seed = 1;
-  Order order = Order::gap;
+  std::size_t threads = 1;
+  Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
   EgStart start = EgStart::gold;  // of a first run; one with duals at hand goes on from them
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit

@@ -11,7 +11,7 @@
 namespace espalier {
 
 // In which order an online solver visits the examples.
-enum class Order {
+enum class Sampling {
   gap,       // often where an example's gap is large, rarely where it is settled
   random,    // uniformly with replacement, as the theorems have it
   shuffled,  // a new permutation each round
@@ -19,7 +19,7 @@ enum class Order {
 };
 
 // Throws Error listing the orders for a name that is none.
-Order parse_order(std::string_view name);
+Sampling parse_sampling(std::string_view name);
 
 // Hands out rounds of examples. A round of `gap` order draws a quarter of n visits: example i is drawn
 //   c_i = n/4 [ (1 - lambda) p_i / sum_j p_j + lambda / n ]
@@ -29,7 +29,7 @@ Order parse_order(std::string_view name);
 // of them yet.
 class Schedule {
  public:
-  Schedule(Order order, std::size_t n, std::uint64_t seed);
+  Schedule(Sampling sampling, std::size_t n, std::uint64_t seed);
 
   // Requires one finite priority >= 0 for each example, for `gap` order.
   std::span<const std::uint32_t> next_round(std::span<const float> priorities);
@@ -37,7 +37,7 @@ class Schedule {
  private:
   void draw_by_priority(std::span<const float> priorities);
 
-  Order order_;
+  Sampling sampling_;
   std::size_t n_;
   Random random_;
   bool fresh_ = true;
