@@ -46,6 +46,7 @@
 #include "espalier/solvers/schedule.h"
 #include "espalier/solvers/sgd.h"
 #include "espalier/structures/chain.h"
+#include "espalier/structures/label_ngrams.h"
 #include "espalier/structures/multiclass.h"
 #include "espalier/structures/structure.h"
 #include "espalier/tasks/chunks.h"

@@ -1,0 +1,53 @@
+#include "espalier/structures/label_ngrams.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+bool shorter_first(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
+  if (a.size() != b.size()) return a.size() < b.size();
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+}  // namespace
+
+LabelNgrams::LabelNgrams(std::size_t num_labels, std::vector<std::vector<std::uint32_t>> ngrams)
+    : num_labels_(num_labels), ngrams_(std::move(ngrams)) {
+  for (const auto& labels : ngrams_) {
+    ESPALIER_EXPECT(labels.size() >= 2);
+    for (const std::uint32_t label : labels) ESPALIER_EXPECT(label < num_labels_);
+  }
+  std::sort(ngrams_.begin(), ngrams_.end(), shorter_first);
+  ESPALIER_EXPECT(std::adjacent_find(ngrams_.begin(), ngrams_.end()) == ngrams_.end());
+}
+
+std::size_t LabelNgrams::order() const { return ngrams_.empty() ? 1 : ngrams_.back().size() - 1; }
+
+std::optional<std::size_t> LabelNgrams::find(std::span<const std::uint32_t> labels) const {
+  const auto at = std::lower_bound(ngrams_.begin(), ngrams_.end(), labels,
+                                   [](const auto& a, const auto& b) { return shorter_first(a, b); });
+  if (at == ngrams_.end() || !std::equal(at->begin(), at->end(), labels.begin(), labels.end())) return {};
+  return static_cast<std::size_t>(at - ngrams_.begin());
+}
+
+LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<const std::size_t> offsets,
+                            std::size_t num_labels, std::size_t shortest, std::size_t longest) {
+  std::set<std::vector<std::uint32_t>> seen;
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    const auto sequence = labels.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    for (std::size_t n = shortest; n <= longest && n <= sequence.size(); ++n) {
+      for (std::size_t t = 0; t + n <= sequence.size(); ++t) {
+        const auto ngram = sequence.subspan(t, n);
+        seen.emplace(ngram.begin(), ngram.end());
+      }
+    }
+  }
+  return LabelNgrams(num_labels, {seen.begin(), seen.end()});
+}
+
+}  // namespace espalier
