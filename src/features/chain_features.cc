@@ -55,6 +55,25 @@ void accumulate_chain(const Sequences& sequences, std::size_t i, std::span<const
   }
 }
 
+void accumulate_share(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
+                      const ChainShape& shape, std::span<const double> delta, RowShare share,
+                      DoubleWeights& w, Workspace& ws) {
+  const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
+  const auto add = [&](const kernels::SparseRowRange& rows, const double* change, Workspace::Frame& frame) {
+    kernels::accumulate_row_range(as_kernel(w), entries_of_share(rows, share, frame), change);
+  };
+  {
+    Workspace::Frame frame(ws);
+    add(as_kernel(sequences.tokens.range(begin, end)), delta.data(), frame);
+  }
+  const double* table = delta.data() + (end - begin) * labels;
+  for (const std::uint32_t row : tables) {
+    Workspace::Frame frame(ws);
+    add(expand(sequences.transitions.row(row), shape, frame), table, frame);
+    table += labels * labels;
+  }
+}
+
 double squared_length(const SparseRows::Row& row) {
   double sum = 0;
   for (std::size_t j = 0; j < row.ids.size(); ++j) sum += static_cast<double>(row.value(j)) * row.value(j);
@@ -86,12 +105,13 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
     rows_.clear();
     table_of_.reserve(sequences.num_tokens());
   }
+  const std::vector<float> frequencies = sequences.tokens.frequencies(shape.num_attributes, size());
   StepTables tables;
   sizes_.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
     token_overlap_.add_example(sequences.tokens, begin, end);
-    sizes_.push_back(sizes_of(i));
+    sizes_.push_back(sizes_of(i, frequencies));
     if (tied()) continue;
     table_of_.push_back(0);  // no step leads into a first token
     tables.append(std::span(sequences.transition_of).subspan(begin + 1, end - begin - 1), rows_, table_of_);
@@ -102,11 +122,15 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
   table_overlap_.finish();
 }
 
-ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i) const {
+ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const float> frequencies) const {
   const std::size_t begin = sequences_.offsets[i], end = sequences_.offsets[i + 1];
-  double tokens = 0, steps = 0, squared_steps = 0;
+  double tokens = 0, common = 0, steps = 0, squared_steps = 0;
   for (std::size_t t = begin; t < end; ++t) {
-    tokens += squared_length(sequences_.tokens.row(t));
+    const SparseRows::Row row = sequences_.tokens.row(t);
+    tokens += squared_length(row);
+    for (std::size_t j = 0; j < row.ids.size(); ++j) {
+      common += frequencies[row.ids[j]] * static_cast<double>(row.value(j)) * row.value(j);
+    }
     if (t == begin) continue;
     const double step = squared_length(sequences_.transitions.row(tied() ? 0 : sequences_.transition_of[t]));
     steps += std::sqrt(step);
@@ -116,8 +140,10 @@ ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i) const {
   // together move F by no more than the sum of what they move it by alone. One label is a pair at its position, and in
   // the tables of the steps to and from it.
   const double diameter = 2 * (token_overlap_.largest_squared_norm(i) + steps * steps);
-  const double change = 2 * (tokens + 2 * squared_steps) / static_cast<double>(end - begin);
-  return {diameter, change};
+  const double moved = tokens + 2 * squared_steps;
+  const double change = 2 * moved / static_cast<double>(end - begin);
+  // Every sequence has transitions.
+  return {diameter, change, moved > 0 ? (common + 2 * squared_steps) / moved : 0};
 }
 
 std::span<const std::uint32_t> ChainFeatures::tables(std::size_t i) const {
@@ -148,6 +174,11 @@ void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weig
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,
                                Workspace& ws) const {
   accumulate_chain(sequences_, i, rows(i), shape_, delta, w, ws);
+}
+
+void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                               Workspace& ws) const {
+  accumulate_share(sequences_, i, rows(i), shape_, delta, share, w, ws);
 }
 
 template <class Real>

@@ -12,14 +12,18 @@ void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::s
 
 RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {
   squared_lengths_.reserve(rows.size());
+  overlaps_.reserve(rows.size());
+  const std::vector<float> frequencies = rows.frequencies(shape.rows, rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = rows.row(i);
-    double sum = 0;
+    double sum = 0, common = 0;
     for (std::size_t j = 0; j < row.ids.size(); ++j) {
-      ESPALIER_EXPECT(row.ids[j] < shape.rows);
-      sum += static_cast<double>(row.value(j)) * row.value(j);
+      const double square = static_cast<double>(row.value(j)) * row.value(j);
+      sum += square;
+      common += square * frequencies[row.ids[j]];
     }
     squared_lengths_.push_back(sum);
+    overlaps_.push_back(sum > 0 ? static_cast<float>(common / sum) : 0.0f);
   }
 }
 
@@ -37,6 +41,13 @@ void RowFeatures::accumulate(std::size_t i, std::span<const float> delta, Weight
 }
 void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const {
   kernels::accumulate_rows(as_kernel(w), as_kernel(rows_.row(i)), delta.data());
+}
+
+void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                             Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto entries = entries_of_share(as_kernel(rows_.range(i, i + 1)), share, frame);
+  kernels::accumulate_row_range(as_kernel(w), entries, delta.data());
 }
 
 double RowFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {

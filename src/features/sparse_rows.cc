@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "espalier/base/error.h"
+
 namespace espalier {
 
 namespace {
@@ -68,6 +70,16 @@ void SparseRows::prefetch(std::size_t begin, std::size_t end) const {
     __builtin_prefetch(ids_.data() + j);
     if (!values_.empty()) __builtin_prefetch(values_.data() + j);
   }
+}
+
+std::vector<float> SparseRows::frequencies(std::size_t num_attributes, std::size_t n) const {
+  std::vector<float> result(num_attributes, 0.0f);
+  for (const std::uint32_t id : ids_) {
+    ESPALIER_EXPECT(id < num_attributes);
+    ++result[id];
+  }
+  for (float& count : result) count = std::min(1.0f, count / static_cast<float>(n));
+  return result;
 }
 
 }  // namespace espalier

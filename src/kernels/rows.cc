@@ -13,6 +13,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/partial-inl.h"
+#include "kernels/shared-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels {
@@ -25,9 +26,9 @@ inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.valu
 template <class D, class W>
 HWY_INLINE hn::Vec<D> load_as(D d, const W* from) {
   if constexpr (std::is_same_v<W, hn::TFromD<D>>) {
-    return hn::Load(d, from);
+    return load_shared(d, from);
   } else {
-    return hn::PromoteTo(d, hn::Load(hn::Rebind<W, D>(), from));
+    return hn::PromoteTo(d, load_shared(hn::Rebind<W, D>(), from));
   }
 }
 
@@ -111,7 +112,7 @@ HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& 
     Real* row = w.data + x.ids[j] * w.stride + column;
     const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
     for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::Store(hn::MulAdd(value, change[v], hn::Load(d, row + v * lanes)), d, row + v * lanes);
+      store_shared(hn::MulAdd(value, change[v], load_shared(d, row + v * lanes)), d, row + v * lanes);
     }
   }
 }

@@ -36,7 +36,8 @@ class Minimiser {
         run_(options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         point_(theta.shape()),
-        gradient_(theta.shape()) {}
+        gradient_(theta.shape()),
+        sweep_(options.threads) {}
 
   Summary minimise();
 
@@ -63,8 +64,8 @@ class Minimiser {
   Run run_;
   Visits visits_;
   BestDual best_dual_;
-  Workspace ws_;
   DoubleWeights point_, gradient_;
+  Sweep sweep_;
   bool started_ = false;    // the first point has been evaluated
   bool over_ = false;       // evaluate nothing any more
   bool certified_ = false;  // the report that ended the run was exact
@@ -139,19 +140,27 @@ double Minimiser::evaluate(const double* x, double* g) {
 // last example.
 bool Minimiser::add_examples(double& primal) {
   const Problem& problem = objective_.problem;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    if (visits_.exhausted()) return false;
-    Workspace::Frame frame(ws_);
-    const std::size_t length = problem.num_statistics(i);
-    const auto s = frame.take<double>(length), pi = frame.take<double>(length);
-    const double omega = problem.weight(i);
-    primal += omega * example_loss(objective_, i, point_, s, pi, ws_);
-    for (double& p : pi) p *= omega;
-    problem.add_gold(i, -omega, pi);
-    problem.accumulate(i, pi, gradient_, ws_);
-    visits_.count();
-  }
-  return true;
+  bool complete = true;
+  std::size_t counted = 0;
+  const auto go_on = [&](std::size_t examples) {
+    visits_.count(examples - counted);
+    counted = examples;
+    return complete = !visits_.exhausted();
+  };
+  primal += sweep_.accumulate(
+      problem, gradient_,
+      [&](std::size_t i, DoubleOut pi, Workspace& ws) {
+        Workspace::Frame frame(ws);
+        const auto s = frame.take<double>(pi.size());
+        const double omega = problem.weight(i);
+        const double loss = example_loss(objective_, i, point_, s, pi, ws);
+        for (double& p : pi) p *= omega;
+        problem.add_gold(i, -omega, pi);
+        return omega * loss;
+      },
+      go_on);
+  if (complete) visits_.count(problem.size() - counted);
+  return complete;
 }
 
 void Minimiser::report(const double* x, double primal, double squared_gradient) {
@@ -170,7 +179,7 @@ void Minimiser::report(const double* x, double primal, double squared_gradient) 
 }
 
 Certificate Minimiser::certify_theta() {
-  Certificate certificate = certify_implied(objective_, theta_);
+  Certificate certificate = certify_implied(objective_, theta_, sweep_);
   certificate.passes = visits_.passes();
   return best_dual_.improve(certificate);
 }

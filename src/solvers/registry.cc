@@ -19,6 +19,7 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
   // anew (a path of max-margin chains: 76 passes instead of 21 for its third value, 318 instead of 29 for its fourth).
   options.start = training.dual && objective.loss.smooth() ? EgStart::warm : settings.start;
   options.seed = settings.seed;
+  options.threads = settings.threads;
   options.report_every = settings.report_every;
   if (!training.dual) training.dual.emplace(objective.problem);
   return eg(objective, options, *training.dual, training.theta, observer);
@@ -34,6 +35,7 @@ Summary run_lbfgs(const Objective& objective, const SolverSettings& settings, Tr
                   const Observer& observer) {
   LbfgsOptions options;
   options.stopping = settings.stopping;
+  options.threads = settings.threads;
   start_weights(objective, training);
   return lbfgs(objective, options, training.theta, observer);
 }

@@ -94,7 +94,7 @@ double Descent::choose_rate(Weights& theta) {
     if (outcome == Outcome::diverged) continue;
     run_.pause();
     const double value =
-        options_.dev_error ? options_.dev_error(candidate) : evaluate_primal(objective_, candidate, ws_);
+        options_.dev_error ? options_.dev_error(candidate) : evaluate_primal(objective_, candidate);
     if (value < best) {
       std::swap(theta, candidate);
       best = value;

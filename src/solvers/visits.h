@@ -13,18 +13,20 @@ class Visits {
   Visits(const StoppingRule& rule, const Run& run, std::size_t num_examples)
       : rule_(rule), run_(run), num_examples_(num_examples) {}
 
-  void count() { ++count_; }
+  void count(std::size_t visits = 1) { count_ += visits; }
   double passes() const { return static_cast<double>(count_) / static_cast<double>(num_examples_); }
-  bool exhausted() const {
+  bool exhausted() {
     if (rule_.interrupted() || passes() >= rule_.passes) return true;
     // Reading the clock takes a good part of a visit to a small example.
-    return count_ % 64 == 0 && run_.exhausted(passes());
+    if (count_ < next_look_) return false;
+    next_look_ = count_ + 64;
+    return run_.exhausted(passes());
   }
 
  private:
   const StoppingRule& rule_;
   const Run& run_;
-  std::size_t num_examples_, count_ = 0;
+  std::size_t num_examples_, count_ = 0, next_look_ = 0;
 };
 
 }  // namespace espalier

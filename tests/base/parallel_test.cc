@@ -50,5 +50,23 @@ TEST(RunInParallel, ThrowsTheFailureOfTheFirstWorkerAfterAllAreDone) {
   EXPECT_EQ(done, 4);
 }
 
+TEST(Team, RunsJobAfterJobAndGoesOnAfterAFailure) {
+  Team team(3);
+  EXPECT_EQ(team.size(), 3u);
+  std::vector<int> calls(3, 0);
+  for (int job = 0; job < 1000; ++job) {
+    const Team::Job count = [&](std::size_t worker) {
+      ++calls[worker];
+      if (job == 500) throw std::runtime_error("no");
+    };
+    if (job == 500) {
+      EXPECT_THROW(team.run(count), std::runtime_error);
+    } else {
+      team.run(count);
+    }
+  }
+  EXPECT_EQ(calls, std::vector<int>(3, 1000));
+}
+
 }  // namespace
 }  // namespace espalier

@@ -59,11 +59,12 @@ RC_GTEST_PROP(Certificate, NoGapButTheExamplesAtTheDualsOwnWeights, ()) {
   const Objective objective{owned.problem, any_loss(), 1};
   const DualState dual = any_dual(owned.problem);
   Workspace ws;
-  const DualValue value = evaluate_dual(objective, dual, ws);
+  Sweep sweep;
+  const DualValue value = evaluate_dual(objective, dual);
   Weights theta;
   theta.assign(value.w, 1 / objective.l2);
   std::vector<double> gaps;
-  const Certificate certificate = certify(objective, theta, dual, value, ws, &gaps);
+  const Certificate certificate = certify(objective, theta, dual, value, sweep, &gaps);
   double sum = 0;
   for (std::size_t i = 0; i < gaps.size(); ++i) sum += owned.problem.weight(i) * gaps[i];
   const double rounded = 0x1p-48 * euclidean_squared_norm(value.w) / (objective.l2 * objective.l2);
@@ -91,7 +92,7 @@ RC_GTEST_PROP(CertifyImplied, GapIsThatOfTheGradient, ()) {
   }
   const double expected = euclidean_squared_norm(gradient) / (2 * objective.l2);
   RC_ASSERT(std::abs(certificate.gap() - expected) <= rounding(certificate) + 1e-11 / objective.loss.beta);
-  RC_ASSERT(certificate.primal == evaluate_primal(objective, theta, ws));
+  RC_ASSERT(certificate.primal == evaluate_primal(objective, theta));
 }
 
 // For a maximum it is a bound, and no worse than that of one best output an example or of softmax at a
@@ -195,7 +196,7 @@ TEST(Certificate, ImpossibleOutputsHaveNoShare) {
   Workspace ws;
   for (const Loss loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
     const Objective objective{owned.problem, loss, 1};
-    const DualValue value = evaluate_dual(objective, dual, ws);
+    const DualValue value = evaluate_dual(objective, dual);
     const auto expected =
         test_support::enumerate_dual(owned.problem, loss, 1, probabilities(owned.problem, dual));
     EXPECT_NEAR(value.value, expected.value, 1e-11 * std::abs(expected.value)) << loss.name();

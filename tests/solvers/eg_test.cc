@@ -147,7 +147,7 @@ Certificate plain_quadratic_program(const MulticlassProblem& problem, const Loss
   }
   Weights theta;
   theta.assign(w, 1 / l2);
-  certificate.primal = evaluate_primal({problem, loss, l2}, theta, ws);
+  certificate.primal = evaluate_primal({problem, loss, l2}, theta);
   return certificate;
 }
 
@@ -234,7 +234,7 @@ TEST(Eg, BoundsOfTheoremTwoHold) {
       divergence += std::log(static_cast<double>(structure.num_statistics())) - structure.entropy(s, ws);
     }
     const double best = optimal.last().primal;
-    const double first = evaluate_dual(objective, DualState(owned.problem), ws).value;
+    const double first = evaluate_dual(objective, DualState(owned.problem)).value;
     bool says_something = false;
     for (const double passes : {1.0, 4.0, 16.0}) {
       constexpr int kSeeds = 200;

@@ -64,7 +64,7 @@ RC_GTEST_PROP(Lbfgs, GradientIsTheDerivativeOfThePrimal, ()) {
       up.row(r)[k] += h;
       down.row(r)[k] -= h;
       const double slope =
-          (evaluate_primal(objective, up, ws) - evaluate_primal(objective, down, ws)) / (2.0 * h);
+          (evaluate_primal(objective, up) - evaluate_primal(objective, down)) / (2.0 * h);
       // The third derivative of a loss grows with beta^2: 100 h^2/6 is about 1e-6.
       RC_ASSERT(std::abs(slope - g.row(r)[k]) < 1e-5 * (1 + std::abs(slope)));
     }
@@ -98,7 +98,7 @@ RC_GTEST_PROP(Lbfgs, ReachesTheOptimumOfSmoothLosses, ()) {
   }
   // Independent of the solver's own numbers: P - P* <= |grad P|^2/(2 l2).
   Workspace ws;
-  const double primal = evaluate_primal(objective, theta, ws);
+  const double primal = evaluate_primal(objective, theta);
   RC_ASSERT(primal == summary.history.back().primal);
   RC_ASSERT(euclidean_squared_norm(gradient(objective, theta)) / (2 * l2) <= 1e-8 * primal);
   for (std::size_t r = 0; r < theta.shape().rows; ++r) {

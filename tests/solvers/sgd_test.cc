@@ -63,7 +63,7 @@ std::function<double(const DoubleWeights&)> by_primal(const Objective& objective
     Weights rounded;
     rounded.assign(theta);
     Workspace ws;
-    return evaluate_primal(objective, rounded, ws);
+    return evaluate_primal(objective, rounded);
   };
 }
 
@@ -162,7 +162,7 @@ RC_GTEST_PROP(Sgd, ReportsAreTrueCertificates, ()) {
   // Five passes to choose eta_0, then one a report.
   for (std::size_t t = 0; t < 5; ++t) RC_ASSERT(summary.history[t].passes == 5.0 + static_cast<double>(t));
   Workspace ws;
-  RC_ASSERT(evaluate_primal(objective, theta, ws) == summary.history.back().primal);
+  RC_ASSERT(evaluate_primal(objective, theta) == summary.history.back().primal);
 }
 
 TEST(Sgd, ComesCloseToTheOptimum) {

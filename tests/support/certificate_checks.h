@@ -33,8 +33,8 @@ std::vector<std::vector<double>> probabilities(const StructuredProblem<Examples>
 template <class Examples>
 void check_dual(const StructuredProblem<Examples>& problem, const Loss& loss, double l2,
                 const DualState& dual) {
-  Workspace ws;
-  const DualValue value = evaluate_dual({problem, loss, l2}, dual, ws);
+  Sweep sweep;
+  const DualValue value = evaluate_dual({problem, loss, l2}, dual);
   const auto expected = enumerate_dual(problem, loss, l2, probabilities(problem, dual));
   const double norm = euclidean_squared_norm(expected.w);
   RC_ASSERT(std::abs(value.value - expected.value) <=
@@ -52,7 +52,7 @@ void check_primal(const StructuredProblem<Examples>& problem, const Loss& loss, 
                   const Weights& theta) {
   Workspace ws;
   const double expected = enumerate_primal(problem, loss, l2, theta);
-  RC_ASSERT(std::abs(evaluate_primal({problem, loss, l2}, theta, ws) - expected) <=
+  RC_ASSERT(std::abs(evaluate_primal({problem, loss, l2}, theta) - expected) <=
             1e-12 * (1 + expected + 1 / loss.beta));
 }
 
@@ -62,9 +62,10 @@ void check_gaps(const StructuredProblem<Examples>& problem, const Loss& loss, do
                 const DualState& dual) {
   const Objective objective{problem, loss, l2};
   Workspace ws;
-  const DualValue value = evaluate_dual(objective, dual, ws);
+  Sweep sweep;
+  const DualValue value = evaluate_dual(objective, dual);
   std::vector<double> gaps{-7};
-  const Certificate certificate = certify(objective, theta, dual, value, ws, &gaps);
+  const Certificate certificate = certify(objective, theta, dual, value, sweep, &gaps);
   RC_ASSERT(gaps.size() == problem.size());
 
   const auto u = probabilities(problem, dual);
@@ -97,7 +98,7 @@ void check_gaps(const StructuredProblem<Examples>& problem, const Loss& loss, do
             1e-9 * (std::abs(certificate.primal) + std::abs(certificate.dual)) + 1e-13);
 
   // With gaps, without them, and with everything left to certify(): the same.
-  const Certificate plain = certify(objective, theta, dual, value, ws),
+  const Certificate plain = certify(objective, theta, dual, value, sweep),
                     whole = certify(objective, theta, dual);
   RC_ASSERT(std::abs(plain.primal - certificate.primal) <= rounding(certificate));
   RC_ASSERT(plain.dual == certificate.dual);

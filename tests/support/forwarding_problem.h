@@ -18,6 +18,7 @@ class ForwardingProblem : public Problem {
   double cost_offset(std::size_t i) const override { return inner_.cost_offset(i); }
   double squared_diameter(std::size_t i) const override { return inner_.squared_diameter(i); }
   double squared_change(std::size_t i) const override { return inner_.squared_change(i); }
+  double overlap(std::size_t i) const override { return inner_.overlap(i); }
   void add_gold(std::size_t i, float scale, Out out) const override { inner_.add_gold(i, scale, out); }
   void add_gold(std::size_t i, double scale, DoubleOut out) const override { inner_.add_gold(i, scale, out); }
   void add_cost(std::size_t i, float scale, Out out) const override { inner_.add_cost(i, scale, out); }
@@ -36,6 +37,10 @@ class ForwardingProblem : public Problem {
   }
   void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
     inner_.accumulate(i, delta, w, ws);
+  }
+  void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const override {
+    inner_.accumulate(i, delta, share, w, ws);
   }
   double squared_norm(std::size_t i, In delta, Workspace& ws) const override {
     return inner_.squared_norm(i, delta, ws);

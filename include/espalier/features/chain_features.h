@@ -53,20 +53,24 @@ class ChainFeatures {
   void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const;
+  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const float> delta) const;
   double squared_norm(std::size_t i, std::span<const double> delta) const;
   // An upper bound on |F_i(chi(y) - chi(y'))|^2 over all pairs of outputs.
   double squared_diameter(std::size_t i) const { return sizes_[i].diameter; }
   // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label.
   double squared_change(std::size_t i) const { return sizes_[i].change; }
+  // The part of it in rows that another sequence, picked at random, has too.
+  double overlap(std::size_t i) const { return sizes_[i].overlap; }
 
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:
   struct Sizes {
-    double diameter, change;
+    double diameter, change, overlap;
   };
-  Sizes sizes_of(std::size_t i) const;
+  Sizes sizes_of(std::size_t i, std::span<const float> frequencies) const;
   // Rows of sequences.transitions: the tables of sequence i.
   std::span<const std::uint32_t> rows(std::size_t i) const;
   template <class Real>

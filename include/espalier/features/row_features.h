@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/workspace.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
 
@@ -29,11 +30,16 @@ class RowFeatures {
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const;
 
+  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const;
+
   // |F_i delta|^2
   double squared_norm(std::size_t i, std::span<const float> delta) const;
   double squared_norm(std::size_t i, std::span<const double> delta) const;
   // |x_i|^2
   double squared_length(std::size_t i) const { return squared_lengths_[i]; }
+  // The part of |x_i|^2 in attributes that another row, picked at random, has too.
+  double overlap(std::size_t i) const { return overlaps_[i]; }
 
   void prefetch(std::size_t i, Prefetch what) const {
     if (what == Prefetch::location) __builtin_prefetch(squared_lengths_.data() + i);
@@ -44,6 +50,7 @@ class RowFeatures {
   const SparseRows& rows_;
   WeightShape shape_;
   std::vector<double> squared_lengths_;
+  std::vector<float> overlaps_;
 };
 
 }  // namespace espalier

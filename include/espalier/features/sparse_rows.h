@@ -58,6 +58,9 @@ class SparseRows {
     return {offsets_.data() + begin, ids_.data(), values_.empty() ? nullptr : values_.data(), end - begin};
   }
 
+  // For each attribute, its entries divided by n, at most 1: how likely one of n examples is to have it.
+  std::vector<float> frequencies(std::size_t num_attributes, std::size_t n) const;
+
   // Rows are visited in random order, and then nothing of them is in cache.
   void prefetch(std::size_t i, Prefetch what) const;
   // Where rows begin to end - 1 are known to lie, their contents.

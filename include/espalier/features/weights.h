@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "espalier/base/aligned.h"
@@ -20,6 +21,16 @@ constexpr std::size_t row_stride(std::size_t width) {
 struct WeightShape {
   std::size_t rows = 0, width = 0;
   friend bool operator==(const WeightShape&, const WeightShape&) = default;
+};
+
+// Some of the rows, for one of several threads: each row is in exactly one of `of` shares.
+struct RowShare {
+  std::size_t part, of;
+  bool has(std::uint32_t row) const {
+    // Rows of neighbouring attributes, which often come together, go to different threads.
+    const std::uint32_t scattered = row * 0x9e3779b1u;
+    return (std::uint64_t{scattered} * of) >> 32 == part;
+  }
 };
 
 // Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a

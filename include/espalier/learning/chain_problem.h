@@ -35,6 +35,7 @@ class ChainExamples {
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
+  double overlap(std::size_t i) const { return features_->overlap(i); }
   void prefetch(std::size_t i, Prefetch what) const;
   const Factored* factored() const { return factored_.get(); }
 
@@ -64,6 +65,10 @@ class ChainExamples {
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace& ws) const {
     features_->accumulate(i, delta, w, ws);
+  }
+  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const {
+    features_->accumulate(i, delta, share, w, ws);
   }
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {

@@ -29,6 +29,7 @@ class MulticlassExamples {
   double cost_offset(std::size_t) const { return 0; }
   // z_i - chi(y) is a difference of two unit vectors: |F_i(z_i - chi(y))|^2 = 2 |x_i|^2.
   double squared_diameter(std::size_t i) const { return 2 * features_.squared_length(i); }
+  double overlap(std::size_t i) const { return features_.overlap(i); }
   void prefetch(std::size_t i, Prefetch what) const { features_.prefetch(i, what); }
   const Factored* factored() const { return factored_.get(); }
 
@@ -52,6 +53,10 @@ class MulticlassExamples {
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
     features_.accumulate(i, delta, w);
+  }
+  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const {
+    features_.accumulate(i, delta, share, w, ws);
   }
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {

@@ -34,6 +34,10 @@ class Problem {
   // example typically move. Roughly: solvers scale their first steps by it.
   virtual double squared_change(std::size_t i) const { return squared_diameter(i); }
 
+  // Which part of |F_i delta|^2 lies in rows of weights that another example, picked at random, changes too: 0 for examples
+  // with nothing in common, 1 where each changes all. Roughly: solvers with several threads count on it.
+  virtual double overlap(std::size_t) const { return 1; }
+
   virtual void add_gold(std::size_t i, float scale, Out out) const = 0;  // += scale z_i
   virtual void add_gold(std::size_t i, double scale, DoubleOut out) const = 0;
   virtual void add_cost(std::size_t i, float scale, Out out) const = 0;  // += scale p_i
@@ -45,6 +49,12 @@ class Problem {
   virtual void score(std::size_t i, const DoubleWeights& w, double scale, DoubleOut s, Workspace&) const = 0;
   virtual void accumulate(std::size_t i, In delta, Weights& w, Workspace&) const = 0;  // w += F_i delta
   virtual void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace&) const = 0;
+  // The same for the rows of a share: threads with different ones do not meet. A problem that cannot tell leaves all rows to
+  // the first share.
+  virtual void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
+                          Workspace& ws) const {
+    if (share.part == 0) accumulate(i, delta, w, ws);
+  }
   virtual double squared_norm(std::size_t i, In delta, Workspace&) const = 0;  // |F_i delta|^2
   virtual double squared_norm(std::size_t i, DoubleIn delta, Workspace&) const = 0;
   virtual double squared_norm(const Weights& w) const {

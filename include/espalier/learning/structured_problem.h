@@ -13,6 +13,8 @@ namespace espalier {
 // for example i, templates or overloads in both precisions:
 //   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i, what) factored()
 //   squared_change(i)                               where outputs have parts; else it is the diameter
+//   overlap(i)                                      where it is not the safe 1
+//   accumulate(i, delta, share, w, ws)              where several threads should add to the weights at once
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
@@ -32,6 +34,10 @@ class StructuredProblem final : public Problem {
   double squared_change(std::size_t i) const override {
     if constexpr (requires { examples_.squared_change(i); }) return examples_.squared_change(i);
     return examples_.squared_diameter(i);
+  }
+  double overlap(std::size_t i) const override {
+    if constexpr (requires { examples_.overlap(i); }) return examples_.overlap(i);
+    return Problem::overlap(i);
   }
   void prefetch(std::size_t i, Prefetch what) const override { examples_.prefetch(i, what); }
   const Factored* factored() const override { return examples_.factored(); }
@@ -59,6 +65,14 @@ class StructuredProblem final : public Problem {
   }
   void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
     examples_.accumulate(i, delta, w, ws);
+  }
+  void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const override {
+    if constexpr (requires { examples_.accumulate(i, delta, share, w, ws); }) {
+      examples_.accumulate(i, delta, share, w, ws);
+    } else {
+      Problem::accumulate(i, delta, share, w, ws);
+    }
   }
   double squared_norm(std::size_t i, In delta, Workspace& ws) const override {
     return examples_.squared_norm(i, delta, ws);

@@ -31,6 +31,9 @@ struct EgOptions {
   EgStep step = EgStep::automatic;
   EgStart start = EgStart::gold;
   std::uint64_t seed = 1;
+  std::size_t threads = 1;  // only with 1 does the same seed give the same bits
+  // The workers of `threads` take turns on one thread: slow, but repeatable. For tests of how many of them get along.
+  bool in_turns = false;
   double report_every = 5;  // passes at most between two reports; a report costs about two passes of time
 };
 

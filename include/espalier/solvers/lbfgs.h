@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
 
@@ -7,6 +9,7 @@ namespace espalier {
 
 struct LbfgsOptions {
   StoppingRule stopping;
+  std::size_t threads = 1;  // the result is the same with any number of them
   int history = 10;  // pairs of vectors kept, as in Collins et al. 2008
 };
 

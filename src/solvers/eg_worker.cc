@@ -1,0 +1,240 @@
+// Online exponentiated gradient on the dual (Collins et al. 2008, sections 3, 4 and 7).
+//
+//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
+//
+// one example at a time. With u_i kept as scores s_i, theta = w(u)/l2 and the direction
+//
+//   d = F_i'theta + gamma p_i - s_i/beta          the gradient of D in u_i, seen through the statistics
+//
+// an update is s' = s + eta d (Lemma 1 and the updates below it, for every beta and gamma at once), followed
+// by w += omega_i F_i(mu - mu'). Its exact effect on the dual needs no further look at w:
+//
+//   D(u') - D(u) = omega { a - KL(u'|u)/beta - q/2 },     a = d.(mu' - mu),   q = omega |F_i(mu' - mu)|^2 /
+//   l2
+//
+// (the paper's formula in section 7 after cancelling what is equal on both sides, so that small changes are
+// not lost in the rounding of large entropies).
+//
+// Cost per visit: one score, one inference for each eta tried, one accumulate. Memory: s and mu of every
+// example, w.
+
+#include "solvers/eg_worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/vectors.h"
+
+namespace espalier {
+namespace {
+
+// Step sizes tried on one example before it is left as it is.
+constexpr int kMostTrials = 40;
+
+}  // namespace
+
+EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& options)
+    : objective(of),
+      problem(of.problem),
+      dual(duals),
+      step(options.step),
+      inverse_beta(of.loss.inverse_beta()),
+      l2(of.l2),
+      w(problem.weight_shape()),
+      priorities(problem.size(), 0.0f),
+      stuck(problem.size(), 0) {}
+
+EgWorker::EgWorker(EgShared& shared) : shared_(shared), problem_(shared.problem) {
+  std::size_t longest = 0;
+  for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
+  for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_, &delta_}) memory->resize(longest);
+}
+
+struct EgWorker::Trial {
+  double eta = 0;
+  double a = 0;          // d.(mu' - mu) >= 0
+  double curvature = 0;  // |F_i(mu' - mu)|^2 / (eta a)
+  double gain = 0;       // D(u') - D(u)
+  double noise = 0;      // how much of omega a may be rounding of the marginals
+  double tolerance = 0;  // how much of the gain
+  double log_z = 0;
+
+  // A loss that rounding explains is none. Where nearly all mass is on one output, a is small and its sign
+  // open: whoever insisted on a gain there would never leave that output.
+  bool failed() const { return !(gain >= -tolerance); }
+};
+
+// d = F_i'theta + gamma p_i - s_i/beta, centred: for beta = infinity, scores would otherwise grow with every visit until
+// floats could no longer tell outputs in balance apart.
+void EgWorker::look(std::size_t i) {
+  const Out d = direction(i);
+  problem_.score(i, shared_.w, static_cast<float>(1 / shared_.l2), d, ws_);
+  if (shared_.objective.loss.gamma != 0)
+    problem_.add_cost(i, static_cast<float>(shared_.objective.loss.gamma), d);
+  const In s = shared_.dual.s(i);
+  const auto shrink = static_cast<float>(shared_.inverse_beta);
+  for (std::size_t k = 0; k < s.size(); ++k) d[k] -= shrink * s[k];
+  problem_.centre(i, shared_.dual.mu(i), d);
+}
+
+void EgWorker::step(std::size_t i) {
+  Trial trial;
+  switch (shared_.step) {
+    case EgStep::automatic:
+      trial = automatic_step(i);
+      break;
+    case EgStep::paper:
+      trial = paper_step(i);
+      break;
+    case EgStep::safe:
+      trial = try_step(i, shared_.safe_eta);
+      break;
+  }
+  shared_.priorities[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));
+  if (trial.eta > 0) move(i, trial);
+}
+
+bool EgWorker::step_by(std::size_t i, double eta) {
+  const Trial trial = try_step(i, eta);
+  move(i, trial);
+  return !trial.failed();
+}
+
+// s' = s + eta d with its marginals (in new_s_, new_mu_), mu - mu' (in delta_), and what it would do to the
+// dual.
+EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
+  ++trials_;
+  const In s = shared_.dual.s(i), mu = shared_.dual.mu(i), d = direction(i);
+  const std::size_t length = s.size();
+  const Out new_s{new_s_.data(), length}, new_mu{new_mu_.data(), length}, delta{delta_.data(), length};
+  const auto step = static_cast<float>(eta);
+  for (std::size_t k = 0; k < length; ++k) new_s[k] = s[k] + step * d[k];
+
+  Trial trial;
+  trial.eta = eta;
+  trial.log_z = problem_.log_partition(i, new_s, new_mu, ws_);
+  const kernels::MarginalChange change =
+      kernels::change_along(d.data(), mu.data(), new_mu.data(), delta.data(), length);
+  trial.a = change.gain;
+
+  // KL(u'|u) = eta d.mu' - log Z' + log Z. KL(u'|u) + KL(u|u') = eta a, and for close distributions the two
+  // are equal: then half of it is more exact than the difference of logarithms.
+  double kl = eta * trial.a / 2;
+  constexpr double kClose = 1e-4;
+  if (eta * trial.a > kClose) kl = eta * change.mean - (trial.log_z - shared_.dual.log_z(i));
+
+  const double omega = problem_.weight(i);
+  constexpr double kRounding = 0x1p-23;
+  trial.noise = omega * kRounding * change.absolute;
+  // Marginals that are rounded to mu (1 + kRounding) move by kRounding of the diameter, whatever the step. Where d is zero
+  // on all that has mass, nothing else is seen of it.
+  const double diameter = problem_.squared_diameter(i);
+  trial.tolerance = trial.noise + omega * omega * kRounding * kRounding * diameter / (2 * shared_.l2);
+  const double squared_norm = problem_.squared_norm(i, delta, ws_);
+  // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is rounding.
+  trial.curvature = trial.a > 0 ? std::min(squared_norm / (eta * trial.a), diameter) : 0;
+  trial.gain = omega * (trial.a - kl * shared_.inverse_beta -
+                        omega * shared_.crowding(i) * squared_norm / (2 * shared_.l2));
+  if (!std::isfinite(trial.gain)) trial.gain = -std::numeric_limits<double>::infinity();
+  return trial;
+}
+
+// The step that maximises the dual's parabola along the update. To second order a = eta V with V =
+// Var_u(d), KL = eta^2 V/2 and |F_i(mu' - mu)|^2 = eta^2 c V with the curvature c, so the gain omega { eta
+// V - eta^2 V/2 (1/beta + omega c/l2) } is largest at
+//   eta = 1 / (1/beta + omega c/l2).
+// c comes from the example's last visit. Where a step fails, its own c gives the next one.
+EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
+  const double omega = problem_.weight(i);
+  float& curvature = shared_.dual.curvature(i);
+  // Before anything is known: a tenth of the bound, about right for ten equally likely outputs.
+  if (curvature == 0) curvature = static_cast<float>(0.1 * problem_.squared_change(i));
+  const double quadratic = omega * shared_.crowding(i) / shared_.l2;
+  const auto best_eta = [&](double c) { return 1 / (shared_.inverse_beta + quadratic * c); };
+  // A curvature measured on a nearly settled distribution is far too small for one that moves.
+  constexpr double kFastestGrowth = 1.25;
+  constexpr double kNarrow = 1.25;  // where the search between two steps ends
+  const double largest = largest_step(i);
+  double low = 0, high = 0;  // steps known to be too timid and too bold
+  double eta = std::min(best_eta(curvature), largest);
+  for (int t = 0; t < kMostTrials; ++t) {
+    const Trial trial = try_step(i, eta);
+    if (trial.failed()) {
+      high = eta;
+      eta = std::min(low > 0 ? (low + high) / 2 : high / 2, best_eta(trial.curvature));
+      if (!(eta > low)) eta = (low + high) / 2;
+      if (high <= kNarrow * low) eta = low;
+      continue;
+    }
+    // A plateau: all mass on outputs that the exact gap calls wrong, so that no small step changes
+    // anything. The search ends with the boldest step that does no harm. Where outputs that have mass are
+    // in balance it may be a small one, but several visits of it bring mass to the others.
+    const bool timid = shared_.stuck[i] && omega * trial.a < EgShared::kStuckShare * shared_.priorities[i];
+    if (timid && eta < largest && (high == 0 || high > kNarrow * eta)) {
+      low = eta;
+      eta = high > 0 ? (low + high) / 2 : std::min(4 * eta, largest);
+      continue;
+    }
+    shared_.stuck[i] = 0;
+    // Where no marginal moved, nothing was measured: steps that grew on would drive the scores to where
+    // floats can no longer tell them apart.
+    if (omega * trial.a > trial.noise) {
+      const double least = curvature / kFastestGrowth;
+      curvature = static_cast<float>(std::max(trial.curvature, least));
+    }
+    return trial;
+  }
+  return {};
+}
+
+// beta lands on pi_i. beta = infinity has no such end: there it is the step that makes the most likely
+// output the least likely one whatever the scores, as far as floats can tell. An example without features
+// takes it.
+double EgWorker::largest_step(std::size_t i) {
+  if (shared_.objective.loss.smooth()) return shared_.objective.loss.beta;
+  constexpr double kNats = 500;
+  const Out d = direction(i);
+  const auto [low, high] = std::minmax_element(d.begin(), d.end());
+  return *high > *low ? kNats / (*high - *low) : 1;
+}
+
+// Section 7: halve until the dual improves, then grow by 1.05. A step that changes nothing is taken, but
+// does not grow: it could do so for ever.
+EgWorker::Trial EgWorker::paper_step(std::size_t i) {
+  for (int t = 0; t < kMostTrials; ++t) {
+    const Trial trial = try_step(i, shared_.etas[i]);
+    if (!trial.failed()) {
+      if (trial.gain > trial.noise) shared_.etas[i] *= 1.05f;
+      return trial;
+    }
+    shared_.etas[i] *= 0.5f;
+  }
+  return {};
+}
+
+// Takes the step last tried: w += omega_i F_i(mu - mu').
+void EgWorker::move(std::size_t i, const Trial& trial) {
+  const Out s = shared_.dual.s(i), mu = shared_.dual.mu(i);
+  const double omega = problem_.weight(i);
+  std::copy_n(new_s_.begin(), s.size(), s.begin());
+  std::copy_n(new_mu_.begin(), mu.size(), mu.begin());
+  shared_.dual.log_z(i) = trial.log_z;
+  const Out delta{delta_.data(), s.size()};
+  if (omega != 1) {
+    for (float& change : delta) change *= static_cast<float>(omega);
+  }
+  problem_.accumulate(i, delta, shared_.w, ws_);
+  gain_ += trial.gain;
+}
+
+// The gap of the example before its visit, read off the step. V = a/eta is the variance of d; near the
+// optimum g_i = KL(u_i|pi_i)/beta = beta V/2. Far from it (and for beta = infinity) a gap grows like the
+// spread of d, not its square.
+double EgWorker::gap_proxy(const Trial& trial) const {
+  if (!(trial.eta > 0) || !(trial.a > 0)) return 0;
+  const double spread = std::sqrt(trial.a / trial.eta);
+  return shared_.objective.loss.smooth() ? spread * spread / (2 * shared_.inverse_beta + spread) : spread;
+}
+
+}  // namespace espalier

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "espalier/base/aligned.h"
+#include "espalier/base/workspace.h"
+#include "espalier/learning/dual_state.h"
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/eg.h"
+
+namespace espalier {
+
+// What the workers of one run share. Each example is in the hands of one worker at a time; the weights are everybody's.
+struct EgShared {
+  EgShared(const Objective& of, DualState& duals, const EgOptions& options);
+
+  const Objective& objective;
+  const Problem& problem;
+  DualState& dual;
+  EgStep step;
+  double inverse_beta;
+  double l2;          // the objective's, but for the first passes of a cold start
+  Weights w;          // w(u), not divided by l2
+  double others = 0;  // workers that may change the weights between one's look and its step
+  double safe_eta = 0;
+  std::vector<float> priorities;    // omega_i times a proxy of g_i
+  std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
+  std::vector<float> etas;          // of EgStep::paper
+
+  // How many times its own quadratic term a step of example i has to count, for the steps that the others take unseen: in rows
+  // that all of them change, they would overshoot together. CoCoA+ counts every other worker in full, as if all steps went
+  // the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the overlap, 0.1 was best or next to it with 2, 8 and 16
+  // workers, on chains and on images (docs/solvers.md has a table).
+  double crowding(std::size_t i) const { return 1 + kAlike * others * problem.overlap(i); }
+
+  static constexpr double kAlike = 0.1;
+  static constexpr double kStuckShare = 1e-3;
+};
+
+// Visits examples, one at a time: look(i), then step(i). It has the memory that a visit needs, so each thread has its own.
+class EgWorker {
+ public:
+  explicit EgWorker(EgShared& shared);
+
+  // Takes in the gradient of the dual at example i, at the weights as they are.
+  void look(std::size_t i);
+  // Chooses eta by what it does to the dual, and takes the step.
+  void step(std::size_t i);
+  // The same with an eta that is given: whether it improved the dual.
+  bool step_by(std::size_t i, double eta);
+
+  std::size_t trials() const { return trials_; }  // so far; every eta tried is one
+  double gain() const { return gain_; }           // of the dual by all steps so far
+
+ private:
+  struct Trial;
+  Trial try_step(std::size_t i, double eta);
+  Trial automatic_step(std::size_t i);
+  Trial paper_step(std::size_t i);
+  double largest_step(std::size_t i);
+  double gap_proxy(const Trial& trial) const;
+  void move(std::size_t i, const Trial& trial);
+  Out direction(std::size_t i) { return {direction_.data(), problem_.num_statistics(i)}; }
+
+  EgShared& shared_;
+  const Problem& problem_;
+  AlignedVector<float> direction_, new_s_, new_mu_, delta_;
+  std::size_t trials_ = 0;
+  double gain_ = 0;
+  Workspace ws_;
+};
+
+}  // namespace espalier
