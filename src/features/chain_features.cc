@@ -102,6 +102,15 @@ double squared_length(const SparseRows::Row& row) {
   return sum;
 }
 
+// Among weights of pairs, the row of this one.
+std::optional<WeightPlace> find_pair(const ObservedPairs& pairs, std::size_t attribute, std::size_t label,
+                                     std::size_t first_row) {
+  const auto labels = pairs.labels(attribute);
+  const auto at = std::lower_bound(labels.begin(), labels.end(), label);
+  if (at == labels.end() || *at != label) return std::nullopt;
+  return WeightPlace{first_row + pairs.begin(attribute) + static_cast<std::size_t>(at - labels.begin()), 0};
+}
+
 double squared_norm_of_all(std::span<const float> delta) {
   return kernels::squared_norm(delta.data(), delta.size());
 }
@@ -119,6 +128,23 @@ WeightShape ChainShape::weights() const {
 std::size_t ChainShape::ngram_row() const {
   if (observed()) return tokens->size() + (steps ? steps->size() : 0);
   return transition_row(num_transition_attributes, 0);
+}
+
+std::optional<WeightPlace> ChainShape::token_weight(std::size_t attribute, std::size_t label) const {
+  if (tokens) return find_pair(*tokens, attribute, label, 0);
+  return WeightPlace{attribute, label};
+}
+
+std::optional<WeightPlace> ChainShape::step_weight(std::size_t attribute, std::size_t before,
+                                                   std::size_t label) const {
+  if (!has_tables()) return std::nullopt;
+  if (steps) return find_pair(*steps, attribute, before * num_labels + label, tokens->size());
+  return WeightPlace{transition_row(attribute, before), label};
+}
+
+WeightPlace ChainShape::ngram_weight(std::size_t k) const {
+  const std::size_t width = weights().width;
+  return {ngram_row() + k / width, k % width};
 }
 
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,

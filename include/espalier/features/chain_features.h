@@ -38,6 +38,11 @@ struct ChainShape {
   }
   // The first row of n-grams; they fill whole rows one after the other.
   std::size_t ngram_row() const;
+
+  // Where weights are; nullopt for those that it does not have.
+  std::optional<WeightPlace> token_weight(std::size_t attribute, std::size_t label) const;
+  std::optional<WeightPlace> step_weight(std::size_t attribute, std::size_t before, std::size_t label) const;
+  WeightPlace ngram_weight(std::size_t k) const;
 };
 
 // The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table for each of
