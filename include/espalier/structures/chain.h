@@ -17,7 +17,7 @@ template <class Real>
 struct ChainScores;
 template <class Real>
 struct NgramChainScores;
-}
+}  // namespace kernels
 
 // Which label sequences are possible, for all chains of a problem: 1 is allowed, 0 is not.
 struct ChainConstraints {
@@ -93,7 +93,7 @@ class Chain {
   // they are: sequences differ in how many of them they have, so that a shift would change the distribution.
   void centre(std::span<const float> mu, std::span<float> d) const;
 
-  // The k best sequences, best first; all that are possible, if there are not k.
+  // The k best sequences, best first; all that are possible, if there are not k. Equal ones always come in the same order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   // A sequence drawn from u.
   Output sample(std::span<const double> s, Random& random, Workspace& ws) const;
@@ -130,6 +130,8 @@ class Chain {
   double decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const;
   template <class Real>
   double argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  template <class Use>
+  void for_each_ngram_in(std::span<const std::uint32_t> y, const Use& use) const;
   template <class Real>
   void add_count(std::span<const std::uint32_t> y, Real scale, std::span<Real> out) const;
   double node_marginal(std::span<const double> clique_mu, std::size_t t, std::size_t i) const;
