@@ -147,6 +147,25 @@ WeightPlace ChainShape::ngram_weight(std::size_t k) const {
   return {ngram_row() + k / width, k % width};
 }
 
+ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
+                       std::span<const std::uint32_t> labels) {
+  ChainShape shape{counts.num_attributes, counts.num_transition_attributes, counts.num_labels};
+  const bool tied = sequences.transition_of.empty();
+  if (observed) {
+    shape.tokens = std::make_shared<ObservedPairs>(observed_pairs(sequences, labels, shape.num_attributes));
+    if (!tied) {
+      shape.steps = std::make_shared<ObservedPairs>(
+          observed_steps(sequences, labels, shape.num_labels, shape.num_transition_attributes));
+    }
+  }
+  if (order == 1 && shape.has_tables()) return shape;
+  // Without attributes of transitions neighbours are not meant to interact.
+  const bool pairs = !shape.has_tables() && shape.num_transition_attributes > 0;
+  shape.ngrams = std::make_shared<LabelNgrams>(
+      observed_ngrams(labels, sequences.offsets, shape.num_labels, pairs ? 2 : 3, order + 1));
+  return shape;
+}
+
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
                     const ChainShape& shape, WeightsView theta, std::span<float> s, Workspace& ws) {
   score_chain(sequences, 0, tables, shape, as_kernel(theta), 1.0f, s, ws);

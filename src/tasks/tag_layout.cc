@@ -75,57 +75,43 @@ void check_layout(const TagOptions& options) {
 }
 
 TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries)
-    : order_(options.order) {
-  const std::size_t num_labels = dictionaries.labels.size();
-  const Sequences& sequences = train.sequences;
-  const bool observed = options.features == kObserved;
-  const bool tied = sequences.transition_of.empty();
-  if (observed) {
-    tokens_ = std::make_shared<ObservedPairs>(
-        observed_pairs(sequences, train.labels, dictionaries.attributes.size()));
-    if (!tied) {
-      steps_ = std::make_shared<ObservedPairs>(
-          observed_steps(sequences, train.labels, num_labels, dictionaries.transitions.size()));
-    }
-  }
-  // Pairs of labels are n-grams where each has but one weight and not all have one; a template may want none.
-  const bool pairs = observed && tied && dictionaries.transitions.size() > 0;
-  if (order_ > 1 || (observed && tied)) {
-    set_ngrams(observed_ngrams(train.labels, sequences.offsets, num_labels, pairs ? 2 : 3, order_ + 1));
-  }
+    : order_(options.order),
+      shape_(chain_shape(shape(dictionaries), options.features == kObserved, order_, train.sequences,
+                         train.labels)) {
+  pack_ngrams();
 }
 
-void TagLayout::set_ngrams(LabelNgrams ngrams) {
-  for (std::size_t k = 0; k < ngrams.size(); ++k) {
-    const auto labels = ngrams.ngram(k);
+void TagLayout::pack_ngrams() {
+  for (std::size_t k = 0; k < shape_.num_ngrams(); ++k) {
+    const auto labels = shape_.ngrams->ngram(k);
     packed_ngrams_.push_back(static_cast<std::uint32_t>(labels.size()));
     packed_ngrams_.insert(packed_ngrams_.end(), labels.begin(), labels.end());
   }
-  ngrams_ = std::make_shared<LabelNgrams>(std::move(ngrams));
 }
 
 ChainShape TagLayout::shape(const TagDictionaries& dictionaries) const {
-  return {dictionaries.attributes.size(),
-          dictionaries.transitions.size(),
-          dictionaries.labels.size(),
-          tokens_,
-          steps_,
-          ngrams_};
+  ChainShape shape = shape_;
+  shape.num_attributes = dictionaries.attributes.size();
+  shape.num_transition_attributes = dictionaries.transitions.size();
+  shape.num_labels = dictionaries.labels.size();
+  return shape;
 }
 
 void TagLayout::add_to(TaskSections& sections) const {
-  sections.settings["features"] = tokens_ ? kObserved : "all";
-  sections.settings["order"] = order_;
-  if (tokens_) add_pairs("pairs", *tokens_, sections);
-  if (steps_) add_pairs("step_pairs", *steps_, sections);
-  if (tokens_) sections.settings["step_pairs"] = steps_ != nullptr;
-  if (ngrams_) sections.arrays.emplace_back("ngrams", as_bytes(std::span(packed_ngrams_)));
+  if (order_ > 1) sections.settings["order"] = order_;
+  if (shape_.ngrams) sections.arrays.emplace_back("ngrams", as_bytes(std::span(packed_ngrams_)));
+  if (!shape_.observed()) return;
+  sections.settings["features"] = kObserved;
+  sections.settings["step_pairs"] = shape_.steps != nullptr;
+  add_pairs("pairs", *shape_.tokens, sections);
+  if (shape_.steps) add_pairs("step_pairs", *shape_.steps, sections);
 }
 
 TagLayout TagLayout::load(const StoredTask& stored, const TagDictionaries& dictionaries) {
   TagLayout layout;
+  ChainShape& shape = layout.shape_;
   const std::size_t num_labels = dictionaries.labels.size();
-  // Models of version 0.1 have all features and are of order 1, and do not say so.
+  // A model of all features, or of order 1, does not say so.
   const auto features = stored.settings.value("features", std::string("all"));
   layout.order_ = stored.settings.value("order", std::size_t{1});
   if (features != "all" && features != kObserved) {
@@ -134,16 +120,16 @@ TagLayout TagLayout::load(const StoredTask& stored, const TagDictionaries& dicti
   if (layout.order_ < 1 || layout.order_ > kLargestOrder) {
     refuse(stored, fmt::format("a model of order {}", layout.order_));
   }
-  const bool observed = features == kObserved;
-  if (observed) {
-    layout.tokens_ = load_pairs("pairs", stored, dictionaries.attributes.size(), num_labels);
+  if (features == kObserved) {
+    shape.tokens = load_pairs("pairs", stored, dictionaries.attributes.size(), num_labels);
     if (stored.settings.at("step_pairs").get<bool>()) {
-      layout.steps_ =
+      shape.steps =
           load_pairs("step_pairs", stored, dictionaries.transitions.size(), num_labels * num_labels);
     }
   }
-  if (layout.order_ > 1 || (observed && !layout.steps_)) {
-    layout.set_ngrams(load_ngrams(stored, layout.order_, num_labels));
+  if (layout.order_ > 1 || !shape.has_tables()) {
+    shape.ngrams = std::make_shared<LabelNgrams>(load_ngrams(stored, layout.order_, num_labels));
+    layout.pack_ngrams();
   }
   return layout;
 }

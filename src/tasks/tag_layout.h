@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,11 +29,10 @@ class TagLayout {
   static TagLayout load(const StoredTask& stored, const TagDictionaries& dictionaries);
 
  private:
-  void set_ngrams(LabelNgrams ngrams);
+  void pack_ngrams();
 
   std::size_t order_ = 1;
-  std::shared_ptr<const ObservedPairs> tokens_, steps_;  // see ChainShape
-  std::shared_ptr<const LabelNgrams> ngrams_;
+  ChainShape shape_;                          // without its counts
   std::vector<std::uint32_t> packed_ngrams_;  // as a model file has them: the length of each, then its labels
 };
 

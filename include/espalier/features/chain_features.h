@@ -45,6 +45,11 @@ struct ChainShape {
   WeightPlace ngram_weight(std::size_t k) const;
 };
 
+// A shape with the counts of `counts`, for chains of this order: with weights for all features, or for those that were
+// observed in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are always observed ones.
+ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
+                       std::span<const std::uint32_t> labels);
+
 // The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table for each of
 // `tables`, rows of sequences.transitions, then n-grams.
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
