@@ -43,10 +43,9 @@ struct NgramScratch {
   std::size_t potentials;          // `length` rows of labels: E_t
   std::size_t forward;             // `length` rows of states: a_t
   std::size_t scaled;              // `length` times a row for each class: h_t
+  std::size_t reach;               // the same: r_t, then a_t z_t at the places of states
   std::size_t inverse;             // 1/z_t
   std::size_t arcs, turned, sums;  // of each table; sums where there are several
-  std::size_t reach;               // a row for each class: r_t
-  std::size_t mass;                // the same: a_t b_t, at the places of states
   std::size_t row;                 // of labels
   std::size_t block;               // of states
   std::size_t size = 0;
@@ -65,8 +64,7 @@ struct NgramScratch {
     arcs = take(num_arcs * arcs_size);
     turned = take(num_arcs * turned_size);
     sums = take(num_arcs > 1 ? num_arcs * arcs_size : 0);
-    reach = take(places);
-    mass = take(places);
+    reach = take(length * places);
     row = take(stride);
     block = take((automaton.num_states + 7) / 8 * 8);
   }
@@ -124,7 +122,7 @@ HWY_INLINE void turn_arcs(const NgramAutomaton& automaton, const Real* arcs, Rea
   }
 }
 
-// a_t, not yet divided, from a_{t-1}.
+// a_t, not yet divided, from a_{t-1}; in `reach` at the places of states.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void go_forward(D d, const NgramAutomaton& automaton, const Real* before, const Real* arcs,
                            const Real* potentials, Real* reach, Real* a) {
@@ -147,41 +145,42 @@ HWY_INLINE void go_forward(D d, const NgramAutomaton& automaton, const Real* bef
   for (std::size_t q = 0; q < automaton.num_states; ++q) a[q] = reach[automaton.place[q]];
 }
 
-// h_t in place of b_t, which is at the places of states. The largest b_t/z_t.
+// h_t in place of b_t, which is at the places of states, and E[y_t = j], from the forward messages at the same places. The
+// largest b_t/z_t.
 template <class D, class Real = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> scale_backward(D d, const NgramAutomaton& automaton, Real inverse_z,
-                                     const Real* potentials, Real* h) {
+HWY_INLINE hn::Vec<D> scale_backward(D d, const NgramAutomaton& automaton, Real inverse_z, const Real* reach,
+                                     const Real* potentials, Real* h, Real* nodes) {
   const std::size_t lanes = hn::Lanes(d), stride = automaton.stride;
   const Real* passes = passes_of(automaton, Real{});
   const auto inverse = hn::Set(d, inverse_z);
   auto largest = hn::Zero(d);
-  for (std::size_t c = automaton.num_classes; c-- > 0;) {
-    Real *here = h + c * stride, *parent = h + automaton.parent[c] * stride;
-    for (std::size_t k = 0; k < stride; k += lanes) {
-      const auto own = hn::Eq(hn::Load(d, passes + c * stride + k), hn::Zero(d));
-      const auto over_z = hn::IfThenElseZero(own, hn::Mul(hn::Load(d, here + k), inverse));
+  for (std::size_t k = 0; k < stride; k += lanes) {
+    const auto potential = hn::Load(d, potentials + k);
+    auto node = hn::Zero(d);
+    for (std::size_t c = automaton.num_classes; c-- > 0;) {
+      const std::size_t place = c * stride + k;
+      const auto own = hn::Eq(hn::Load(d, passes + place), hn::Zero(d));
+      const auto over_z = hn::IfThenElseZero(own, hn::Mul(hn::Load(d, h + place), inverse));
       largest = hn::Max(largest, over_z);
-      const auto scaled = hn::Mul(over_z, hn::Load(d, potentials + k));
-      hn::Store(hn::IfThenElse(own, scaled, hn::Load(d, parent + k)), d, here + k);
+      node = hn::MulAdd(hn::Load(d, reach + place), over_z, node);
+      const auto parent = hn::Load(d, h + automaton.parent[c] * stride + k);
+      hn::Store(hn::IfThenElse(own, hn::Mul(over_z, potential), parent), d, h + place);
     }
+    hn::Store(node, d, nodes + k);
   }
   return largest;
 }
 
-// b_{t-1} at the places of states, and its product with a_{t-1}.
+// b_{t-1} at the places of states.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void go_backward(D d, const NgramAutomaton& automaton, const Real* h, const Real* turned,
-                            const Real* a, Real* block, Real* b, Real* mass) {
+                            Real* block, Real* b) {
   const std::size_t labels = automaton.num_labels, stride = automaton.stride;
   for (std::size_t c = 0; c < automaton.num_classes; ++c) {
     const std::size_t begin = automaton.class_begin[c], n = automaton.class_begin[c + 1] - begin;
     product(d, h + c * stride, turned + automaton.block_begin[c] * labels, labels,
             automaton.block_begin[c + 1] - automaton.block_begin[c], block);
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::uint32_t place = automaton.place[begin + i];
-      b[place] = block[i];
-      mass[place] = a[begin + i] * block[i];
-    }
+    for (std::size_t i = 0; i < n; ++i) b[automaton.place[begin + i]] = block[i];
   }
   // Behind the last label there is no state, but the class of all labels has no parent to ask.
   const std::size_t last = (automaton.num_classes - 1) * stride;
@@ -241,7 +240,7 @@ HWY_INLINE bool ngram_marginals(D d, const NgramChainScores<Real>& scores, Real*
                                 Real* memory) {
   const ChainScores<Real>& chain = scores.chain;
   const NgramAutomaton& automaton = *scores.automaton;
-  const std::size_t lanes = hn::Lanes(d), labels = chain.labels, length = chain.length;
+  const std::size_t labels = chain.labels, length = chain.length;
   const NgramScratch at(length, chain.num_tables, automaton);
   const std::size_t stride = at.stride, num_arcs = length > 1 ? at.num_arcs : 0;
   constexpr Real kExcluded = -std::numeric_limits<Real>::infinity();
@@ -266,15 +265,17 @@ HWY_INLINE bool ngram_marginals(D d, const NgramChainScores<Real>& scores, Real*
   // a_t
   LogProduct product_of_z;
   for (std::size_t t = 0; t < length; ++t) {
-    Real* a = memory + at.forward + t * at.states;
+    Real *a = memory + at.forward + t * at.states, *reach = memory + at.reach + t * at.places;
     const Real* potentials = memory + at.potentials + t * stride;
     if (t == 0) {
       std::fill_n(a, at.states, Real{0});
+      std::fill_n(reach, at.places, Real{0});
+      std::copy_n(potentials, stride, reach + at.places - stride);
       for (std::size_t j = 0; j < labels; ++j) a[automaton.single[j]] = potentials[j];
     } else {
       std::fill(a + automaton.num_states, a + at.states, Real{0});
       go_forward(d, automaton, a - at.states, memory + at.arcs + table_of(chain, t) * at.arcs_size,
-                 potentials, memory + at.reach, a);
+                 potentials, reach, a);
     }
     const Real z = normalise(d, a, at.states);
     if (!(z * kLargest > 1)) return false;
@@ -284,26 +285,18 @@ HWY_INLINE bool ngram_marginals(D d, const NgramChainScores<Real>& scores, Real*
   *log_z = shift + product_of_z.value();
 
   // b_t and with it the marginals of nodes, then h_t.
-  std::fill_n(memory + at.mass, at.places, Real{0});
   std::fill_n(memory + at.scaled + (length - 1) * at.places, at.places, Real{1});
-  const Real* last = memory + at.forward + (length - 1) * at.states;
-  for (std::size_t q = 0; q < automaton.num_states; ++q) memory[at.mass + automaton.place[q]] = last[q];
   auto largest = hn::Zero(d);
   for (std::size_t t = length; t-- > 0;) {
     Real *h = memory + at.scaled + t * at.places, *row = memory + at.row;
-    std::fill_n(row, stride, Real{0});
-    for (std::size_t c = 0; c < automaton.num_classes; ++c) {
-      const Real* of_class = memory + at.mass + c * stride;
-      for (std::size_t k = 0; k < stride; k += lanes)
-        hn::Store(hn::Add(hn::Load(d, row + k), hn::Load(d, of_class + k)), d, row + k);
-    }
+    const auto over_z =
+        scale_backward(d, automaton, memory[at.inverse + t], memory + at.reach + t * at.places,
+                       memory + at.potentials + t * stride, h, row);
+    largest = hn::Max(largest, over_z);
     store_row(d, row, labels, mu + t * labels);
-    largest = hn::Max(largest, scale_backward(d, automaton, memory[at.inverse + t],
-                                              memory + at.potentials + t * stride, h));
     if (t > 0) {
       go_backward(d, automaton, h, memory + at.turned + table_of(chain, t) * at.turned_size,
-                  memory + at.forward + (t - 1) * at.states, memory + at.block, h - at.places,
-                  memory + at.mass);
+                  memory + at.block, h - at.places);
     }
   }
   if (!(hn::GetLane(hn::MaxOfLanes(d, largest)) <= kLargest)) return false;

@@ -32,26 +32,36 @@ NgramAutomaton::NgramAutomaton(std::size_t labels, std::span<const Labels> ngram
       beginning = without_last(beginning);
   }
 
-  // Classes: what some history extends.
-  std::map<Labels, std::uint32_t, ShorterFirst> class_named;
-  for (const Labels& history : histories) class_named.emplace(without_last(history), 0);
-  num_classes = class_named.size();
-  for (std::uint32_t longest_first = 0; auto& [name, number] : class_named)
-    number = static_cast<std::uint32_t>(num_classes) - ++longest_first;
-  const auto class_by_ending = [&](Labels ending) {
-    for (;; ending = without_first(ending)) {
-      if (const auto found = class_named.find(ending); found != class_named.end()) return found->second;
-    }
+  // Classes: what some history extends; longest first, and those with equally many states next to each other, so that a
+  // processor can tell how often loops over them run.
+  struct Class {
+    Labels name;
+    std::vector<const Labels*> members;
   };
+  std::map<Labels, std::vector<const Labels*>> extended;
+  for (const Labels& history : histories) extended[without_last(history)];
+  for (const Labels& history : histories) {
+    Labels ending = history;
+    while (!extended.contains(ending)) ending = without_first(ending);
+    extended[ending].push_back(&history);
+  }
+  std::vector<Class> classes;
+  for (const auto& [name, members] : extended) classes.push_back({name, members});
+  std::stable_sort(classes.begin(), classes.end(), [](const Class& a, const Class& b) {
+    return a.name.size() != b.name.size() ? a.name.size() > b.name.size()
+                                          : a.members.size() < b.members.size();
+  });
+  num_classes = classes.size();
+  std::map<Labels, std::uint32_t> class_named;
+  for (const Class& of : classes)
+    class_named.emplace(of.name, static_cast<std::uint32_t>(class_named.size()));
 
   // States, by class and in the order of histories within it.
-  std::vector<std::vector<const Labels*>> members(num_classes);
-  for (const Labels& history : histories) members[class_by_ending(history)].push_back(&history);
   num_states = histories.size();
   std::map<Labels, std::uint32_t, ShorterFirst> state_named;
   for (std::uint32_t c = 0; c < num_classes; ++c) {
     class_begin.push_back(static_cast<std::uint32_t>(label.size()));
-    for (const Labels* history : members[c]) {
+    for (const Labels* history : classes[c].members) {
       state_named.emplace(*history, static_cast<std::uint32_t>(label.size()));
       label.push_back(history->back());
       place.push_back(class_named.at(without_last(*history)) * static_cast<std::uint32_t>(stride) +
@@ -62,9 +72,9 @@ NgramAutomaton::NgramAutomaton(std::size_t labels, std::span<const Labels> ngram
   class_begin.push_back(static_cast<std::uint32_t>(label.size()));
   const std::size_t vector = std::min<std::size_t>(stride, 8);
   block_begin.push_back(0);
-  for (const auto& of_class : members)
+  for (const Class& of : classes)
     block_begin.push_back(
-        static_cast<std::uint32_t>(block_begin.back() + (of_class.size() + vector - 1) / vector * vector));
+        static_cast<std::uint32_t>(block_begin.back() + (of.members.size() + vector - 1) / vector * vector));
 
   shorter.resize(num_states);
   single.resize(labels);
@@ -84,10 +94,14 @@ NgramAutomaton::NgramAutomaton(std::size_t labels, std::span<const Labels> ngram
   parent.resize(num_classes);
   target.resize(num_classes * labels);
   passes_float.assign(num_classes * stride, 1);
-  // Parents are shorter: they are done before the classes that pass on to them.
-  for (const auto& [name, c] : class_named) {
-    parent[c] = name.empty() ? c : class_by_ending(without_first(name));
-    if (!name.empty()) std::copy_n(&target[parent[c] * labels], labels, &target[c * labels]);
+  // Parents are shorter and come later: they are done before the classes that pass on to them.
+  for (std::size_t c = num_classes; c-- > 0;) {
+    parent[c] = static_cast<std::uint32_t>(c);
+    for (Labels ending = classes[c].name; !ending.empty() && parent[c] == c;) {
+      ending = without_first(ending);
+      if (const auto found = class_named.find(ending); found != class_named.end()) parent[c] = found->second;
+    }
+    if (parent[c] != c) std::copy_n(&target[parent[c] * labels], labels, &target[c * labels]);
     for (const std::uint32_t state : own[c]) {
       target[c * labels + label[state]] = state;
       passes_float[place[state]] = 0;
