@@ -113,9 +113,8 @@ TEST_F(TagLayoutTest, ShowsTheWeightsThatThereAre) {
 
   const auto steps = read({"", "observed", 1, "U:%x[0,0]\nB:%x[0,0]\n"});
   const Trained untied(load_tag_predictor, steps->sections(), weights_of(*steps));
-  EXPECT_TRUE(
-      untied.predictor->all_weights().ends_with("B:x\tA\tA\t5\nB:x\tB\tA\t6\nB:y\tA\tB\t7\nB:y\tC\tB\t8\n"
-                                                "B:z\tA\tC\t9\n"))
+  EXPECT_TRUE(untied.predictor->all_weights().ends_with(
+      "B:y\tA\tB\t5\nB:y\tC\tB\t6\nB:x\tA\tA\t7\nB:x\tB\tA\t8\nB:z\tA\tC\t9\n"))
       << untied.predictor->all_weights();
   EXPECT_TRUE(untied.predictor->strongest(1).ends_with("transitions\n    +9.0000  A -> C  B:z\n"));
 }
