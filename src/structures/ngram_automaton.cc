@@ -46,6 +46,7 @@ NgramAutomaton::NgramAutomaton(std::size_t labels, std::span<const Labels> ngram
     extended[ending].push_back(&history);
   }
   std::vector<Class> classes;
+  classes.reserve(extended.size());
   for (const auto& [name, members] : extended) classes.push_back({name, members});
   std::stable_sort(classes.begin(), classes.end(), [](const Class& a, const Class& b) {
     return a.name.size() != b.name.size() ? a.name.size() > b.name.size()
