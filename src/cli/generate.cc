@@ -16,6 +16,7 @@ struct Writer {
 };
 constexpr Writer kWriters[] = {{"classify", append_classify},
                                {"tag", append_tag},
+                               {"supertag", append_supertag},
                                {"parse", append_parse},
                                {"treebank", append_treebank}};
 
@@ -23,8 +24,8 @@ const Writer& find_writer(std::string_view task) {
   for (const Writer& writer : kWriters) {
     if (writer.task == task) return writer;
   }
-  throw Error(
-      fmt::format("generate: {} is no task; expected classify, tag, parse or treebank", in_quotes(task)));
+  throw Error(fmt::format("generate: {} is no task; expected classify, tag, supertag, parse or treebank",
+                          in_quotes(task)));
 }
 
 }  // namespace
@@ -39,7 +40,9 @@ void add_generate(CLI::App& program, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   command
       ->add_option("TASK", arguments->task,
-                   "classify (topics, CRFsuite format), tag (entities), parse (CoNLL-U), treebank (brackets)")
+                   "classify (topics, CRFsuite format), tag (entities), supertag (hundreds of labels), parse "
+                   "(CoNLL-U), "
+                   "treebank (brackets)")
       ->required();
   command->add_option("-n,--sentences", arguments->sentences, "how many")
       ->capture_default_str()

@@ -44,6 +44,16 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
   command.add_option("--first", tag.first, "use only the first N training sequences")
       ->check(whole_number_from(1));
+  command
+      .add_option("--features", tag.features,
+                  "all: weights for every attribute with every label; observed: for what training saw")
+      ->capture_default_str();
+  command
+      .add_option(
+          "--order", tag.order,
+          "how many labels before one it depends on, 1 to 4; sequences of 3 and more as training saw them")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
 }
 
 std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options) {
@@ -56,6 +66,8 @@ void describe_tag(const TrainingOptions& options, Json& json) {
   if (!tag.templates.empty()) json["template"] = tag.templates;
   if (tag.label_column) json["label_column"] = *tag.label_column;
   if (tag.first) json["first"] = *tag.first;
+  json["features"] = tag.features;
+  json["order"] = tag.order;
 }
 
 constexpr TaskCommand kTasks[] = {

@@ -16,8 +16,9 @@ inline kernels::SparseRowRange as_kernel(const SparseRows::Range& range) {
   return {range.offsets, range.ids, range.values, range.size};
 }
 // Rows with only those entries that are in a share.
-inline kernels::SparseRowRange entries_of_share(const kernels::SparseRowRange& x, const RowShare& share,
-                                                Workspace::Frame& frame) {
+inline SparseRows::Range entries_of_share(const SparseRows::Range& x, const RowShare& share,
+                                          Workspace::Frame& frame) {
+  if (share.of == 1) return x;
   const std::size_t most = x.offsets[x.size] - x.offsets[0];
   const auto offsets = frame.take<std::size_t>(x.size + 1);
   const auto ids = frame.take<std::uint32_t>(most);

@@ -2,17 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <numeric>
 
 #include "espalier/base/error.h"
 #include "espalier/features/step_tables.h"
 #include "features/as_kernel.h"
+#include "features/pair_rows.h"
+#include "kernels/relaxed.h"
 #include "kernels/rows.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
 
 // The L rows of weights of each attribute of a transition, as if they were L tokens: token i has the row of `before` = i.
-kernels::SparseRowRange expand(const SparseRows::Row& row, const ChainShape& shape, Workspace::Frame& frame) {
+SparseRows::Range expand(const SparseRows::Row& row, const ChainShape& shape, Workspace::Frame& frame) {
   const std::size_t labels = shape.num_labels, entries = row.ids.size();
   const auto offsets = frame.take<std::size_t>(labels + 1);
   const auto ids = frame.take<std::uint32_t>(labels * entries);
@@ -27,51 +32,96 @@ kernels::SparseRowRange expand(const SparseRows::Row& row, const ChainShape& sha
   return {offsets.data(), ids.data(), row.values.empty() ? nullptr : values.data(), labels};
 }
 
-template <class Table, class Real>
+// n-grams as runs of weights that lie side by side: use(first n-gram of the run, its weight, n-grams in the run).
+template <class W, class Use>
+void for_each_ngram_run(const ChainShape& shape, kernels::RowTable<W> w, const Use& use) {
+  const std::size_t ngrams = shape.num_ngrams(), width = w.width == w.stride ? ngrams : w.width;
+  W* row = w.data + shape.ngram_row() * w.stride;
+  for (std::size_t k = 0; k < ngrams; k += width) {
+    use(k, row, std::min(width, ngrams - k));
+    row += w.stride;
+  }
+}
+
+template <class W, class Real>
 void score_chain(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
-                 const ChainShape& shape, const Table& w, Real scale, std::span<Real> s, Workspace& ws) {
+                 const ChainShape& shape, kernels::RowTable<const W> w, Real scale, std::span<Real> s,
+                 Workspace& ws) {
   const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
-  ESPALIER_EXPECT(s.size() == (end - begin + tables.size() * labels) * labels);
-  kernels::score_row_range(w, as_kernel(sequences.tokens.range(begin, end)), scale, s.data());
+  ESPALIER_EXPECT(s.size() == (end - begin + tables.size() * labels) * labels + shape.num_ngrams());
+  const SparseRows::Range tokens = sequences.tokens.range(begin, end);
+  if (shape.observed()) {
+    score_pairs(*shape.tokens, tokens, labels, w.data, scale, s.data());
+  } else {
+    kernels::score_row_range(w, as_kernel(tokens), scale, s.data());
+  }
   Real* table = s.data() + (end - begin) * labels;
   for (const std::uint32_t row : tables) {
-    Workspace::Frame frame(ws);
-    kernels::score_row_range(w, expand(sequences.transitions.row(row), shape, frame), scale, table);
+    if (shape.observed()) {
+      score_pairs(*shape.steps, sequences.transitions.range(row, row + 1), labels * labels,
+                  w.data + shape.tokens->size(), scale, table);
+    } else {
+      Workspace::Frame frame(ws);
+      kernels::score_row_range(w, as_kernel(expand(sequences.transitions.row(row), shape, frame)), scale,
+                               table);
+    }
     table += labels * labels;
   }
+  for_each_ngram_run(shape, w, [&](std::size_t first, const W* weights, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k)
+      table[first + k] = scale * static_cast<Real>(kernels::relaxed_load(weights + k));
+  });
 }
 
 template <class Real>
-void accumulate_chain(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
-                      const ChainShape& shape, std::span<const Real> delta, BasicWeights<Real>& w,
-                      Workspace& ws) {
-  const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
-  kernels::accumulate_row_range(as_kernel(w), as_kernel(sequences.tokens.range(begin, end)), delta.data());
-  const Real* table = delta.data() + (end - begin) * labels;
-  for (const std::uint32_t row : tables) {
-    Workspace::Frame frame(ws);
-    kernels::accumulate_row_range(as_kernel(w), expand(sequences.transitions.row(row), shape, frame), table);
-    table += labels * labels;
+void accumulate_tokens(const Sequences& sequences, std::size_t i, const ChainShape& shape,
+                       std::span<const Real> delta, RowShare share, kernels::RowTable<Real> w,
+                       Workspace& ws) {
+  Workspace::Frame frame(ws);
+  const SparseRows::Range tokens =
+      entries_of_share(sequences.tokens.range(sequences.offsets[i], sequences.offsets[i + 1]), share, frame);
+  if (shape.observed()) {
+    accumulate_pairs(*shape.tokens, tokens, shape.num_labels, delta.data(), w.data);
+  } else {
+    kernels::accumulate_row_range(w, as_kernel(tokens), delta.data());
   }
 }
 
-void accumulate_share(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
-                      const ChainShape& shape, std::span<const double> delta, RowShare share,
-                      DoubleWeights& w, Workspace& ws) {
-  const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
-  const auto add = [&](const kernels::SparseRowRange& rows, const double* change, Workspace::Frame& frame) {
-    kernels::accumulate_row_range(as_kernel(w), entries_of_share(rows, share, frame), change);
-  };
-  {
-    Workspace::Frame frame(ws);
-    add(as_kernel(sequences.tokens.range(begin, end)), delta.data(), frame);
-  }
-  const double* table = delta.data() + (end - begin) * labels;
+// Tables and n-grams.
+template <class Real>
+void accumulate_steps(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
+                      const ChainShape& shape, std::span<const Real> delta, RowShare share,
+                      kernels::RowTable<Real> w, Workspace& ws) {
+  const std::size_t labels = shape.num_labels;
+  const Real* table = delta.data() + sequences.length(i) * labels;
   for (const std::uint32_t row : tables) {
     Workspace::Frame frame(ws);
-    add(expand(sequences.transitions.row(row), shape, frame), table, frame);
+    if (shape.observed()) {
+      const auto entries = entries_of_share(sequences.transitions.range(row, row + 1), share, frame);
+      accumulate_pairs(*shape.steps, entries, labels * labels, table, w.data + shape.tokens->size());
+    } else {
+      const auto rows = expand(sequences.transitions.row(row), shape, frame);
+      kernels::accumulate_row_range(w, as_kernel(entries_of_share(rows, share, frame)), table);
+    }
     table += labels * labels;
   }
+  for_each_ngram_run(shape, w, [&](std::size_t first, Real* weights, std::size_t n) {
+    for (std::size_t k = 0; k < n; ++k) {
+      if (!share.has(static_cast<std::uint32_t>(first + k))) continue;
+      kernels::relaxed_store(weights + k, kernels::relaxed_load(weights + k) + table[first + k]);
+    }
+  });
+}
+
+// Of its attributes, each counted by the square of its value.
+double mean_frequency(const SparseRows::Row& row, std::span<const float> frequencies) {
+  double sum = 0, common = 0;
+  for (std::size_t j = 0; j < row.ids.size(); ++j) {
+    const double square = static_cast<double>(row.value(j)) * row.value(j);
+    sum += square;
+    common += square * frequencies[row.ids[j]];
+  }
+  return sum > 0 ? common / sum : 0;
 }
 
 double squared_length(const SparseRows::Row& row) {
@@ -80,7 +130,69 @@ double squared_length(const SparseRows::Row& row) {
   return sum;
 }
 
+// Among weights of pairs, the row of this one.
+std::optional<WeightPlace> find_pair(const ObservedPairs& pairs, std::size_t attribute, std::size_t label,
+                                     std::size_t first_row) {
+  const auto labels = pairs.labels(attribute);
+  const auto at = std::lower_bound(labels.begin(), labels.end(), label);
+  if (at == labels.end() || *at != label) return std::nullopt;
+  return WeightPlace{first_row + pairs.begin(attribute) + static_cast<std::size_t>(at - labels.begin()), 0};
+}
+
+double squared_norm_of_all(std::span<const float> delta) {
+  return kernels::squared_norm(delta.data(), delta.size());
+}
+double squared_norm_of_all(std::span<const double> delta) {
+  return std::inner_product(delta.begin(), delta.end(), delta.begin(), 0.0);
+}
+
 }  // namespace
+
+WeightShape ChainShape::weights() const {
+  const std::size_t width = observed() ? 1 : num_labels;
+  return {ngram_row() + (num_ngrams() + width - 1) / width, width};
+}
+
+std::size_t ChainShape::ngram_row() const {
+  if (observed()) return tokens->size() + (steps ? steps->size() : 0);
+  return transition_row(num_transition_attributes, 0);
+}
+
+std::optional<WeightPlace> ChainShape::token_weight(std::size_t attribute, std::size_t label) const {
+  if (tokens) return find_pair(*tokens, attribute, label, 0);
+  return WeightPlace{attribute, label};
+}
+
+std::optional<WeightPlace> ChainShape::step_weight(std::size_t attribute, std::size_t before,
+                                                   std::size_t label) const {
+  if (!has_tables()) return std::nullopt;
+  if (steps) return find_pair(*steps, attribute, before * num_labels + label, tokens->size());
+  return WeightPlace{transition_row(attribute, before), label};
+}
+
+WeightPlace ChainShape::ngram_weight(std::size_t k) const {
+  const std::size_t width = weights().width;
+  return {ngram_row() + k / width, k % width};
+}
+
+ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
+                       std::span<const std::uint32_t> labels) {
+  ChainShape shape{counts.num_attributes, counts.num_transition_attributes, counts.num_labels};
+  const bool tied = sequences.transition_of.empty();
+  if (observed) {
+    shape.tokens = std::make_shared<ObservedPairs>(observed_pairs(sequences, labels, shape.num_attributes));
+    if (!tied) {
+      shape.steps = std::make_shared<ObservedPairs>(
+          observed_steps(sequences, labels, shape.num_labels, shape.num_transition_attributes));
+    }
+  }
+  if (order == 1 && shape.has_tables()) return shape;
+  // Without attributes of transitions neighbours are not meant to interact.
+  const bool pairs = !shape.has_tables() && shape.num_transition_attributes > 0;
+  shape.ngrams = std::make_shared<LabelNgrams>(
+      observed_ngrams(labels, sequences.offsets, shape.num_labels, pairs ? 2 : 3, order + 1));
+  return shape;
+}
 
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
                     const ChainShape& shape, WeightsView theta, std::span<float> s, Workspace& ws) {
@@ -94,13 +206,19 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
     : sequences_(sequences),
       shape_(shape),
-      token_overlap_(shape.num_attributes),
-      table_overlap_(shape.num_transition_attributes) {
+      token_overlap_(shape.observed() ? 0 : shape.num_attributes),
+      table_overlap_(shape.observed() ? 0 : shape.num_transition_attributes) {
+  if (shape.tokens) token_pairs_.emplace(shape.tokens, shape.num_labels);
+  if (shape.steps) table_pairs_.emplace(shape.steps, shape.num_labels * shape.num_labels);
+  const auto add_tables = [&](const auto&... of_example) {
+    if (table_pairs_) table_pairs_->add_example(sequences.transitions, of_example...);
+    if (!shape_.observed()) table_overlap_.add_example(sequences.transitions, of_example...);
+  };
   ESPALIER_EXPECT(sequences.tokens.size() == sequences.num_tokens());
   ESPALIER_EXPECT(tied() || sequences.transition_of.size() == sequences.num_tokens());
   if (tied()) {
     ESPALIER_EXPECT(sequences.transitions.size() > 0);
-    table_overlap_.add_example(sequences.transitions, 0, 1);
+    add_tables(std::size_t{0}, std::size_t{1});
   } else {
     rows_.clear();
     table_of_.reserve(sequences.num_tokens());
@@ -110,28 +228,45 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
   sizes_.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
-    token_overlap_.add_example(sequences.tokens, begin, end);
+    if (token_pairs_) {
+      token_pairs_->add_example(sequences.tokens, begin, end);
+    } else {
+      token_overlap_.add_example(sequences.tokens, begin, end);
+    }
     sizes_.push_back(sizes_of(i, frequencies));
     if (tied()) continue;
     table_of_.push_back(0);  // no step leads into a first token
     tables.append(std::span(sequences.transition_of).subspan(begin + 1, end - begin - 1), rows_, table_of_);
     rows_begin_.push_back(rows_.size());
-    table_overlap_.add_example(sequences.transitions, rows(i));
+    add_tables(rows(i));
   }
   token_overlap_.finish();
   table_overlap_.finish();
+  if (token_pairs_) token_pairs_->finish();
+  if (table_pairs_) table_pairs_->finish();
+}
+
+// The largest |F_i(chi(y) - chi(y'))|^2 of outputs that differ at that token alone, steps and n-grams apart; for pairs a bound.
+double ChainFeatures::largest_change(std::size_t token) const {
+  const auto row = sequences_.tokens.row(token);
+  if (!shape_.observed()) return 2 * squared_length(row);
+  double sum = 0;
+  for (std::size_t j = 0; j < row.ids.size(); ++j) {
+    const std::size_t labels = shape_.tokens->labels(row.ids[j]).size();
+    sum += static_cast<double>(std::min<std::size_t>(2, labels)) * row.value(j) * row.value(j);
+  }
+  return sum;
 }
 
 ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const float> frequencies) const {
   const std::size_t begin = sequences_.offsets[i], end = sequences_.offsets[i + 1];
+  const std::size_t length = end - begin;
   double tokens = 0, common = 0, steps = 0, squared_steps = 0;
   for (std::size_t t = begin; t < end; ++t) {
-    const SparseRows::Row row = sequences_.tokens.row(t);
-    tokens += squared_length(row);
-    for (std::size_t j = 0; j < row.ids.size(); ++j) {
-      common += frequencies[row.ids[j]] * static_cast<double>(row.value(j)) * row.value(j);
-    }
-    if (t == begin) continue;
+    const double change = largest_change(t);
+    tokens += change;
+    common += change * mean_frequency(sequences_.tokens.row(t), frequencies);
+    if (t == begin || !shape_.has_tables()) continue;
     const double step = squared_length(sequences_.transitions.row(tied() ? 0 : sequences_.transition_of[t]));
     steps += std::sqrt(step);
     squared_steps += step;
@@ -139,11 +274,23 @@ ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const floa
   // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and steps
   // together move F by no more than the sum of what they move it by alone. One label is a pair at its position, and in
   // the tables of the steps to and from it.
-  const double diameter = 2 * (token_overlap_.largest_squared_norm(i) + steps * steps);
-  const double moved = tokens + 2 * squared_steps;
-  const double change = 2 * moved / static_cast<double>(end - begin);
+  double diameter =
+      shape_.observed() ? token_pairs_->largest_squared_norm(i) : 2 * token_overlap_.largest_squared_norm(i);
+  diameter += 2 * steps * steps;
+  double transitions = 4 * squared_steps;
+  // Likewise, there are n - 1 fewer places for an n-gram than for a label, each with at most one of that length, and one
+  // label is part of n of them.
+  if (shape_.num_ngrams() > 0) {
+    for (std::size_t n = shape_.ngrams->ngram(0).size(); n <= shape_.ngrams->order() + 1 && n <= length;
+         ++n) {
+      const auto places = static_cast<double>(length - n + 1);
+      diameter += 2 * places * places;
+      transitions += 2 * static_cast<double>(n) * places;
+    }
+  }
   // Every sequence has transitions.
-  return {diameter, change, moved > 0 ? (common + 2 * squared_steps) / moved : 0};
+  const double change = tokens + transitions;
+  return {diameter, change / static_cast<double>(length), change > 0 ? (common + transitions) / change : 0};
 }
 
 std::span<const std::uint32_t> ChainFeatures::tables(std::size_t i) const {
@@ -152,6 +299,7 @@ std::span<const std::uint32_t> ChainFeatures::tables(std::size_t i) const {
 }
 
 std::span<const std::uint32_t> ChainFeatures::rows(std::size_t i) const {
+  if (!shape_.has_tables()) return {};
   if (tied()) return {rows_.data(), length(i) > 1 ? std::size_t{1} : 0};
   return {rows_.data() + rows_begin_[i], rows_begin_[i + 1] - rows_begin_[i]};
 }
@@ -169,25 +317,37 @@ void ChainFeatures::score(std::size_t i, const DoubleWeights& w, double scale, s
   score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
 }
 void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
-  accumulate_chain(sequences_, i, rows(i), shape_, delta, w, ws);
+  constexpr RowShare kAll{0, 1};
+  accumulate_tokens(sequences_, i, shape_, delta, kAll, as_kernel(w), ws);
+  if (!tied()) return accumulate_steps(sequences_, i, rows(i), shape_, delta, kAll, as_kernel(w), ws);
+  // Every visit of every thread changes these: with 16 of them, unlocked additions would often be lost.
+  const std::lock_guard lock(tied_steps_);
+  accumulate_steps(sequences_, i, rows(i), shape_, delta, kAll, as_kernel(w), ws);
 }
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,
                                Workspace& ws) const {
-  accumulate_chain(sequences_, i, rows(i), shape_, delta, w, ws);
+  accumulate(i, delta, RowShare{0, 1}, w, ws);
 }
-
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                                Workspace& ws) const {
-  accumulate_share(sequences_, i, rows(i), shape_, delta, share, w, ws);
+  accumulate_tokens(sequences_, i, shape_, delta, share, as_kernel(w), ws);
+  accumulate_steps(sequences_, i, rows(i), shape_, delta, share, as_kernel(w), ws);
 }
 
 template <class Real>
 double ChainFeatures::squared_norm_of(std::size_t i, std::span<const Real> delta) const {
   const std::size_t labels = shape_.num_labels, nodes = length(i) * labels;
-  double sum = token_overlap_.squared_norm(i, delta.first(nodes), labels);
-  if (num_tables(i) > 0)
-    sum += table_overlap_.squared_norm(tied() ? 0 : i, delta.subspan(nodes), labels * labels);
-  return sum;
+  const std::size_t ngrams = nodes + num_tables(i) * labels * labels;
+  const auto of_nodes = delta.first(nodes);
+  double sum = token_pairs_ ? token_pairs_->squared_norm(i, of_nodes)
+                            : token_overlap_.squared_norm(i, of_nodes, labels);
+  if (num_tables(i) > 0) {
+    const auto of_tables = delta.subspan(nodes, ngrams - nodes);
+    const std::size_t example = tied() ? 0 : i;
+    sum += table_pairs_ ? table_pairs_->squared_norm(example, of_tables)
+                        : table_overlap_.squared_norm(example, of_tables, labels * labels);
+  }
+  return sum + squared_norm_of_all(delta.subspan(ngrams));
 }
 double ChainFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {
   return squared_norm_of(i, delta);
@@ -197,7 +357,11 @@ double ChainFeatures::squared_norm(std::size_t i, std::span<const double> delta)
 }
 
 void ChainFeatures::prefetch(std::size_t i, Prefetch what) const {
-  token_overlap_.prefetch(i, what);
+  if (token_pairs_) {
+    token_pairs_->prefetch(i, what);
+  } else {
+    token_overlap_.prefetch(i, what);
+  }
   if (what == Prefetch::location) {
     __builtin_prefetch(&sequences_.offsets[i]);
     return;

@@ -46,8 +46,8 @@ void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, Doubl
 void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                              Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const auto entries = entries_of_share(as_kernel(rows_.range(i, i + 1)), share, frame);
-  kernels::accumulate_row_range(as_kernel(w), entries, delta.data());
+  const auto entries = entries_of_share(rows_.range(i, i + 1), share, frame);
+  kernels::accumulate_row_range(as_kernel(w), as_kernel(entries), delta.data());
 }
 
 double RowFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {

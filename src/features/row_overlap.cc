@@ -1,8 +1,7 @@
 #include "espalier/features/row_overlap.h"
 
-#include <algorithm>
 #include <cmath>
-#include <tuple>
+#include <numeric>
 
 #include "espalier/base/error.h"
 #include "kernels/overlap.h"
@@ -12,38 +11,18 @@ namespace espalier {
 template <class RowId>
 void RowOverlap::add(const SparseRows& rows, std::size_t count, const RowId& row_id) {
   ESPALIER_EXPECT(count < kernels::kEndOfGroup);
-  for (std::size_t r = 0; r < count; ++r) {
-    for (const std::uint32_t a : rows.row(row_id(r)).ids) ++counts_[a];
-  }
-  double largest = 0;
-  shared_.clear();
-  for (std::size_t r = 0; r < count; ++r) {
-    const auto row = rows.row(row_id(r));
-    double own = 0;
-    for (std::size_t j = 0; j < row.ids.size(); ++j) {
-      const float value = row.value(j);
-      if (counts_[row.ids[j]] == 1) {
-        own += static_cast<double>(value) * value;
-      } else {
-        shared_.push_back({row.ids[j], static_cast<std::uint32_t>(r), value});
-      }
-    }
-    own_.push_back(own);
-    largest += own;
-  }
-  for (std::size_t r = 0; r < count; ++r) {
-    for (const std::uint32_t a : rows.row(row_id(r)).ids) counts_[a] = 0;
-  }
-
-  std::sort(shared_.begin(), shared_.end(), [](const Entry& a, const Entry& b) {
-    return std::tie(a.attribute, a.row) < std::tie(b.attribute, b.row);
+  const std::size_t begin = own_.size();
+  own_.resize(begin + count, 0);
+  const auto shared = entries_.split(rows, count, row_id, [&](std::size_t r, std::uint32_t, float value) {
+    own_[begin + r] += static_cast<double>(value) * value;
   });
+  double largest = std::accumulate(own_.begin() + static_cast<std::ptrdiff_t>(begin), own_.end(), 0.0);
   double sum = 0;
-  for (std::size_t j = 0; j < shared_.size(); ++j) {
-    const bool last = j + 1 == shared_.size() || shared_[j + 1].attribute != shared_[j].attribute;
-    const float value = shared_[j].value;
+  for (std::size_t j = 0; j < shared.size(); ++j) {
+    const bool last = j + 1 == shared.size() || shared[j + 1].attribute != shared[j].attribute;
+    const float value = shared[j].value;
     if (value != 1 && values_.empty()) values_.assign(members_.size(), 1.0f);
-    members_.push_back(shared_[j].row | (last ? kernels::kEndOfGroup : 0));
+    members_.push_back(shared[j].row | (last ? kernels::kEndOfGroup : 0));
     if (value != 1 || !values_.empty()) values_.push_back(value);
     sum += std::abs(value);
     if (last) {

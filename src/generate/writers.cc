@@ -53,6 +53,19 @@ void append_tag(const Sentence& sentence, std::string& out) {
   out += '\n';
 }
 
+void append_supertag(const Sentence& sentence, std::string& out) {
+  for (std::size_t i = 0; i < sentence.words.size(); ++i) {
+    fmt::format_to(std::back_inserter(out), "{}\t{}/{}", sentence.words[i], sentence.tags[i],
+                   sentence.relations[i]);
+    if (const std::size_t head = sentence.heads[i]; head > 0) {
+      out += head > i + 1 ? '>' : '<';
+      out += sentence.tags[head - 1];
+    }
+    out += '\n';
+  }
+  out += '\n';
+}
+
 void append_parse(const Sentence& sentence, std::string& out) {
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
     fmt::format_to(std::back_inserter(out), "{}\t{}\t_\t{}\t{}\t_\t{}\t{}\t_\t_\n", i + 1, sentence.words[i],

@@ -42,8 +42,8 @@ ChainExamples::ChainExamples(const Sequences& sequences, ChainShape shape, std::
       features_(std::make_shared<ChainFeatures>(sequences, shape)),
       gold_(std::move(gold)),
       constraints_(constraints),
-      omega_(std::move(omega)),
-      factored_(std::make_shared<ChainFactored>(features_, constraints)) {
+      omega_(std::move(omega)) {
+  if (!shape.ngrams) factored_ = std::make_shared<ChainFactored>(features_, constraints);
   ESPALIER_EXPECT(gold_.size() == sequences.num_tokens());
   ESPALIER_EXPECT(
       std::all_of(gold_.begin(), gold_.end(), [&](std::uint32_t y) { return y < shape.num_labels; }));

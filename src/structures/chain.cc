@@ -8,7 +8,7 @@
 //   marginals  mu_t(j) = exp( log a_t(j) + log b_t(j) - log Z ),
 //              mu_t(i, j) = exp( log a_{t-1}(i) + T_t(i, j) + s_t(j) + log b_t(j) - log Z )
 //
-// in time O(m L^2), as for the kernel.
+// in time O(m L^2), as for the kernel. Chains with n-grams have kernels/ngram_chain.cc and structures/ngram_paths.cc.
 
 #include "espalier/structures/chain.h"
 
@@ -18,52 +18,13 @@
 
 #include "espalier/base/error.h"
 #include "kernels/chain.h"
+#include "kernels/ngram_chain.h"
 #include "kernels/vectors.h"
+#include "structures/log_scores.h"
+#include "structures/ngram_paths.h"
 
 namespace espalier {
 namespace {
-
-constexpr double kExcluded = -std::numeric_limits<double>::infinity();
-
-// log sum_k exp(term(k)) for k < n.
-template <class Term>
-double log_sum(std::size_t n, const Term& term) {
-  double highest = kExcluded;
-  for (std::size_t k = 0; k < n; ++k) highest = std::max(highest, term(k));
-  if (highest == kExcluded) return kExcluded;
-  double sum = 0;
-  for (std::size_t k = 0; k < n; ++k) sum += std::exp(term(k) - highest);
-  return highest + std::log(sum);
-}
-
-// -p log p
-double surprise(double p) { return p > 0 ? -p * std::log(p) : 0; }
-
-// Scores with the constraints applied, in double.
-template <class Real>
-class LogScores {
- public:
-  LogScores(const Chain& chain, const ChainConstraints* constraints, std::span<const Real> s)
-      : chain_(chain), constraints_(constraints), s_(s) {}
-
-  double node(std::size_t t, std::size_t j) const {
-    if (constraints_) {
-      if (t == 0 && !constraints_->first[j]) return kExcluded;
-      if (t + 1 == chain_.length() && !constraints_->last[j]) return kExcluded;
-    }
-    return s_[t * chain_.num_labels() + j];
-  }
-  // From label i at t - 1 to label j at t.
-  double step(std::size_t t, std::size_t i, std::size_t j) const {
-    if (constraints_ && !constraints_->step[i * chain_.num_labels() + j]) return kExcluded;
-    return s_[chain_.step_statistic(t, i, j)];
-  }
-
- private:
-  const Chain& chain_;
-  const ChainConstraints* constraints_;
-  std::span<const Real> s_;
-};
 
 // log a and log b, `length` rows of L, and log Z.
 template <class Scores>
@@ -93,19 +54,26 @@ double log_messages(const Chain& chain, const Scores& s, std::span<double> a, st
 
 }  // namespace
 
-Chain::Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints)
-    : length_(length), num_labels_(num_labels), num_tables_(length > 1 ? 1 : 0), constraints_(constraints) {
-  ESPALIER_EXPECT(length > 0 && num_labels > 0);
+Chain::Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints,
+             const LabelNgrams* ngrams)
+    : length_(length),
+      num_labels_(num_labels),
+      num_tables_(length > 1 ? 1 : 0),
+      constraints_(constraints),
+      ngrams_(ngrams) {
+  ESPALIER_EXPECT(length > 0 && num_labels > 0 && (!ngrams || ngrams->num_labels() == num_labels));
 }
 
 Chain::Chain(std::size_t length, std::size_t num_labels, std::span<const std::uint32_t> tables,
-             std::size_t num_tables, const ChainConstraints* constraints)
+             std::size_t num_tables, const ChainConstraints* constraints, const LabelNgrams* ngrams)
     : length_(length),
       num_labels_(num_labels),
       num_tables_(num_tables),
       tables_(tables),
-      constraints_(constraints) {
-  ESPALIER_EXPECT(length > 0 && num_labels > 0 && tables.size() + 1 == length);
+      constraints_(constraints),
+      ngrams_(ngrams) {
+  ESPALIER_EXPECT(length > 0 && num_labels > 0 && (!ngrams || ngrams->num_labels() == num_labels));
+  ESPALIER_EXPECT(tables.size() + 1 == length || (ngrams && tables.empty() && num_tables == 0));
 }
 
 // Calls use(i, j, probability of label i at t - 1 and j at t).
@@ -122,6 +90,7 @@ void Chain::for_each_pair(const Scores& scores, std::size_t t, std::span<const d
 }
 
 double Chain::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+  if (ngrams_) return ngram_log_partition(*this, s, mu, ws);
   Workspace::Frame frame(ws);
   const LogScores<double> scores(*this, constraints_, s);
   const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
@@ -150,10 +119,20 @@ kernels::ChainScores<Real> Chain::as_kernel(std::span<const Real> s) const {
 }
 
 template <class Real>
+kernels::NgramChainScores<Real> Chain::as_ngram_kernel(std::span<const Real> s) const {
+  return {as_kernel(s), &ngrams_->automaton()};
+}
+
+template <class Real>
 bool Chain::log_partition_by_kernel(std::span<const Real> s, std::span<Real> mu, double& log_z,
                                     Workspace& ws) const {
   ESPALIER_EXPECT(s.size() == num_statistics() && mu.size() == num_statistics());
   Workspace::Frame frame(ws);
+  if (ngrams_) {
+    const auto scratch =
+        frame.take<Real>(kernels::ngram_chain_scratch(length_, num_tables_, ngrams_->automaton()));
+    return kernels::ngram_chain_marginals(as_ngram_kernel(s), mu.data(), &log_z, scratch.data());
+  }
   const auto scratch = frame.take<Real>(kernels::chain_scratch(length_, num_labels_, num_tables_));
   return kernels::chain_marginals(as_kernel(s), mu.data(), &log_z, scratch.data());
 }
@@ -173,10 +152,29 @@ double Chain::log_partition(std::span<const double> s, std::span<double> mu, Wor
   double log_z = 0;
   return log_partition_by_kernel(s, mu, log_z, ws) ? log_z : log_partition_reference(s, mu, ws);
 }
+
+// Calls use(k) each time that n-gram k occurs.
+template <class Use>
+void Chain::for_each_ngram_in(std::span<const std::uint32_t> y, const Use& use) const {
+  if (!ngrams_) return;
+  const NgramAutomaton& automaton = ngrams_->automaton();
+  std::size_t state = automaton.single[y[0]];
+  for (std::size_t t = 1; t < length_; ++t) {
+    automaton.for_each_ngram(state, y[t], use);
+    state = automaton.next(state, y[t]);
+  }
+}
+
 template <class Real>
 double Chain::decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const {
   ESPALIER_EXPECT(s.size() == num_statistics() && y.size() == length_);
-  {
+  if (ngrams_) {
+    Workspace::Frame frame(ws);
+    const NgramAutomaton& automaton = ngrams_->automaton();
+    const auto scratch = frame.take<Real>(kernels::ngram_chain_scratch(length_, num_tables_, automaton));
+    const auto states = frame.take<std::uint32_t>(3 * automaton.num_states);
+    kernels::ngram_chain_best(as_ngram_kernel(s), y.data(), states.data(), scratch.data());
+  } else {
     Workspace::Frame frame(ws);
     const auto scratch = frame.take<Real>(kernels::chain_scratch(length_, num_labels_, num_tables_));
     kernels::chain_best(as_kernel(s), y.data(), scratch.data());
@@ -184,6 +182,7 @@ double Chain::decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Wor
   const LogScores<Real> scores(*this, constraints_, s);
   double score = scores.node(0, y[0]);
   for (std::size_t t = 1; t < length_; ++t) score += scores.step(t, y[t - 1], y[t]) + scores.node(t, y[t]);
+  for_each_ngram_in(y, [&](std::size_t k) { score += static_cast<double>(s[ngram_statistic(k)]); });
   return score;
 }
 
@@ -205,12 +204,12 @@ Chain::Output Chain::decode(std::span<const double> s, Workspace& ws) const {
 }
 
 template <class Real>
-void Chain::count(std::span<const std::uint32_t> y, std::span<Real> mu) const {
-  std::fill(mu.begin(), mu.end(), Real{0});
+void Chain::add_count(std::span<const std::uint32_t> y, Real scale, std::span<Real> out) const {
   for (std::size_t t = 0; t < length_; ++t) {
-    mu[t * num_labels_ + y[t]] = 1;
-    if (t > 0) mu[step_statistic(t, y[t - 1], y[t])] += 1;
+    out[t * num_labels_ + y[t]] += scale;
+    if (t > 0 && num_tables_ > 0) out[step_statistic(t, y[t - 1], y[t])] += scale;
   }
+  for_each_ngram_in(y, [&](std::size_t k) { out[ngram_statistic(k)] += scale; });
 }
 
 template <class Real>
@@ -218,7 +217,8 @@ double Chain::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& 
   Workspace::Frame frame(ws);
   const auto y = frame.take<std::uint32_t>(length_);
   const double score = decode_of(s, y, ws);
-  count<Real>(y, mu);
+  std::fill(mu.begin(), mu.end(), Real{0});
+  add_count<Real>(y, 1, mu);
   return score;
 }
 
@@ -228,8 +228,20 @@ double Chain::argmax(std::span<const float> s, std::span<float> mu, Workspace& w
 double Chain::argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
   return argmax_of(s, mu, ws);
 }
-void Chain::indicator(const Output& y, std::span<float> mu) const { count<float>(y, mu); }
-void Chain::indicator(const Output& y, std::span<double> mu) const { count<double>(y, mu); }
+void Chain::indicator(const Output& y, std::span<float> mu) const {
+  std::fill(mu.begin(), mu.end(), 0.0f);
+  add_count<float>(y, 1, mu);
+}
+void Chain::indicator(const Output& y, std::span<double> mu) const {
+  std::fill(mu.begin(), mu.end(), 0.0);
+  add_count<double>(y, 1, mu);
+}
+void Chain::add_indicator(std::span<const std::uint32_t> y, float scale, std::span<float> out) const {
+  add_count(y, scale, out);
+}
+void Chain::add_indicator(std::span<const std::uint32_t> y, double scale, std::span<double> out) const {
+  add_count(y, scale, out);
+}
 
 void Chain::centre(std::span<const float> mu, std::span<float> d) const {
   const auto centre_block = [&](std::size_t begin, std::size_t size, double total) {
@@ -249,6 +261,7 @@ void Chain::centre(std::span<const float> mu, std::span<float> d) const {
 
 // The k best ways to reach each label from the left, position by position (list Viterbi).
 std::vector<Chain::Scored> Chain::kbest(std::span<const double> s, std::size_t k) const {
+  if (ngrams_) return ngram_kbest(*this, s, k);
   struct Way {
     double score;
     std::uint32_t before, rank;  // the label before, and which of its ways
@@ -302,6 +315,7 @@ std::vector<Chain::Scored> Chain::kbest(std::span<const double> s, std::size_t k
 
 // From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log b_t(j) ).
 Chain::Output Chain::sample(std::span<const double> s, Random& random, Workspace& ws) const {
+  if (ngrams_) return ngram_sample(*this, s, random, ws);
   Workspace::Frame frame(ws);
   const LogScores<double> scores(*this, constraints_, s);
   const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
@@ -313,19 +327,13 @@ Chain::Output Chain::sample(std::span<const double> s, Random& random, Workspace
       const double step = t > 0 ? scores.step(t, y[t - 1], j) : 0;
       terms[j] = step + scores.node(t, j) + b[t * num_labels_ + j];
     }
-    const double total = log_sum(num_labels_, [&](std::size_t j) { return terms[j]; });
-    double left = random.uniform();
-    for (std::uint32_t j = 0; j < num_labels_; ++j) {
-      if (terms[j] == kExcluded) continue;
-      y[t] = j;
-      left -= std::exp(terms[j] - total);
-      if (left < 0) break;
-    }
+    y[t] = draw_label(terms, random);
   }
   return y;
 }
 
 double Chain::entropy(std::span<const double> s, Workspace& ws) const {
+  if (ngrams_) return ngram_entropy(*this, s, ws);
   Workspace::Frame frame(ws);
   const auto clique_mu = frame.take<double>(num_clique_marginals());
   clique_marginals(s, clique_mu, ws);
@@ -333,6 +341,7 @@ double Chain::entropy(std::span<const double> s, Workspace& ws) const {
 }
 
 void Chain::clique_marginals(std::span<const double> s, std::span<double> clique_mu, Workspace& ws) const {
+  ESPALIER_EXPECT(factored());
   Workspace::Frame frame(ws);
   const LogScores<double> scores(*this, constraints_, s);
   const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
@@ -361,6 +370,7 @@ double Chain::node_marginal(std::span<const double> clique_mu, std::size_t t, st
 }
 
 void Chain::statistics(std::span<const double> clique_mu, std::span<double> mu) const {
+  ESPALIER_EXPECT(factored());
   std::fill(mu.begin(), mu.end(), 0.0);
   for (std::size_t t = 0; t < length_; ++t) {
     for (std::size_t i = 0; i < num_labels_; ++i) {
@@ -373,6 +383,7 @@ void Chain::statistics(std::span<const double> clique_mu, std::span<double> mu) 
 }
 
 double Chain::clique_entropy(std::span<const double> clique_mu) const {
+  ESPALIER_EXPECT(factored());
   double sum = 0;
   for (const double p : clique_mu) sum += surprise(p);
   for (std::size_t t = 1; t + 1 < length_; ++t) {
@@ -382,6 +393,7 @@ double Chain::clique_entropy(std::span<const double> clique_mu) const {
 }
 
 void Chain::log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const {
+  ESPALIER_EXPECT(factored());
   for (std::size_t k = 0; k < clique_mu.size(); ++k) clique_s[k] = std::log(clique_mu[k]);
   const std::size_t square = num_labels_ * num_labels_;
   for (std::size_t t = 1; t + 1 < length_; ++t) {

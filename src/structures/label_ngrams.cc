@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "structures/ngram_automaton.h"
 
 namespace espalier {
 namespace {
@@ -24,6 +25,7 @@ LabelNgrams::LabelNgrams(std::size_t num_labels, std::vector<std::vector<std::ui
   }
   std::sort(ngrams_.begin(), ngrams_.end(), shorter_first);
   ESPALIER_EXPECT(std::adjacent_find(ngrams_.begin(), ngrams_.end()) == ngrams_.end());
+  automaton_ = std::make_shared<const NgramAutomaton>(num_labels_, ngrams_);
 }
 
 std::size_t LabelNgrams::order() const { return ngrams_.empty() ? 1 : ngrams_.back().size() - 1; }

@@ -7,6 +7,7 @@ void StreamedChain::set(const Sequences& sequence) {
   tied_ = sequence.transition_of.empty();
   tables_.clear();
   table_of_step_.clear();
+  if (!shape_.has_tables()) return;
   const std::size_t length = sequence.num_tokens();
   if (tied_) {
     if (length > 1) tables_.push_back(0);
@@ -17,8 +18,10 @@ void StreamedChain::set(const Sequences& sequence) {
 
 Chain StreamedChain::structure() const {
   const std::size_t length = sequence_->num_tokens();
-  return tied_ ? Chain(length, shape_.num_labels)
-               : Chain(length, shape_.num_labels, table_of_step_, tables_.size());
+  const LabelNgrams* ngrams = shape_.ngrams.get();
+  return tied_ && shape_.has_tables()
+             ? Chain(length, shape_.num_labels, nullptr, ngrams)
+             : Chain(length, shape_.num_labels, table_of_step_, tables_.size(), nullptr, ngrams);
 }
 
 std::span<const float> StreamedChain::scores(Workspace& ws) {

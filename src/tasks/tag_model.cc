@@ -49,6 +49,7 @@ TaskSections TagModel::sections() const {
   add_dictionary("labels", dictionaries.labels, sections);
   add_dictionary("attributes", dictionaries.attributes, sections);
   add_dictionary("transitions", dictionaries.transitions, sections);
+  layout.add_to(sections);
   return sections;
 }
 
@@ -58,6 +59,7 @@ TagModel TagModel::load(const StoredTask& stored) {
   model.dictionaries.labels = load_dictionary("labels", stored);
   model.dictionaries.attributes = load_dictionary("attributes", stored);
   model.dictionaries.transitions = load_dictionary("transitions", stored);
+  model.layout = TagLayout::load(stored, model.dictionaries);
   if (stored.theta.shape != model.shape().weights()) {
     throw Error::in(
         stored.file,

@@ -5,6 +5,7 @@
 #include "espalier/features/chain_features.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
+#include "tasks/tag_layout.h"
 
 namespace espalier {
 
@@ -13,10 +14,9 @@ namespace espalier {
 struct TagModel {
   TagInput input;
   TagDictionaries dictionaries;
+  TagLayout layout;
 
-  ChainShape shape() const {
-    return {dictionaries.attributes.size(), dictionaries.transitions.size(), dictionaries.labels.size()};
-  }
+  ChainShape shape() const { return layout.shape(dictionaries); }
   // "22 labels, 338,552 attributes"
   std::string describe() const;
 

@@ -7,6 +7,7 @@
 #include "tasks/common.h"
 #include "tasks/streamed_chain.h"
 #include "tasks/tag_model.h"
+#include "tasks/tag_weights.h"
 
 namespace espalier {
 namespace {
@@ -126,64 +127,10 @@ class TagPredictor final : public Predictor {
 
   std::string describe() const override { return model_.describe(); }
 
-  std::string strongest(std::size_t top) const override {
-    std::string text;
-    for (std::uint32_t y = 0; y < num_labels(); ++y) {
-      text += fmt::format("{}\n", label(y));
-      append_heaviest(
-          shape_.num_attributes, top, [&](std::uint32_t a) { return theta_.row(a)[y]; },
-          [&](std::uint32_t a) { return model_.dictionaries.attributes.name(a); }, text);
-    }
-    if (shape_.num_transition_attributes == 0) return text;
-    text += "transitions\n";
-    append_heaviest(
-        num_transitions(), top, [&](std::uint32_t k) { return transition(k).weight; },
-        [&](std::uint32_t k) { return describe(transition(k)); }, text);
-    return text;
-  }
-
-  std::string all_weights() const override {
-    std::string text;
-    const auto out = std::back_inserter(text);
-    for (std::uint32_t a = 0; a < shape_.num_attributes; ++a) {
-      for (std::uint32_t y = 0; y < num_labels(); ++y) {
-        fmt::format_to(out, "{}\t{}\t{}\n", model_.dictionaries.attributes.name(a), label(y),
-                       theta_.row(a)[y]);
-      }
-    }
-    for (std::uint32_t k = 0; k < num_transitions(); ++k) {
-      const Transition step = transition(k);
-      fmt::format_to(out, "{}\t{}\t{}\t{}\n", model_.dictionaries.transitions.name(step.attribute),
-                     label(step.before), label(step.after), step.weight);
-    }
-    return text;
-  }
+  std::string strongest(std::size_t top) const override { return describe_strongest(model_, theta_, top); }
+  std::string all_weights() const override { return describe_all(model_, theta_); }
 
  private:
-  struct Transition {
-    std::uint32_t attribute, before, after;
-    float weight;
-  };
-
-  std::size_t num_labels() const { return shape_.num_labels; }
-  std::string_view label(std::uint32_t y) const { return model_.dictionaries.labels.name(y); }
-  std::size_t num_transitions() const {
-    return shape_.num_transition_attributes * num_labels() * num_labels();
-  }
-  // The k-th of them: those of an attribute are L x L.
-  Transition transition(std::size_t k) const {
-    const std::size_t row = k / num_labels(), after = k % num_labels();
-    return {static_cast<std::uint32_t>(row / num_labels()), static_cast<std::uint32_t>(row % num_labels()),
-            static_cast<std::uint32_t>(after), theta_.row(shape_.num_attributes + row)[after]};
-  }
-
-  // Where all steps are alike, the name of what they have in common says nothing.
-  std::string describe(const Transition& step) const {
-    std::string pair = fmt::format("{} -> {}", label(step.before), label(step.after));
-    if (shape_.num_transition_attributes == 1) return pair;
-    return fmt::format("{}  {}", pair, model_.dictionaries.transitions.name(step.attribute));
-  }
-
   // Attributes of one format mean nothing in the other.
   void check_format(const std::optional<std::string>& format) const {
     if (!format || parse_tag_format(*format) == model_.input.format) return;

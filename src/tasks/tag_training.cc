@@ -70,10 +70,12 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
 class TagTrainingSet final : public TrainingSet {
  public:
   TagTrainingSet(const std::string& path, const TagOptions& options) {
+    check_layout(options);
     model_.input = requested_input(options);
     std::optional<std::size_t> label_column;
     if (options.label_column) label_column = *options.label_column - 1;
     train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries);
+    model_.layout = TagLayout(options, train_, model_.dictionaries);
     problem_ = std::make_unique<ChainProblem>(ChainExamples(train_.sequences, model_.shape(), train_.labels));
   }
 

@@ -373,7 +373,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "--json excludes --weights; see 'espalier show --help'"},
         BadInput{"Demo", "demo juggle", "demo: 'juggle' has no demo; expected tag or classify"},
         BadInput{"Generate", "generate juggle -o out.txt",
-                 "generate: 'juggle' is no task; expected classify, tag, parse or treebank"},
+                 "generate: 'juggle' is no task; expected classify, tag, supertag, parse or treebank"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
                  "--sentences: found '-1'; expected a whole number >= 0; see 'espalier generate --help'"}),
     name_of);

@@ -248,6 +248,28 @@ TEST_F(CliTagTest, CrfsuiteFiles) {
   EXPECT_EQ(json("eval model.esp items.txt --json").at("accuracy"), 1);
 }
 
+TEST_F(CliTagTest, ObservedFeaturesAndHigherOrders) {
+  train();
+  const double all = f1("test.txt");
+  const std::size_t weights = lines(succeed("show model.esp --weights")).size();
+  for (const char* options : {"--features observed", "--order 2", "--features observed --order 3"}) {
+    train(std::string(options) + " --dev dev.txt");
+    EXPECT_LE(certificate().at("relative_gap").get<double>(), 1e-3) << options;
+    EXPECT_GT(f1("test.txt"), all - 0.1) << options;
+    const std::size_t found = lines(succeed("show model.esp --weights")).size();
+    if (std::string(options).find("observed") != std::string::npos) {
+      EXPECT_LT(found, weights) << options;
+    } else {
+      EXPECT_GT(found, weights) << options;
+    }
+    EXPECT_NE(succeed("show model.esp --top 3").find("transitions\n"), std::string::npos) << options;
+    EXPECT_EQ(without_last_column(succeed("predict model.esp test.txt")), read("test.txt")) << options;
+  }
+  const Json settings = json("show model.esp --json").at("settings");
+  EXPECT_EQ(settings.at("features"), "observed");
+  EXPECT_EQ(settings.at("order"), 3);
+}
+
 TEST_F(CliTagTest, OneTokenSentences) {
   write("train.txt", "Rome B\n\nran O\n\nRome B\n\nsat O\n");
   const Outcome outcome = run("train tag train.txt --l2 0.1 -o model.esp");
@@ -324,6 +346,9 @@ TEST_F(CliTagTest, Mistakes) {
          "--label-column: given for --format crfsuite; expected --format columns");
   expect("train tag train.txt --format csv -o out.esp",
          "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+  expect("train tag train.txt --features some -o out.esp",
+         "--features: 'some' is no set of features; expected all or observed");
+  expect("train tag train.txt --order 5 -o out.esp", "--order: 5; expected 1 to 4");
   expect("train tag train.txt --template none -o out.esp",
          "none: cannot open: No such file or directory; expected a file that can be read");
   expect("train tag train.txt --template empty -o out.esp",

@@ -4,7 +4,9 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +17,7 @@ namespace espalier {
 namespace {
 
 using test_support::any_chain_data;
+using test_support::any_chain_data_of_any_shape;
 using test_support::ChainData;
 
 // Two labels, two attributes of tokens, two of transitions. Weights of row r are 10 r + 1 and 10 r + 2.
@@ -105,6 +108,137 @@ TEST_F(SmallChains, TablesOfUntiedSequences) {
   EXPECT_EQ(features.squared_norm(0, std::span<const float>(delta)), 1.25);
 }
 
+// Token 0 has label 0, token 1 label 1, token 2 label 0; attribute 0 is seen with label 0 alone.
+TEST_F(SmallChains, ObservedWeights) {
+  add_token({0, 1});
+  add_token({1});
+  add_token({0});
+  end_sequence();
+  const std::vector<std::uint32_t> labels{0, 1, 0};
+  const ChainShape shape = chain_shape(shape_, true, 1, sequences_, labels);
+  EXPECT_EQ(shape.weights(), (WeightShape{3 + 2, 1})) << "three pairs, and the n-grams 0 1 and 1 0";
+  EXPECT_FALSE(shape.has_tables());
+  EXPECT_EQ(shape.token_weight(0, 0), (WeightPlace{0, 0}));
+  EXPECT_EQ(shape.token_weight(0, 1), std::nullopt);
+  EXPECT_EQ(shape.token_weight(1, 0), (WeightPlace{1, 0}));
+  EXPECT_EQ(shape.token_weight(1, 1), (WeightPlace{2, 0}));
+  EXPECT_EQ(shape.step_weight(0, 0, 1), std::nullopt);
+  EXPECT_EQ(shape.ngram_weight(1), (WeightPlace{4, 0}));
+
+  const ChainFeatures features(sequences_, shape);
+  EXPECT_EQ(features.num_tables(0), 0u);
+  Weights w(shape.weights());
+  for (std::size_t e = 0; e < 5; ++e) *w.row(e) = static_cast<float>(e + 1);
+  Workspace ws;
+  std::vector<float> s(6 + 2);
+  features.score(0, w, 2.0f, std::span(s), ws);
+  EXPECT_EQ(s, (std::vector<float>{6, 6, 4, 6, 2, 0, 8, 10}));
+
+  const std::vector<float> delta{1, 10, 2, 20, 3, 30, 5, 7};
+  Weights change(shape.weights());
+  features.accumulate(0, std::span<const float>(delta), change, ws);
+  EXPECT_EQ(std::vector<float>(change.values().begin(), change.values().end()),
+            (std::vector<float>{4, 3, 30, 5, 7}));
+  EXPECT_EQ(features.squared_norm(0, std::span<const float>(delta)), 16 + 9 + 900 + 25 + 49);
+}
+
+TEST_F(SmallChains, ObservedTransitionsThatLookAtTheInput) {
+  for (int t = 0; t < 4; ++t) add_token({});
+  end_sequence();
+  sequences_.transition_of = {0, 1, 1, 0};
+  const std::vector<std::uint32_t> labels{0, 1, 1, 0};
+  const ChainShape shape = chain_shape(shape_, true, 1, sequences_, labels);
+  // Attribute 0 is seen from 0 to 1, from 1 to 1 and from 1 to 0, attribute 1 from 0 to 1 and from 1 to 1.
+  EXPECT_EQ(shape.weights(), (WeightShape{5, 1}));
+  EXPECT_TRUE(shape.has_tables());
+  EXPECT_EQ(shape.step_weight(0, 0, 0), std::nullopt);
+  EXPECT_EQ(shape.step_weight(0, 1, 0), (WeightPlace{1, 0}));
+  EXPECT_EQ(shape.step_weight(1, 1, 1), (WeightPlace{4, 0}));
+  const ChainFeatures features(sequences_, shape);
+  Weights w(shape.weights());
+  for (std::size_t e = 0; e < 5; ++e) *w.row(e) = static_cast<float>(e + 1);
+  Workspace ws;
+  std::vector<float> s(8 + 8);
+  features.score(0, w, 1.0f, std::span(s), ws);
+  EXPECT_EQ(std::vector<float>(s.begin() + 8, s.end()),
+            (std::vector<float>{0, 1 + 2 * 4, 2, 3 + 2 * 5, 0, 1, 2, 3}));
+}
+
+TEST_F(SmallChains, NgramsFillRowsOfAllLabels) {
+  for (int t = 0; t < 5; ++t) add_token({});
+  end_sequence();
+  const std::vector<std::uint32_t> labels{0, 1, 1, 0, 1};
+  const ChainShape shape = chain_shape(shape_, false, 2, sequences_, labels);
+  EXPECT_EQ(shape.num_ngrams(), 3u) << "0 1 1, 1 0 1 and 1 1 0";
+  EXPECT_EQ(shape.weights(), (WeightShape{6 + 2, 2}));
+  EXPECT_EQ(shape.ngram_weight(0), (WeightPlace{6, 0}));
+  EXPECT_EQ(shape.ngram_weight(2), (WeightPlace{7, 0}));
+  EXPECT_EQ(shape.token_weight(1, 0), (WeightPlace{1, 0}));
+  EXPECT_EQ(shape.step_weight(1, 1, 0), (WeightPlace{5, 0}));
+}
+
+// Weights of pairs that were not seen are 0: the scores are those of weights for all features, which have 0 there.
+RC_GTEST_PROP(ChainFeatures, ObservedFeaturesScoreAsAllDoWithZerosForTheOthers, (std::uint64_t seed)) {
+  const ChainData data = any_chain_data();
+  const ChainShape shape = chain_shape(data.shape, true, 1, data.sequences, data.gold);
+  const Weights theta = test_support::random_weights(seed, shape.weights());
+  Weights all(data.shape.weights());
+  const auto copy = [&](const std::optional<WeightPlace>& from, const std::optional<WeightPlace>& to) {
+    if (from) all.row(to->row)[to->column] = *theta.row(from->row);
+  };
+  const std::size_t labels = shape.num_labels;
+  for (std::size_t j = 0; j < labels; ++j) {
+    for (std::size_t a = 0; a < shape.num_attributes; ++a) {
+      copy(shape.token_weight(a, j), data.shape.token_weight(a, j));
+    }
+    for (std::size_t a = 0; a < shape.num_transition_attributes; ++a) {
+      for (std::size_t i = 0; i < labels; ++i)
+        copy(shape.step_weight(a, i, j), data.shape.step_weight(a, i, j));
+    }
+  }
+  const ChainFeatures some(data.sequences, shape), every(data.sequences, data.shape);
+  Workspace ws;
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const std::size_t size = (some.length(i) + some.num_tables(i) * labels) * labels;
+    std::vector<double> s(size + shape.num_ngrams()),
+        expected((some.length(i) + every.num_tables(i) * labels) * labels);
+    some.score(i, theta, 1.0, std::span(s), ws);
+    every.score(i, all, 1.0, std::span(expected), ws);
+    for (std::size_t k = 0; k < size; ++k)
+      RC_ASSERT(std::abs(s[k] - expected[k]) <= 1e-14 * (1 + std::abs(s[k])));
+    for (std::size_t k = 0; k < shape.num_ngrams(); ++k)
+      RC_ASSERT(s[size + k] == *theta.row(shape.ngram_row() + k));
+  }
+}
+
+// What solvers scale their first steps by is no less than a change of one label moves on average.
+RC_GTEST_PROP(ChainFeatures, ObservedTokensChangeByNoMoreThanTheySay, ()) {
+  ChainData data = any_chain_data();
+  RC_PRE(data.shape.num_labels > 1);
+  data.sequences.transition_of.clear();
+  const ChainShape shape =
+      chain_shape({data.shape.num_attributes, 0, data.shape.num_labels}, true, 1, data.sequences, data.gold);
+  const ChainFeatures features(data.sequences, shape);
+  const std::size_t labels = shape.num_labels;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    double sum = 0;
+    std::size_t pairs = 0;
+    for (std::size_t t = 0; t < features.length(i); ++t) {
+      for (std::size_t from = 0; from < labels; ++from) {
+        for (std::size_t to = 0; to < labels; ++to) {
+          if (from == to) continue;
+          std::vector<double> delta(features.length(i) * labels, 0.0);
+          delta[t * labels + from] = -1;
+          delta[t * labels + to] = 1;
+          sum += features.squared_norm(i, std::span<const double>(delta));
+          ++pairs;
+        }
+      }
+    }
+    RC_ASSERT(sum / static_cast<double>(pairs) <= features.squared_change(i) * (1 + 1e-12));
+  }
+}
+
 // Sequence i alone, with the rows of its tables.
 struct Alone {
   Sequences sequences;
@@ -128,15 +262,17 @@ Alone alone(const ChainData& data, std::size_t i) {
 }
 
 RC_GTEST_PROP(ChainFeatures, ASequenceAloneHasTheScoresThatItHasInAProblem, (std::uint64_t seed)) {
-  const ChainData data = any_chain_data();
+  const ChainData data = any_chain_data_of_any_shape();
   const ChainFeatures features(data.sequences, data.shape);
   const Weights theta = test_support::random_weights(seed, data.shape.weights());
   Workspace ws;
   for (std::size_t i = 0; i < features.size(); ++i) {
-    const Alone one = alone(data, i);
+    Alone one = alone(data, i);
+    if (!data.shape.has_tables()) one.rows.clear();
     RC_ASSERT(features.num_tables(i) == one.rows.size());
     const std::size_t labels = data.shape.num_labels;
-    const std::size_t size = (features.length(i) + one.rows.size() * labels) * labels;
+    const std::size_t size =
+        (features.length(i) + one.rows.size() * labels) * labels + data.shape.num_ngrams();
     std::vector<float> s(size, -7), told(size, 7);
     features.score(i, theta, 1.0f, std::span(s), ws);
     score_sequence(one.sequences, one.rows, data.shape, theta, std::span(told), ws);

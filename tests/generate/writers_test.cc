@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <sstream>
+#include <string>
+
 namespace espalier {
 namespace {
 
@@ -35,6 +39,15 @@ TEST(Writers, Tag) {
       "the\tDT\tO\na\\b\tNN\tO\nat\tIN\tO\n10:30\tCD\tO\n.\t.\tO\n\n");
 }
 
+TEST(Writers, Supertag) {
+  std::string out = "before\n";
+  append_supertag(sample(), out);
+  EXPECT_EQ(out,
+            "before\nThe\tDT/det>NN\ntrain\tNN/nsubj>VBD\nto\tIN/case>NNP\nUpper\tNNP/compound>NNP\n"
+            "Marlow\tNNP/nmod<NN\nleft\tVBD/root\nthe\tDT/det>NN\na\\b\tNN/obj<VBD\nat\tIN/case>CD\n"
+            "10:30\tCD/obl<VBD\n.\t./punct<VBD\n\n");
+}
+
 TEST(Writers, Parse) {
   std::string out = "before\n";
   append_parse(sample(), out);
@@ -57,6 +70,26 @@ TEST(Writers, Treebank) {
   std::string out = "before\n";
   append_treebank(sample(), out);
   EXPECT_EQ(out, "before\n" + sample().tree + "\n");
+}
+
+TEST(Writers, HundredsOfSupertags) {
+  Grammar grammar(1);
+  Sentence sentence;
+  std::string out;
+  for (int i = 0; i < 3700; ++i) {
+    grammar.next(sentence);
+    append_supertag(sentence, out);
+  }
+  std::set<std::string> supertags;
+  std::size_t tokens = 0;
+  std::istringstream lines(out);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    supertags.insert(line.substr(line.find('\t') + 1));
+    ++tokens;
+  }
+  EXPECT_GT(supertags.size(), 300u);
+  EXPECT_GT(tokens, 50000u);
 }
 
 TEST(Writers, EveryTagHasAUniversalOne) {

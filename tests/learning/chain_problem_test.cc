@@ -19,6 +19,7 @@ namespace espalier {
 namespace {
 
 using test_support::any_chain_data;
+using test_support::any_chain_data_of_any_shape;
 using test_support::any_dual;
 using test_support::any_l2;
 using test_support::any_loss;
@@ -28,7 +29,7 @@ using test_support::check_features;
 using test_support::OwnedChainProblem;
 
 RC_GTEST_PROP(ChainProblem, FeaturesAreALinearOperatorAndItsAdjoint, (std::uint64_t seed)) {
-  const OwnedChainProblem owned(any_chain_data());
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
   Random random(seed);
   RC_ASSERT(check_features(owned.problem, random) == "");
 }
@@ -44,13 +45,15 @@ RC_GTEST_PROP(ChainProblem, FeaturesOfManyLabels, (std::uint64_t seed)) {
   options.transitions = *rc::gen::element(test_support::Transitions::tied, test_support::Transitions::few,
                                           test_support::Transitions::different);
   options.unit_values = *rc::gen::arbitrary<bool>();
+  options.observed = *rc::gen::arbitrary<bool>();
+  options.order = *rc::gen::inRange<std::size_t>(1, 4);
   const OwnedChainProblem owned(seed, options);
   Random random(seed + 1);
   RC_ASSERT(check_features(owned.problem, random) == "");
 }
 
 RC_GTEST_PROP(ChainProblem, GoldIsTheGoldSequenceAndCostTheNumberOfWrongLabels, ()) {
-  const OwnedChainProblem owned(any_chain_data());
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const Chain chain = owned.problem.examples().structure(i);
     const Chain::Output gold = owned.gold(i);
@@ -94,7 +97,7 @@ TEST(ChainProblem, ShapeAndWeights) {
 }
 
 RC_GTEST_PROP(ChainProblem, InferenceObeysTheConstraints, ()) {
-  ChainData data = any_chain_data();
+  ChainData data = any_chain_data_of_any_shape();
   RC_PRE(data.constraints.has_value());
   const OwnedChainProblem owned(data);
   Workspace ws;
@@ -160,6 +163,44 @@ RC_GTEST_PROP(ChainProblem, LogConditionalsAreTheLogarithmsOfTheDistribution, ()
   }
 }
 
+// The gradient of the primal is l2 theta - w(u), u the distribution that theta implies: along any direction it is what central
+// differences of the primal are.
+RC_GTEST_PROP(ChainProblem, PrimalHasTheGradientThatAccumulates, (std::uint64_t seed)) {
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
+  const Problem& problem = owned.problem;
+  Random random(seed);
+  const DoubleWeights theta = test_support::random_double_weights(random, problem.weight_shape());
+  const DoubleWeights direction = test_support::random_double_weights(random, problem.weight_shape());
+  Workspace ws;
+  const auto loss_at = [&](double step) {
+    DoubleWeights moved = theta;
+    for (std::size_t j = 0; j < moved.values().size(); ++j) moved.values()[j] += step * direction.values()[j];
+    double sum = 0;
+    for (std::size_t i = 0; i < problem.size(); ++i) {
+      std::vector<double> s(problem.num_statistics(i)), mu(s.size()), z(s.size(), 0.0);
+      problem.score(i, moved, 1.0, s, ws);
+      problem.add_gold(i, 1.0, z);
+      sum += problem.log_partition(i, s, mu, ws);
+      for (std::size_t k = 0; k < s.size(); ++k) sum -= z[k] * s[k];
+    }
+    return sum;
+  };
+  DoubleWeights gradient(problem.weight_shape());
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    std::vector<double> s(problem.num_statistics(i)), mu(s.size());
+    problem.score(i, theta, 1.0, s, ws);
+    problem.log_partition(i, s, mu, ws);
+    problem.add_gold(i, -1.0, mu);
+    problem.accumulate(i, mu, gradient, ws);
+  }
+  double slope = 0;
+  for (std::size_t j = 0; j < gradient.values().size(); ++j) {
+    slope += gradient.values()[j] * direction.values()[j];
+  }
+  const double step = 1e-4, difference = (loss_at(step) - loss_at(-step)) / (2 * step);
+  RC_ASSERT(std::abs(slope - difference) <= 1e-5 * (1 + std::abs(slope)));
+}
+
 double squared_distance(const ChainProblem& problem, std::size_t i, const Chain::Output& a,
                         const Chain::Output& b) {
   const Chain chain = problem.examples().structure(i);
@@ -172,7 +213,7 @@ double squared_distance(const ChainProblem& problem, std::size_t i, const Chain:
 }
 
 RC_GTEST_PROP(ChainProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoOutputs, ()) {
-  const OwnedChainProblem owned(any_chain_data());
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
   Random random(*rc::gen::arbitrary<std::uint64_t>());
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const auto outputs = all_outputs(owned.problem.examples().structure(i));
@@ -184,7 +225,15 @@ RC_GTEST_PROP(ChainProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoOutputs, ())
   }
 }
 
-// Without constraints it is exact: the steps to and from a label meet in one table as often as they cancel there.
+TEST(ChainProblem, NgramsHaveNoCliquesOfPairs) {
+  EXPECT_NE(OwnedChainProblem(1).problem.factored(), nullptr);
+  EXPECT_EQ(OwnedChainProblem(1, {.order = 2}).problem.factored(), nullptr);
+  EXPECT_EQ(OwnedChainProblem(1, {.observed = true}).problem.factored(), nullptr);
+  const OwnedChainProblem untied(1, {.transitions = test_support::Transitions::few, .observed = true});
+  EXPECT_NE(untied.problem.factored(), nullptr) << "tables of pairs, as ever";
+}
+
+// With weights for all features and without constraints it is exact: the steps to and from a label meet in one table as often as they cancel there.
 RC_GTEST_PROP(ChainProblem, SquaredChangeIsTheMeanOverOutputsThatDifferInOneLabel, ()) {
   ChainData data = any_chain_data();
   data.constraints = std::nullopt;
@@ -209,17 +258,17 @@ RC_GTEST_PROP(ChainProblem, SquaredChangeIsTheMeanOverOutputsThatDifferInOneLabe
 }
 
 RC_GTEST_PROP(ChainProblem, DualIsThatOfEnumeration, ()) {
-  const OwnedChainProblem owned(any_chain_data());
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
   test_support::check_dual(owned.problem, any_loss(), any_l2(), any_dual(owned.problem));
 }
 
 RC_GTEST_PROP(ChainProblem, PrimalIsThatOfEnumeration, ()) {
-  const OwnedChainProblem owned(any_chain_data());
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
   test_support::check_primal(owned.problem, any_loss(), any_l2(), any_weights(owned.problem));
 }
 
 RC_GTEST_PROP(ChainProblem, GapIsTheSumOfItsParts, ()) {
-  const OwnedChainProblem owned(any_chain_data());
+  const OwnedChainProblem owned(any_chain_data_of_any_shape());
   test_support::check_gaps(owned.problem, any_loss(), any_l2(), any_weights(owned.problem),
                            any_dual(owned.problem));
 }

@@ -43,14 +43,18 @@ const std::vector<Kind> kKinds{
     {"different transitions", {.transitions = Transitions::different, .unit_values = true}},
     {"tied, constrained", {.labels = 4, .constrained = true}},
     {"few transitions, constrained", {.labels = 4, .transitions = Transitions::few, .constrained = true}},
+    {"observed", {.labels = 4, .observed = true}},
+    {"few transitions, observed", {.transitions = Transitions::few, .observed = true}},
+    {"order 2", {.order = 2}},
+    {"order 3, observed, constrained", {.labels = 4, .constrained = true, .observed = true, .order = 3}},
 };
 
 std::string describe(const Kind& kind, const Loss& loss, const EgOptions& options) {
   const char* const orders[] = {"gap", "random", "shuffled", "cyclic"};
   const char* const steps[] = {"auto", "paper", "safe"};
   const char* const starts[] = {"gold", "uniform", "warm"};
-  return std::string(kind.name) + ": " + loss.name() + " " + orders[static_cast<int>(options.sampling)] + " " +
-         steps[static_cast<int>(options.step)] + " " + starts[static_cast<int>(options.start)];
+  return std::string(kind.name) + ": " + loss.name() + " " + orders[static_cast<int>(options.sampling)] +
+         " " + steps[static_cast<int>(options.step)] + " " + starts[static_cast<int>(options.start)];
 }
 
 struct Solution {

@@ -35,6 +35,8 @@ struct RandomChainOptions {
   bool unit_values = false;  // all values 1, or any in [-1, 1)
   bool constrained = false;  // some labels and steps are not allowed; label 0 throughout always is
   bool weighted = true;      // weights in [0.5, 2); or all 1
+  bool observed = false;     // only features seen have weights
+  std::size_t order = 1;
 };
 
 // Gold sequences are drawn from a random model of the same shape. The same seed and options give the same data.

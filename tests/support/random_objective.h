@@ -41,7 +41,7 @@ inline MulticlassData any_data() {
 }
 
 // Sequences whose outputs can be enumerated.
-inline ChainData any_chain_data() {
+inline RandomChainOptions any_chain_options() {
   RandomChainOptions options;
   options.sequences = *rc::gen::inRange<std::size_t>(1, 7);
   options.longest = *rc::gen::inRange<std::size_t>(1, 6);
@@ -53,6 +53,18 @@ inline ChainData any_chain_data() {
   options.unit_values = *rc::gen::arbitrary<bool>();
   options.constrained = *rc::gen::arbitrary<bool>();
   options.weighted = *rc::gen::arbitrary<bool>();
+  return options;
+}
+// Of order 1, with weights for all features.
+inline ChainData any_chain_data() {
+  const RandomChainOptions options = any_chain_options();
+  return random_chain_data(*rc::gen::arbitrary<std::uint64_t>(), options);
+}
+// Of any order, with weights for all features or those that were observed.
+inline ChainData any_chain_data_of_any_shape() {
+  RandomChainOptions options = any_chain_options();
+  options.observed = *rc::gen::arbitrary<bool>();
+  options.order = *rc::gen::inRange<std::size_t>(1, 5);
   return random_chain_data(*rc::gen::arbitrary<std::uint64_t>(), options);
 }
 

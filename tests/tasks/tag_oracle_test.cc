@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -103,6 +104,41 @@ TEST_F(TagOracleTest, Crfsuite) {
   for (std::size_t t = 0; t < mine.size(); ++t) {
     EXPECT_EQ(mine[t], std::vector<std::string>{rated(theirs[t].front()).first}) << "token " << t;
   }
+}
+
+// CRFsuite has observed features unless told otherwise. Model b lacks those that its L1 term made 0.
+TEST_F(TagOracleTest, ObservedFeaturesOfCrfsuite) {
+  if (!std::filesystem::exists(kOracles)) GTEST_SKIP() << "needs " << kOracles;
+  TagOptions options;
+  options.format = "crfsuite";
+  options.features = "observed";
+  train("crfsuite", options);
+  std::set<std::vector<std::string>> ours;
+  std::istringstream weights(tagger->predictor->all_weights());
+  for (std::string line; std::getline(weights, line);) {
+    std::vector<std::string> names;
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, '\t');) names.push_back(field);
+    names.pop_back();
+    if (names.size() == 3) names.erase(names.begin());  // two labels, and what all transitions have in common
+    ours.insert(std::move(names));
+  }
+  // Its 1,227 include two of the attribute "zero", whose value is 0 throughout.
+  EXPECT_NE(read_all(path("b.train_log.txt")).find("Number of features: 1227\n"), std::string::npos);
+  EXPECT_EQ(ours.size(), 1225u);
+  EXPECT_EQ(set->problem().weight_shape(), (WeightShape{1225, 1}));
+
+  std::istringstream dump(read_all(path("b.dump.txt")));
+  std::size_t listed = 0;
+  for (std::string line; std::getline(dump, line);) {
+    const std::size_t arrow = line.find(" --> "), colon = line.rfind(": ");
+    if (arrow == std::string::npos) continue;
+    const std::vector<std::string> names{line.substr(6, arrow - 6),
+                                         line.substr(arrow + 5, colon - arrow - 5)};
+    EXPECT_TRUE(ours.contains(names)) << line;
+    ++listed;
+  }
+  EXPECT_GT(listed, 700u);
 }
 
 TEST_F(TagOracleTest, CrfPlusPlus) {

@@ -2,30 +2,57 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
+#include "espalier/features/observed_pairs.h"
+#include "espalier/features/pair_overlap.h"
 #include "espalier/features/row_overlap.h"
 #include "espalier/features/sequences.h"
 #include "espalier/features/weights.h"
+#include "espalier/structures/label_ngrams.h"
 
 namespace espalier {
 
-// Where the weights of a chain lie: one row of L for each attribute of a token, then L rows (one a label before) for each
-// attribute of a transition.
+// Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L rows (one a
+// label before) for each attribute of a transition, then the n-grams, L a row. Those of observed features are one value wide:
+// a row for each pair of an attribute and a label, for each attribute of a transition with a pair of labels, for each n-gram.
 struct ChainShape {
   std::size_t num_attributes = 0, num_transition_attributes = 0, num_labels = 0;
-  WeightShape weights() const {
-    return {num_attributes + num_transition_attributes * num_labels, num_labels};
-  }
+  std::shared_ptr<const ObservedPairs> tokens = nullptr;  // nullptr: every attribute with every label
+  // Where tokens are observed: of transitions that look at the input. nullptr: transitions are all alike, and n-grams.
+  std::shared_ptr<const ObservedPairs> steps = nullptr;
+  // nullptr: none. Where transitions are n-grams there is a list of them, be it empty.
+  std::shared_ptr<const LabelNgrams> ngrams = nullptr;
+
+  bool observed() const { return tokens != nullptr; }
+  // Whether steps have tables of statistics.
+  bool has_tables() const { return !observed() || steps != nullptr; }
+  std::size_t num_ngrams() const { return ngrams ? ngrams->size() : 0; }
+  WeightShape weights() const;
   std::size_t transition_row(std::size_t attribute, std::size_t before) const {
     return num_attributes + attribute * num_labels + before;
   }
+  // The first row of n-grams; they fill whole rows one after the other.
+  std::size_t ngram_row() const;
+
+  // Where weights are; nullopt for those that it does not have.
+  std::optional<WeightPlace> token_weight(std::size_t attribute, std::size_t label) const;
+  std::optional<WeightPlace> step_weight(std::size_t attribute, std::size_t before, std::size_t label) const;
+  WeightPlace ngram_weight(std::size_t k) const;
 };
 
+// A shape with the counts of `counts`, for chains of this order: with weights for all features, or for those that were
+// observed in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are always observed ones.
+ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
+                       std::span<const std::uint32_t> labels);
+
 // The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table for each of
-// `tables`, rows of sequences.transitions.
+// `tables`, rows of sequences.transitions, then n-grams.
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
                     const ChainShape& shape, WeightsView theta, std::span<float> s, Workspace& ws);
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
@@ -34,7 +61,9 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 // The linear operator of chains. With x_t the attributes of token t and v_k those of the steps with table k,
 //   nodes   (F'w)_tj  = sum_a x_ta w_aj           F delta: row a changes by sum_t x_ta delta_t
 //   tables  (F'w)_kij = sum_b v_kb w_bij          F delta: matrix b changes by sum_k v_kb delta_k
-// The tables of a sequence are the distinct rows of `transitions` among its steps, in order of appearance.
+//   n-grams (F'w)_g   = w_g
+// The tables of a sequence are the distinct rows of `transitions` among its steps, in order of appearance. Weights that the
+// shape does not have are 0 and stay so.
 // Keeps a reference to the sequences.
 class ChainFeatures {
  public:
@@ -59,7 +88,8 @@ class ChainFeatures {
   double squared_norm(std::size_t i, std::span<const double> delta) const;
   // An upper bound on |F_i(chi(y) - chi(y'))|^2 over all pairs of outputs.
   double squared_diameter(std::size_t i) const { return sizes_[i].diameter; }
-  // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label.
+  // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label; where not every feature has a weight, over
+  // labels that have, roughly.
   double squared_change(std::size_t i) const { return sizes_[i].change; }
   // The part of it in rows that another sequence, picked at random, has too.
   double overlap(std::size_t i) const { return sizes_[i].overlap; }
@@ -71,6 +101,7 @@ class ChainFeatures {
     double diameter, change, overlap;
   };
   Sizes sizes_of(std::size_t i, std::span<const float> frequencies) const;
+  double largest_change(std::size_t token) const;
   // Rows of sequences.transitions: the tables of sequence i.
   std::span<const std::uint32_t> rows(std::size_t i) const;
   template <class Real>
@@ -79,10 +110,12 @@ class ChainFeatures {
   const Sequences& sequences_;
   ChainShape shape_;
   RowOverlap token_overlap_, table_overlap_;
-  std::vector<std::uint32_t> table_of_;     // untied: of the step into each token
+  std::optional<PairOverlap> token_pairs_, table_pairs_;  // instead of those above, where the shape has pairs
+  std::vector<std::uint32_t> table_of_;                   // untied: of the step into each token
   std::vector<std::uint32_t> rows_{0};      // untied: of all sequences; tied: the one that there is
   std::vector<std::size_t> rows_begin_{0};  // untied: where those of a sequence begin
   std::vector<Sizes> sizes_;
+  mutable SpinLock tied_steps_;
 };
 
 }  // namespace espalier

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/features/shared_entries.h"
 #include "espalier/features/sparse_rows.h"
 
 namespace espalier {
@@ -17,17 +18,17 @@ struct Overlap;
 //   | sum_r x_r (x) delta_r |^2  =  sum_r c_r |delta_r|^2  +  sum_a | sum_{r has a} x_ra delta_r |^2
 // needs no look at the weights: c_r sums the squares of attributes that only row r of the example has, and the second sum
 // is over the others. Its memory and time are linear in the number of entries, where those of a Gram matrix are quadratic
-// in the number of rows; on CoNLL-2000 seven entries of ten are the only ones of their sentence.
+// in the number of rows.
 class RowOverlap {
  public:
-  explicit RowOverlap(std::size_t num_attributes) : counts_(num_attributes, 0) {}
+  explicit RowOverlap(std::size_t num_attributes) : entries_(num_attributes) {}
 
   // Takes in the next example, which has these rows, in the order of their deltas.
   void add_example(const SparseRows& rows, std::span<const std::uint32_t> of_example);
   // Rows begin, begin + 1, ..., end - 1.
   void add_example(const SparseRows& rows, std::size_t begin, std::size_t end);
   // Frees what only add_example() needs.
-  void finish() { counts_ = {}; }
+  void finish() { entries_ = SharedEntries(0); }
 
   // The sum above for example i, with a delta of `width` values for each of its rows.
   double squared_norm(std::size_t i, std::span<const float> delta, std::size_t width) const;
@@ -50,13 +51,8 @@ class RowOverlap {
   std::vector<double> own_;            // c_r of every row
   std::vector<std::uint32_t>
       members_;  // the rows of each shared attribute, the last one marked by kernels::kEndOfGroup
-  std::vector<float> values_;          // x_ra of each member; empty where all are 1
-  std::vector<std::uint32_t> counts_;  // scratch: how many rows of the example have an attribute
-  struct Entry {
-    std::uint32_t attribute, row;
-    float value;
-  };
-  std::vector<Entry> shared_;  // scratch
+  std::vector<float> values_;  // x_ra of each member; empty where all are 1
+  SharedEntries entries_;      // scratch
 };
 
 }  // namespace espalier

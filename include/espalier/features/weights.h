@@ -33,6 +33,12 @@ struct RowShare {
   }
 };
 
+// Where one of them is.
+struct WeightPlace {
+  std::size_t row, column;
+  friend bool operator==(const WeightPlace&, const WeightPlace&) = default;
+};
+
 // Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a
 // sum of rows. The padding behind each row is zero and stays zero: sums over all elements may include it.
 template <class Real>
@@ -80,6 +86,7 @@ struct WeightsView {
       : values(w.row(0)), shape(w.shape()) {}  // NOLINT: a view of weights is what it says
   std::size_t stride() const { return row_stride(shape.width); }
   const float* row(std::size_t r) const { return values + r * stride(); }
+  float at(const WeightPlace& place) const { return row(place.row)[place.column]; }
 };
 
 // The Euclidean |w|^2, summed in double precision.

@@ -16,8 +16,11 @@ namespace espalier {
 // The label sequences of sequence i.
 inline Chain chain_of(const ChainFeatures& features, std::size_t i, const ChainConstraints* constraints) {
   const std::size_t length = features.length(i), labels = features.shape().num_labels;
-  return features.tied() ? Chain(length, labels, constraints)
-                         : Chain(length, labels, features.tables(i), features.num_tables(i), constraints);
+  const LabelNgrams* ngrams = features.shape().ngrams.get();
+  if (!features.shape().has_tables()) return Chain(length, labels, {}, 0, constraints, ngrams);
+  return features.tied()
+             ? Chain(length, labels, constraints, ngrams)
+             : Chain(length, labels, features.tables(i), features.num_tables(i), constraints, ngrams);
 }
 
 // Label sequences: attributes of tokens and transitions, a gold label for each token, and the number of wrong labels as
@@ -41,12 +44,7 @@ class ChainExamples {
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
-    const Chain chain = structure(i);
-    const std::uint32_t* y = gold(i);
-    for (std::size_t t = 0; t < chain.length(); ++t) {
-      out[t * chain.num_labels() + y[t]] += scale;
-      if (t > 0) out[chain.step_statistic(t, y[t - 1], y[t])] += scale;
-    }
+    structure(i).add_indicator({gold(i), features_->length(i)}, scale, out);
   }
   // p_tj = [j is not the gold label]
   template <class Real>
@@ -83,7 +81,7 @@ class ChainExamples {
   std::vector<std::uint32_t> gold_;
   const ChainConstraints* constraints_;
   std::vector<double> omega_;
-  std::shared_ptr<const Factored> factored_;
+  std::shared_ptr<const Factored> factored_;  // nullptr where there are n-grams
 };
 
 using ChainProblem = StructuredProblem<ChainExamples>;

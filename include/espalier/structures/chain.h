@@ -7,6 +7,7 @@
 
 #include "espalier/base/random.h"
 #include "espalier/base/workspace.h"
+#include "espalier/structures/label_ngrams.h"
 #include "espalier/structures/structure.h"
 
 namespace espalier {
@@ -14,7 +15,9 @@ namespace espalier {
 namespace kernels {
 template <class Real>
 struct ChainScores;
-}
+template <class Real>
+struct NgramChainScores;
+}  // namespace kernels
 
 // Which label sequences are possible, for all chains of a problem: 1 is allowed, 0 is not.
 struct ChainConstraints {
@@ -27,6 +30,10 @@ struct ChainConstraints {
 //   chi(y) = ( [y_t = j] for each t and j,  the number of steps t with table k, y_{t-1} = i and y_t = j for each k, i, j )
 // and K = length * L + num_tables * L^2. Node t, label j is statistic t L + j; table k, i to j is length L + (k L + i) L + j.
 // Scores of -infinity exclude, as long as one sequence is left.
+//
+// With label n-grams (a chain of higher order), chi(y) also has the number of times that each of them occurs in y: n-gram k
+// is statistic (length + num_tables L) L + k. They do not replace one another: where three labels follow one another, the
+// pairs among them do too.
 class Chain {
  public:
   using Output = std::vector<std::uint32_t>;
@@ -36,22 +43,31 @@ class Chain {
   };
 
   // Tied transitions: one table for every step, and none where there is no step.
-  Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints = nullptr);
-  // Step t (from label t to label t + 1) has the table tables[t]. Requires length - 1 tables below num_tables.
+  Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints = nullptr,
+        const LabelNgrams* ngrams = nullptr);
+  // Step t (from label t to label t + 1) has the table tables[t]. Requires length - 1 tables below num_tables; or no tables
+  // and num_tables = 0, where there are n-grams: then steps have the scores of n-grams alone.
   Chain(std::size_t length, std::size_t num_labels, std::span<const std::uint32_t> tables,
-        std::size_t num_tables, const ChainConstraints* constraints = nullptr);
+        std::size_t num_tables, const ChainConstraints* constraints = nullptr,
+        const LabelNgrams* ngrams = nullptr);
 
   std::size_t length() const { return length_; }
   std::size_t num_labels() const { return num_labels_; }
   std::size_t num_tables() const { return num_tables_; }
-  std::size_t num_statistics() const { return (length_ + num_tables_ * num_labels_) * num_labels_; }
+  std::size_t num_statistics() const { return ngram_statistic(ngrams_ ? ngrams_->size() : 0); }
   const ChainConstraints* constraints() const { return constraints_; }
+  const LabelNgrams* ngrams() const { return ngrams_; }  // nullptr: none, and the order is 1
   // The table of the step into position t >= 1.
   std::size_t table(std::size_t t) const { return tables_.empty() ? 0 : tables_[t - 1]; }
 
-  // The statistic of label i at position t - 1 followed by label j.
+  // The statistic of label i at position t - 1 followed by label j. Requires tables.
   std::size_t step_statistic(std::size_t t, std::size_t i, std::size_t j) const {
     return (length_ + table(t) * num_labels_ + i) * num_labels_ + j;
+  }
+
+  // The statistic of n-gram k.
+  std::size_t ngram_statistic(std::size_t k) const {
+    return (length_ + num_tables_ * num_labels_) * num_labels_ + k;
   }
 
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
@@ -69,19 +85,24 @@ class Chain {
 
   void indicator(const Output& y, std::span<float> mu) const;
   void indicator(const Output& y, std::span<double> mu) const;
+  // out += scale chi(y)
+  void add_indicator(std::span<const std::uint32_t> y, float scale, std::span<float> out) const;
+  void add_indicator(std::span<const std::uint32_t> y, double scale, std::span<double> out) const;
 
-  // Shifts a direction d of scores so that its mean under mu is zero at every position and in every table.
+  // Shifts a direction d of scores so that its mean under mu is zero at every position and in every table. N-grams stay as
+  // they are: sequences differ in how many of them they have, so that a shift would change the distribution.
   void centre(std::span<const float> mu, std::span<float> d) const;
 
-  // The k best sequences, best first; all that are possible, if there are not k.
+  // The k best sequences, best first; all that are possible, if there are not k. Equal ones always come in the same order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   // A sequence drawn from u.
   Output sample(std::span<const double> s, Random& random, Workspace& ws) const;
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 
-  // The Factored capability (learning/factored.h). Cliques are pairs of neighbours (a single node where length = 1), each
-  // with its own L^2 marginals, row = the label before.
+  // The Factored capability (learning/factored.h), which chains with n-grams lack. Cliques are pairs of neighbours (a single
+  // node where length = 1), each with its own L^2 marginals, row = the label before.
+  bool factored() const { return ngrams_ == nullptr; }
   std::size_t num_clique_marginals() const {
     return length_ == 1 ? num_labels_ : (length_ - 1) * num_labels_ * num_labels_;
   }
@@ -98,6 +119,8 @@ class Chain {
   template <class Real>
   kernels::ChainScores<Real> as_kernel(std::span<const Real> s) const;
   template <class Real>
+  kernels::NgramChainScores<Real> as_ngram_kernel(std::span<const Real> s) const;
+  template <class Real>
   bool log_partition_by_kernel(std::span<const Real> s, std::span<Real> mu, double& log_z,
                                Workspace& ws) const;
   template <class Scores, class Use>
@@ -107,13 +130,16 @@ class Chain {
   double decode_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const;
   template <class Real>
   double argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  template <class Use>
+  void for_each_ngram_in(std::span<const std::uint32_t> y, const Use& use) const;
   template <class Real>
-  void count(std::span<const std::uint32_t> y, std::span<Real> mu) const;
+  void add_count(std::span<const std::uint32_t> y, Real scale, std::span<Real> out) const;
   double node_marginal(std::span<const double> clique_mu, std::size_t t, std::size_t i) const;
 
   std::size_t length_, num_labels_, num_tables_;
   std::span<const std::uint32_t> tables_;  // empty: all 0
   const ChainConstraints* constraints_;
+  const LabelNgrams* ngrams_;
 };
 
 static_assert(Structure<Chain>);

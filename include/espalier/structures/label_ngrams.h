@@ -2,11 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace espalier {
+
+struct NgramAutomaton;
 
 // The label n-grams, n >= 2, that have a statistic of their own in the chains of a problem: each counts how often its
 // labels follow one another. With n-grams of n labels a chain is of order n - 1 (Martins et al. 2010, section 2.2).
@@ -22,10 +25,13 @@ class LabelNgrams {
   std::size_t order() const;  // of the chain: labels of the longest n-gram - 1; at least 1
   std::span<const std::uint32_t> ngram(std::size_t k) const { return ngrams_[k]; }
   std::optional<std::size_t> find(std::span<const std::uint32_t> labels) const;
+  // The states that a chain with these n-grams is in, for inference.
+  const NgramAutomaton& automaton() const { return *automaton_; }
 
  private:
   std::size_t num_labels_;
   std::vector<std::vector<std::uint32_t>> ngrams_;
+  std::shared_ptr<const NgramAutomaton> automaton_;  // shared by copies
 };
 
 // Every n-gram of `shortest` to `longest` labels that occurs in these sequences; sequence i has the labels offsets[i] to

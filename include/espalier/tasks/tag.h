@@ -15,6 +15,8 @@ struct TagOptions {
   std::string templates;                    // columns: a CRF++ template file; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
   std::optional<std::size_t> first;         // only the first N training sequences
+  std::string features = "all";             // all, or observed: what training saw
+  std::size_t order = 1;                    // how many labels before one it depends on: 1 to 4
 };
 
 inline constexpr int kTagVersion = 1;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "espalier/features/chain_features.h"
+#include "espalier/tasks/tag.h"
+#include "espalier/tasks/tag_reader.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// Which features a tagging model has weights for: every attribute with every label or only pairs that training saw, and how
+// many labels interact.
+class TagLayout {
+ public:
+  // Every attribute with every label, every pair of neighbouring labels.
+  TagLayout() = default;
+  // As the options say, of these examples.
+  TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries);
+
+  ChainShape shape(const TagDictionaries& dictionaries) const;
+
+  // Settings and views of arrays.
+  void add_to(TaskSections& sections) const;
+  // Throws Error for what cannot be right.
+  static TagLayout load(const StoredTask& stored, const TagDictionaries& dictionaries);
+
+ private:
+  void pack_ngrams();
+
+  std::size_t order_ = 1;
+  ChainShape shape_;                          // without its counts
+  std::vector<std::uint32_t> packed_ngrams_;  // as a model file has them: the length of each, then its labels
+};
+
+// Throws Error for options that ask for no layout.
+void check_layout(const TagOptions& options);
+
+}  // namespace espalier
