@@ -50,6 +50,12 @@ ChainExamples::ChainExamples(const Sequences& sequences, ChainShape shape, std::
   ESPALIER_EXPECT(omega_.empty() || omega_.size() == size());
 }
 
+void ChainExamples::set_costs(std::vector<float> costs) {
+  const std::size_t labels = features_->shape().num_labels;
+  ESPALIER_EXPECT(costs.empty() || costs.size() == labels * labels);
+  costs_ = std::move(costs);
+}
+
 void ChainExamples::prefetch(std::size_t i, Prefetch what) const {
   features_->prefetch(i, what);
   if (what == Prefetch::contents) __builtin_prefetch(gold(i));

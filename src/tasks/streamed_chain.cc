@@ -17,8 +17,8 @@ void StreamedChain::set(const Sequences& sequence) {
 
 Chain StreamedChain::structure() const {
   const std::size_t length = sequence_->num_tokens();
-  return tied_ ? Chain(length, shape_.num_labels)
-               : Chain(length, shape_.num_labels, table_of_step_, tables_.size());
+  return tied_ ? Chain(length, shape_.num_labels, constraints_)
+               : Chain(length, shape_.num_labels, table_of_step_, tables_.size(), constraints_);
 }
 
 std::span<const float> StreamedChain::scores(Workspace& ws) {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "espalier/features/chain_features.h"
+#include "espalier/structures/chain.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
 
@@ -13,7 +15,10 @@ namespace espalier {
 struct TagModel {
   TagInput input;
   TagDictionaries dictionaries;
+  std::optional<ChainConstraints> constraints;  // none: every label sequence is possible
 
+  // For chains, which refer to them.
+  const ChainConstraints* chain_constraints() const { return constraints ? &*constraints : nullptr; }
   ChainShape shape() const {
     return {dictionaries.attributes.size(), dictionaries.transitions.size(), dictionaries.labels.size()};
   }

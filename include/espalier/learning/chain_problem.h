@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "espalier/features/chain_features.h"
 #include "espalier/learning/factored.h"
+#include "espalier/learning/partial_gold.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/structures/chain.h"
 
@@ -28,6 +30,11 @@ class ChainExamples {
   ChainExamples(const Sequences& sequences, ChainShape shape, std::vector<std::uint32_t> gold,
                 const ChainConstraints* constraints = nullptr, std::vector<double> omega = {});
 
+  // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1 each.
+  void set_costs(std::vector<float> costs);
+  // Sequences with labels that are not known for sure: `gold` does not count for them.
+  void set_partial(std::shared_ptr<const PartialGold> partial) { partial_ = std::move(partial); }
+
   std::size_t size() const { return features_->size(); }
   WeightShape weight_shape() const { return features_->shape().weights(); }
   Chain structure(std::size_t i) const { return chain_of(*features_, i, constraints_); }
@@ -40,6 +47,10 @@ class ChainExamples {
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
+    if (const auto* partial = find_partial(i)) {
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] += scale * static_cast<Real>(partial->z[k]);
+      return;
+    }
     const Chain chain = structure(i);
     const std::uint32_t* y = gold(i);
     for (std::size_t t = 0; t < chain.length(); ++t) {
@@ -47,12 +58,21 @@ class ChainExamples {
       if (t > 0) out[chain.step_statistic(t, y[t - 1], y[t])] += scale;
     }
   }
-  // p_tj = [j is not the gold label]
+  // p_tj = [j is not the gold label], or what that costs
   template <class Real>
   void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
     const std::size_t length = features_->length(i), labels = features_->shape().num_labels;
+    if (const auto* partial = find_partial(i)) {
+      for (std::size_t k = 0; k < partial->cost.size(); ++k) out[k] += scale * partial->cost[k];
+      return;
+    }
     const std::uint32_t* y = gold(i);
     for (std::size_t t = 0; t < length; ++t) {
+      if (!costs_.empty()) {
+        const float* cost = &costs_[y[t] * labels];
+        for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += scale * cost[j];
+        continue;
+      }
       for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += j == y[t] ? Real{0} : scale;
     }
   }
@@ -72,12 +92,17 @@ class ChainExamples {
 
  private:
   const std::uint32_t* gold(std::size_t i) const { return gold_.data() + sequences_->offsets[i]; }
+  const PartialGold::Sequence* find_partial(std::size_t i) const {
+    return partial_ ? partial_->find(i) : nullptr;
+  }
 
   const Sequences* sequences_;
   std::shared_ptr<const ChainFeatures> features_;  // shared with factored_
   std::vector<std::uint32_t> gold_;
   const ChainConstraints* constraints_;
   std::vector<double> omega_;
+  std::vector<float> costs_;                    // empty: 1 each
+  std::shared_ptr<const PartialGold> partial_;  // null: all labels are known
   std::shared_ptr<const Factored> factored_;
 };
 

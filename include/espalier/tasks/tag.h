@@ -15,6 +15,11 @@ struct TagOptions {
   std::string templates;                    // columns: a CRF++ template file; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
   std::optional<std::size_t> first;         // only the first N training sequences
+  std::string valid;               // bio, iob1 or bioes: label sequences that these allow; empty: all
+  std::string transitions;         // a file of pairs of labels that do not follow one another
+  std::string invalid = "refuse";  // sequences that break these: refuse (an error) or drop
+  std::string costs;               // a file with the cost of each gold and predicted label; empty: 1 each
+  bool partial = false;            // labels ? (any) and A|B|C (one of these)
 };
 
 inline constexpr int kTagVersion = 1;
