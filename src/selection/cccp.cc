@@ -67,6 +67,12 @@ Cccp cccp(const Objective& objective, LatentGold& gold, const CccpOptions& optio
       loop.status = Status::out_of_rounds;
     } else {
       gold.complete(training.theta, objective.loss);
+      // Duals of one round move the weights of the next by F(z' - z)/l2. Where much has changed, that is further from its
+      // optimum than the beginning (sentences with 40 % of the labels unknown: 318 passes in all if duals are always kept,
+      // 247 if never, 191 like this).
+      constexpr double kFar = 0.1;
+      const bool far = loop.rounds.empty() || here.objective < (1 - kFar) * loop.rounds.back().objective;
+      if (far) training.dual.reset();
     }
     loop.rounds.push_back(here);
     if (finished) finished(here);

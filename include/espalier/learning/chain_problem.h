@@ -76,6 +76,9 @@ class ChainExamples {
       for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += j == y[t] ? Real{0} : scale;
     }
   }
+  // -kappa [j is not the gold label], whatever that costs: wrong labels that are free would begin with as much mass as
+  // right ones. Where labels are not sure, max( log z_tj, -kappa ).
+  void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
