@@ -98,7 +98,7 @@ int train_rounds(const TrainingOptions& options, Session& session, LatentGold& g
       },
       [&](const CccpRound& round) {
         std::string note = fmt::format("round {}: objective {:.8g}", round.round, round.objective);
-        if (round.round > 1) note += fmt::format(", {:.2g} of it less", 1 - round.objective / before);
+        if (round.round > 1) note += fmt::format(", down {:.2g} %", 100 * (1 - round.objective / before));
         session.display().note(note);
         before = round.objective;
       });
