@@ -83,7 +83,8 @@ TEST_F(CliLabelsTest, ConstraintsHoldInTheModel) {
   EXPECT_EQ(words(succeed("predict model.esp", "c\nc\n")),
             (std::vector<std::string>{"c", "B-X", "c", "I-X"}));
   for (const std::string& line : lines(succeed("predict model.esp --marginals", "c\n"))) {
-    if (!line.empty()) EXPECT_NE(line.find("I-X:0.000000"), std::string::npos) << line;
+    if (line.empty()) continue;
+    EXPECT_NE(line.find("I-X:0.000000"), std::string::npos) << line;
   }
 }
 
@@ -194,7 +195,9 @@ TEST_F(CliPartialTest, LogsRounds) {
       EXPECT_EQ(event.at("outer_rounds"), 3);
       EXPECT_EQ(event.at("outer_gap"), 0);
     }
-    if (event.at("event") == "end") EXPECT_EQ(event.at("status"), "out of rounds");
+    if (event.at("event") == "end") {
+      EXPECT_EQ(event.at("status"), "out of rounds");
+    }
     if (event.at("event") != "progress") continue;
     const int now = event.at("round").get<int>();
     EXPECT_TRUE(now == round || now == round + 1);

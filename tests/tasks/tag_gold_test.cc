@@ -153,7 +153,7 @@ TEST_F(TagGoldTest, PredictionObeysTheConstraints) {
   const std::string gold = folder.file("gold.txt", "O\tis-O\nB-X\tis-I-X\nI-X\tis-I-X\n");
   const auto loaded = Trained(load_tag_predictor, set->sections(), theta);
   EXPECT_EQ(loaded.predict(folder.file("test.txt", "\tis-I-X\n\tis-O\n\tis-I-X\n\n\tis-O\n\tis-I-X\n")),
-            "B-X\nO\nB-X\n\nB-X\nI-X\n\n");
+            "B-X\nB-X\nI-X\n\nB-X\nI-X\n\n");
   const Evaluation evaluation = loaded.predictor->evaluate(gold, {});
   EXPECT_NEAR(evaluation.rates.at("accuracy").get<double>(), 1.0 / 3, 1e-12) << "B-X I-X I-X has score 4";
   set->read_dev(gold);
@@ -269,7 +269,7 @@ TEST_F(TagGoldTest, PartialLabelsObeyTheConstraints) {
   // No completion is possible.
   EXPECT_EQ(
       message("B-X O / O I-X|B-Y I-Y|I-X / O I-X|I-Y O", options),
-      "train.txt:8: the label 'I-X|I-Y' after 'O'; --valid bio does not allow it; --invalid drop leaves "
+      "train.txt:9: the label 'I-X|I-Y' after 'O'; --valid bio does not allow it; --invalid drop leaves "
       "such sequences out");
   EXPECT_EQ(message("I-X ? / B-X O", options),
             "train.txt:1: the label 'I-X' at the beginning of a sequence; --valid bio does not allow it; "
