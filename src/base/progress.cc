@@ -12,6 +12,8 @@ const char* to_string(Status status) {
       return "out of passes";
     case Status::out_of_time:
       return "out of time";
+    case Status::out_of_rounds:
+      return "out of rounds";
     case Status::stopped:
       return "stopped";
     case Status::stalled:

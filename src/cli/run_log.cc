@@ -28,8 +28,10 @@ void RunLog::start(const Json& settings) {
   write(event);
 }
 
-void RunLog::progress(const std::string& solver, double l2, const Progress& progress, const Json& dev) {
+void RunLog::progress(const std::string& solver, double l2, int round, const Progress& progress,
+                      const Json& dev) {
   Json event{{"event", "progress"}, {"solver", solver}, {"l2", l2}};
+  if (round > 0) event["round"] = round;
   set(event, "pass", progress.passes);
   set(event, "seconds", progress.seconds);
   set(event, "wall_seconds", wall_seconds());

@@ -17,8 +17,8 @@ class RunLog {
 
   // Creates the file; a run that never starts leaves an old one alone. Throws Error where that fails.
   void start(const nlohmann::ordered_json& settings);
-  // `dev` is null without held-out data.
-  void progress(const std::string& solver, double l2, const Progress& progress,
+  // `dev` is null without held-out data; `round`, of an outer loop, is 0 without one.
+  void progress(const std::string& solver, double l2, int round, const Progress& progress,
                 const nlohmann::ordered_json& dev);
   void end(const nlohmann::ordered_json& outcome);
 

@@ -54,6 +54,23 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
           "how many labels before one it depends on, 1 to 4; sequences of 3 and more as training saw them")
       ->capture_default_str()
       ->check(whole_number_from(1));
+  command.add_option("--valid", tag.valid, "allow only label sequences that are right in bio, iob1 or bioes");
+  command.add_option("--transitions", tag.transitions,
+                     "file of lines BEFORE AFTER: labels that do not follow one another");
+  command
+      .add_option("--invalid", tag.invalid,
+                  "training sequences that --valid or --transitions forbid: refuse or drop")
+      ->capture_default_str();
+  command.add_option("--costs", tag.costs, "file of lines GOLD PREDICTED COST; other wrong labels cost 1");
+  command.add_flag("--partial", tag.partial, "labels may be unsure: ? is any label, and A|B|C one of these");
+  command
+      .add_option("--outer-gap", options.outer.gap,
+                  "--partial: stop when a round lowers the objective by less, relative to it")
+      ->capture_default_str()
+      ->check(number_from_zero());
+  command.add_option("--outer-rounds", options.outer.rounds, "--partial: rounds at most")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
 }
 
 std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options) {
@@ -68,6 +85,13 @@ void describe_tag(const TrainingOptions& options, Json& json) {
   if (tag.first) json["first"] = *tag.first;
   json["features"] = tag.features;
   json["order"] = tag.order;
+  if (!tag.valid.empty()) json["valid"] = tag.valid;
+  if (!tag.transitions.empty()) json["transitions"] = tag.transitions;
+  if (!tag.valid.empty() || !tag.transitions.empty()) json["invalid"] = tag.invalid;
+  if (!tag.costs.empty()) json["costs"] = tag.costs;
+  if (tag.partial)
+    json.update(
+        {{"partial", true}, {"outer_gap", options.outer.gap}, {"outer_rounds", options.outer.rounds}});
 }
 
 constexpr TaskCommand kTasks[] = {

@@ -10,6 +10,7 @@
 #include "cli/run_log.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
+#include "espalier/selection/cccp.h"
 
 namespace espalier::cli {
 namespace {
@@ -43,11 +44,11 @@ class Session {
     settings_.stopping.tick = [this](double passes) { display_.tick(passes); };
   }
 
-  Control report(double l2, const Progress& progress, const Weights& theta) {
+  Control report(double l2, const Progress& progress, const Weights& theta, int round = 0) {
     Evaluation dev;
     if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
     display_.report(progress, dev.headline);
-    log_.progress(options_.solver, l2, progress, options_.dev.empty() ? Json() : dev.rates);
+    log_.progress(options_.solver, l2, round, progress, options_.dev.empty() ? Json() : dev.rates);
     return Control::go_on;
   }
 
@@ -71,6 +72,7 @@ class Session {
   const SolverEntry& solver() const { return solver_; }
   const SolverSettings& settings() const { return settings_; }
   const TrainingSet& data() const { return *data_; }
+  LatentGold* latent_gold() { return data_->latent_gold(); }
   Display& display() { return display_; }
 
  private:
@@ -84,11 +86,31 @@ class Session {
   std::unique_ptr<TrainingSet> data_;
 };
 
+// Where gold outputs are not all known: one convex problem after the other.
+int train_rounds(const TrainingOptions& options, Session& session, LatentGold& gold, double l2) {
+  Training training;
+  double before = 0;
+  const Cccp loop = cccp(
+      {session.data().problem(), session.loss(), l2}, gold, options.outer, session.solver(),
+      session.settings(), training,
+      [&](int round, const Progress& progress, const Weights& theta) {
+        return session.report(l2, progress, theta, round);
+      },
+      [&](const CccpRound& round) {
+        std::string note = fmt::format("round {}: objective {:.8g}", round.round, round.objective);
+        if (round.round > 1) note += fmt::format(", down {:.2g} %", 100 * (1 - round.objective / before));
+        session.display().note(note);
+        before = round.objective;
+      });
+  return session.finish(loop.status, loop.message, l2, loop.rounds.back().certificate, training.theta);
+}
+
 }  // namespace
 
 int train_one(const TrainingOptions& options, double l2) {
   Session session(options);
   session.start(l2);
+  if (LatentGold* gold = session.latent_gold()) return train_rounds(options, session, *gold, l2);
   Training training;
   const Summary summary = session.solver().run(
       {session.data().problem(), session.loss(), l2}, session.settings(), training,
@@ -100,6 +122,9 @@ int train_one(const TrainingOptions& options, double l2) {
 
 int train_path(const TrainingOptions& options, const PathOptions& path_options, bool print_table) {
   const std::vector<double> values = path_options.values();
+  if (options.tag.partial) {
+    throw Error("--partial: not for several values of l2; expected espalier train tag with one, as --l2 1");
+  }
   Session session(options);
   session.start(values);
   const auto print = [print_table](const std::string& line) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "espalier/learning/loss.h"
+#include "espalier/selection/cccp.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
@@ -27,6 +28,7 @@ struct TrainingOptions {
   bool quiet = false;
   ClassifyOptions classify;  // each task looks at its own
   TagOptions tag;
+  CccpOptions outer;  // where gold outputs are not all known
 
   // Adds the options that every task has.
   void add_to(CLI::App& command);

@@ -1,6 +1,7 @@
 #include "espalier/learning/chain_problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -48,6 +49,28 @@ ChainExamples::ChainExamples(const Sequences& sequences, ChainShape shape, std::
   ESPALIER_EXPECT(
       std::all_of(gold_.begin(), gold_.end(), [&](std::uint32_t y) { return y < shape.num_labels; }));
   ESPALIER_EXPECT(omega_.empty() || omega_.size() == size());
+}
+
+void ChainExamples::set_costs(std::vector<float> costs) {
+  const std::size_t labels = features_->shape().num_labels;
+  ESPALIER_EXPECT(costs.empty() || costs.size() == labels * labels);
+  costs_ = std::move(costs);
+}
+
+void ChainExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {
+  const std::size_t length = features_->length(i), labels = features_->shape().num_labels;
+  const auto* partial = find_partial(i);
+  const std::uint32_t* y = gold(i);
+  for (std::size_t t = 0; t < length; ++t) {
+    for (std::size_t j = 0; j < labels; ++j) {
+      const std::size_t k = t * labels + j;
+      if (partial) {
+        s[k] += std::max(static_cast<float>(std::log(partial->z[k])), -kappa);
+      } else {
+        s[k] -= j == y[t] ? 0 : kappa;
+      }
+    }
+  }
 }
 
 void ChainExamples::prefetch(std::size_t i, Prefetch what) const {

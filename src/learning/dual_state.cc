@@ -19,7 +19,7 @@ void DualState::start_near_gold(const Problem& problem, float kappa) {
   Workspace ws;
   std::fill(scores_.begin(), scores_.end(), 0.0f);
   for (std::size_t i = 0; i < size(); ++i) {
-    problem.add_cost(i, -kappa, s(i));
+    problem.add_near_gold(i, kappa, s(i));
     curvature(i) = 0;
     refresh(problem, i, ws);
   }

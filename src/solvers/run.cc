@@ -92,6 +92,7 @@ Summary Run::finish() {
     case Status::failed:
       summary_.message = fmt::format("failed: the objective is not finite after {:.1f} passes", last.passes);
       break;
+    case Status::out_of_rounds:
     case Status::not_run:
       break;
   }

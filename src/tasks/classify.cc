@@ -9,9 +9,9 @@
 #include "espalier/features/row_features.h"
 #include "espalier/learning/multiclass_problem.h"
 #include "espalier/structures/multiclass.h"
-#include "espalier/tasks/classify_costs.h"
 #include "espalier/tasks/classify_reader.h"
 #include "espalier/tasks/confusion.h"
+#include "espalier/tasks/costs.h"
 #include "tasks/common.h"
 
 namespace espalier {

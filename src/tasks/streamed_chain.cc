@@ -20,8 +20,8 @@ Chain StreamedChain::structure() const {
   const std::size_t length = sequence_->num_tokens();
   const LabelNgrams* ngrams = shape_.ngrams.get();
   return tied_ && shape_.has_tables()
-             ? Chain(length, shape_.num_labels, nullptr, ngrams)
-             : Chain(length, shape_.num_labels, table_of_step_, tables_.size(), nullptr, ngrams);
+             ? Chain(length, shape_.num_labels, constraints_, ngrams)
+             : Chain(length, shape_.num_labels, table_of_step_, tables_.size(), constraints_, ngrams);
 }
 
 std::span<const float> StreamedChain::scores(Workspace& ws) {

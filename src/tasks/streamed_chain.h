@@ -16,7 +16,8 @@ namespace espalier {
 // long sequence, it allocates no more.
 class StreamedChain {
  public:
-  StreamedChain(const ChainShape& shape, WeightsView theta) : shape_(shape), theta_(theta) {}
+  StreamedChain(const ChainShape& shape, WeightsView theta, const ChainConstraints* constraints = nullptr)
+      : shape_(shape), theta_(theta), constraints_(constraints) {}
 
   // Goes on to a sequence, the only one in `sequence`, which has to stay as it is while this is used.
   void set(const Sequences& sequence);
@@ -28,6 +29,7 @@ class StreamedChain {
  private:
   ChainShape shape_;
   WeightsView theta_;
+  const ChainConstraints* constraints_;
   const Sequences* sequence_ = nullptr;
   bool tied_ = true;
   std::vector<std::uint32_t> tables_;         // rows of transitions, each once, in the order of the steps

@@ -72,6 +72,9 @@ void check_layout(const TagOptions& options) {
     throw Error::in("--order", fmt::format("{}", options.order),
                     fmt::format("expected 1 to {}", kLargestOrder));
   }
+  if (options.partial && options.features == "observed") {
+    throw Error::in("--features", "observed with --partial, where labels are not all seen", "expected all");
+  }
 }
 
 TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries)

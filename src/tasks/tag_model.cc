@@ -2,13 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
 #include "espalier/features/templates.h"
 #include "tasks/common.h"
+#include "tasks/label_constraints.h"
 
 namespace espalier {
 namespace {
+
+// The sections of the constraints.
+constexpr const char *kFirst = "first_allowed", *kLast = "last_allowed", *kSteps = "steps_allowed";
 
 TagInput load_input(const StoredTask& stored) {
   TagInput input;
@@ -28,6 +34,26 @@ TagInput load_input(const StoredTask& stored) {
     Templates(input.templates, input.template_name).check_columns(input.num_columns, input.label_column);
   }
   return input;
+}
+
+std::optional<ChainConstraints> load_constraints(const StoredTask& stored, std::size_t num_labels) {
+  if (!stored.settings.value("constraints", false)) return std::nullopt;
+  const auto load = [&](const char* name, std::size_t size) {
+    const auto bytes = as_array<std::uint8_t>(stored.array(name), name, stored.file);
+    if (bytes.size() != size || std::any_of(bytes.begin(), bytes.end(), [](auto byte) { return byte > 1; })) {
+      throw Error::in(stored.file,
+                      fmt::format("the section {} is no table of zeros and ones", in_quotes(name)),
+                      fmt::format("expected {}; train the model anew", size));
+    }
+    return std::vector<std::uint8_t>(bytes.begin(), bytes.end());
+  };
+  ChainConstraints constraints{load(kFirst, num_labels), load(kLast, num_labels),
+                               load(kSteps, num_labels * num_labels)};
+  if (const auto length = impossible_length(constraints)) {
+    throw Error::in(stored.file, fmt::format("no sequence of {} labels is possible", *length),
+                    "train the model anew");
+  }
+  return constraints;
 }
 
 }  // namespace
@@ -50,6 +76,15 @@ TaskSections TagModel::sections() const {
   add_dictionary("attributes", dictionaries.attributes, sections);
   add_dictionary("transitions", dictionaries.transitions, sections);
   layout.add_to(sections);
+  if (constraints) {
+    sections.settings["constraints"] = true;
+    const auto add = [&](const char* name, const std::vector<std::uint8_t>& allowed) {
+      sections.arrays.emplace_back(name, as_bytes(std::span(allowed)));
+    };
+    add(kFirst, constraints->first);
+    add(kLast, constraints->last);
+    add(kSteps, constraints->step);
+  }
   return sections;
 }
 
@@ -67,6 +102,7 @@ TagModel TagModel::load(const StoredTask& stored) {
                     stored.theta.shape.width, model.describe(), model.dictionaries.transitions.size()),
         "expected one for each label, or pair of them; train the model anew");
   }
+  model.constraints = load_constraints(stored, model.dictionaries.labels.size());
   return model;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "espalier/features/chain_features.h"
+#include "espalier/structures/chain.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
 #include "tasks/tag_layout.h"
@@ -15,7 +17,10 @@ struct TagModel {
   TagInput input;
   TagDictionaries dictionaries;
   TagLayout layout;
+  std::optional<ChainConstraints> constraints;  // none: every label sequence is possible
 
+  // For chains, which refer to them.
+  const ChainConstraints* chain_constraints() const { return constraints ? &*constraints : nullptr; }
   ChainShape shape() const { return layout.shape(dictionaries); }
   // "22 labels, 338,552 attributes"
   std::string describe() const;

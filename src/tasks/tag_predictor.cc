@@ -73,7 +73,7 @@ class TagPredictor final : public Predictor {
     check_marginals(options, loss_);
     check_format(options.format);
     TagStream stream(input, model_.input, model_.dictionaries, false);
-    StreamedChain chain(shape_, theta_);
+    StreamedChain chain(shape_, theta_, model_.chain_constraints());
     TagWriter writer(model_.input.format, model_.dictionaries.labels, write);
     std::vector<std::uint32_t> best;
     std::vector<double> mu;
@@ -98,7 +98,7 @@ class TagPredictor final : public Predictor {
   Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const override {
     check_format(format);
     TagStream stream(gold, model_.input, model_.dictionaries, true);
-    StreamedChain chain(shape_, theta_);
+    StreamedChain chain(shape_, theta_, model_.chain_constraints());
     ChunkScores scores;
     std::vector<std::uint32_t> best;
     std::vector<std::string_view> right, predicted;

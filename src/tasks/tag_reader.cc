@@ -80,6 +80,7 @@ TagExamples read_rest(SequenceReader& reader, TagParser& parser, std::optional<s
     names.clear();
     parser.append(reader, examples.sequences, names);
     for (std::size_t t = 0; t < names.size(); ++t) examples.labels.push_back(labels.add(names[t]));
+    examples.first_lines.push_back(reader.line_number(0));
   } while (examples.sequences.size() != first && reader.next());
   parser.finish(examples.sequences);
   return examples;

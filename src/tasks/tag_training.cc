@@ -1,12 +1,18 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
 #include "espalier/base/text.h"
 #include "espalier/features/templates.h"
+#include "espalier/learning/chain_latent_gold.h"
 #include "espalier/learning/chain_problem.h"
 #include "espalier/tasks/chunks.h"
+#include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
+#include "tasks/label_constraints.h"
+#include "tasks/tag_gold.h"
 #include "tasks/tag_model.h"
 
 namespace espalier {
@@ -30,7 +36,8 @@ struct DevSet {
   DevSet(const std::string& path, const TagModel& model)
       : labels(copy(model.dictionaries.labels)),
         examples(read_tag(path, model.input, model.dictionaries, labels)),
-        features(examples.sequences, model.shape()) {}
+        features(examples.sequences, model.shape()),
+        constraints(model.chain_constraints()) {}
 
   static Dictionary copy(const Dictionary& names) {
     Dictionary grows;
@@ -41,7 +48,31 @@ struct DevSet {
   Dictionary labels;
   TagExamples examples;
   ChainFeatures features;
+  const ChainConstraints* constraints;
 };
+
+// Where constraints come from, for messages.
+std::string source_of(const TagOptions& options) {
+  const std::string valid = options.valid.empty() ? "" : "--valid " + options.valid;
+  const std::string listed = options.transitions.empty() ? "" : "--transitions " + options.transitions;
+  return valid + (valid.empty() || listed.empty() ? "" : " and ") + listed;
+}
+
+std::optional<ChainConstraints> read_constraints(const TagOptions& options, const Dictionary& labels) {
+  if (options.invalid != "refuse" && options.invalid != "drop") {
+    throw Error::in("--invalid", in_quotes(options.invalid), "expected refuse or drop");
+  }
+  if (options.valid.empty() && options.transitions.empty()) return std::nullopt;
+  ChainConstraints constraints = all_allowed(labels.size());
+  if (!options.valid.empty()) forbid_by_scheme(options.valid, labels, constraints);
+  if (!options.transitions.empty()) forbid_listed(options.transitions, labels, constraints);
+  if (const auto length = impossible_length(constraints)) {
+    throw Error::in(source_of(options),
+                    fmt::format("no sequence of {} label{} is left", *length, *length == 1 ? "" : "s"),
+                    "expected some of every length");
+  }
+  return constraints;
+}
 
 Evaluation evaluate(const DevSet& dev, const Weights& theta) {
   ChunkScores scores;
@@ -51,7 +82,7 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
   Workspace ws;
   const Sequences& sequences = dev.examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
-    const Chain structure = chain_of(dev.features, i, nullptr);
+    const Chain structure = chain_of(dev.features, i, dev.constraints);
     s.resize(structure.num_statistics());
     dev.features.score(i, theta, 1.0f, s, ws);
     best.resize(sequences.length(i));
@@ -75,16 +106,33 @@ class TagTrainingSet final : public TrainingSet {
     std::optional<std::size_t> label_column;
     if (options.label_column) label_column = *options.label_column - 1;
     train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries);
+    const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
+                                           : LabelSets::of_labels(model_.dictionaries.labels.size());
+    model_.constraints = read_constraints(options, model_.dictionaries.labels);
+    select_sequences(path, options, sets);
+    const std::size_t num_labels = model_.dictionaries.labels.size();
+    std::vector<float> costs;
+    if (!options.costs.empty()) costs = read_costs(options.costs, model_.dictionaries.labels);
+    for (const std::uint32_t field : train_.labels) unsure_ += sets.of[field].size() > 1 ? 1 : 0;
+    const auto partial = take_labels(sets, num_labels, costs, train_);
+
     model_.layout = TagLayout(options, train_, model_.dictionaries);
-    problem_ = std::make_unique<ChainProblem>(ChainExamples(train_.sequences, model_.shape(), train_.labels));
+    ChainExamples examples(train_.sequences, model_.shape(), train_.labels, model_.chain_constraints());
+    examples.set_costs(std::move(costs));
+    examples.set_partial(partial);
+    problem_ = std::make_unique<ChainProblem>(std::move(examples));
+    if (partial) latent_ = std::make_unique<ChainLatentGold>(*problem_, partial);
   }
 
   std::string_view task() const override { return "tag"; }
   int version() const override { return kTagVersion; }
   const Problem& problem() const override { return *problem_; }
+  LatentGold* latent_gold() override { return latent_.get(); }
   std::string describe() const override {
-    return fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
-                       grouped(train_.sequences.num_tokens()), model_.describe());
+    std::string text = fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
+                                   grouped(train_.sequences.num_tokens()), model_.describe());
+    if (unsure_ > 0) text += fmt::format(", {} tokens of unsure label", grouped(unsure_));
+    return text + dropped_;
   }
 
   TaskSections sections() const override { return model_.sections(); }
@@ -93,9 +141,37 @@ class TagTrainingSet final : public TrainingSet {
   Evaluation evaluate_dev(const Weights& theta) const override { return evaluate(*dev_, theta); }
 
  private:
+  // Leaves out sequences that training cannot use, or refuses them.
+  void select_sequences(const std::string& path, const TagOptions& options, const LabelSets& sets) {
+    const auto drop_others = [&](const std::vector<bool>& keep, const std::string& why) {
+      const auto dropped = static_cast<std::size_t>(std::count(keep.begin(), keep.end(), false));
+      if (dropped == 0) return;
+      if (dropped == keep.size()) {
+        throw Error::in(path == "-" ? "standard input" : path, "no sequence is left: " + why,
+                        "expected at least one");
+      }
+      keep_sequences(keep, train_);
+      dropped_ += fmt::format("; {} sequence{} dropped: {}", grouped(dropped), dropped == 1 ? "" : "s", why);
+    };
+    if (options.partial) {
+      drop_others(find_informative(sets, train_, model_.dictionaries.labels.size()),
+                  "nothing is known of their labels");
+    }
+    if (!model_.constraints) return;
+    if (options.invalid == "drop") {
+      drop_others(find_allowed(*model_.constraints, sets, train_),
+                  "their labels break " + source_of(options));
+    } else {
+      refuse_broken(path, *model_.constraints, source_of(options), sets, train_, model_.dictionaries.labels);
+    }
+  }
+
   TagModel model_;
   TagExamples train_;
+  std::size_t unsure_ = 0;  // tokens whose label is one of several
+  std::string dropped_;     // what became of sequences that are not used
   std::unique_ptr<ChainProblem> problem_;
+  std::unique_ptr<ChainLatentGold> latent_;
   std::unique_ptr<DevSet> dev_;
 };
 

@@ -23,6 +23,7 @@ class ForwardingProblem : public Problem {
   void add_gold(std::size_t i, double scale, DoubleOut out) const override { inner_.add_gold(i, scale, out); }
   void add_cost(std::size_t i, float scale, Out out) const override { inner_.add_cost(i, scale, out); }
   void add_cost(std::size_t i, double scale, DoubleOut out) const override { inner_.add_cost(i, scale, out); }
+  void add_near_gold(std::size_t i, float kappa, Out s) const override { inner_.add_near_gold(i, kappa, s); }
   void score(std::size_t i, const Weights& w, float scale, Out s, Workspace& ws) const override {
     inner_.score(i, w, scale, s, ws);
   }

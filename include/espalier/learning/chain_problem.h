@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "espalier/features/chain_features.h"
 #include "espalier/learning/factored.h"
+#include "espalier/learning/partial_gold.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/structures/chain.h"
 
@@ -31,6 +33,11 @@ class ChainExamples {
   ChainExamples(const Sequences& sequences, ChainShape shape, std::vector<std::uint32_t> gold,
                 const ChainConstraints* constraints = nullptr, std::vector<double> omega = {});
 
+  // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1 each.
+  void set_costs(std::vector<float> costs);
+  // Sequences with labels that are not known for sure: `gold` does not count for them.
+  void set_partial(std::shared_ptr<const PartialGold> partial) { partial_ = std::move(partial); }
+
   std::size_t size() const { return features_->size(); }
   WeightShape weight_shape() const { return features_->shape().weights(); }
   Chain structure(std::size_t i) const { return chain_of(*features_, i, constraints_); }
@@ -44,17 +51,33 @@ class ChainExamples {
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
+    if (const auto* partial = find_partial(i)) {
+      for (std::size_t k = 0; k < out.size(); ++k) out[k] += scale * static_cast<Real>(partial->z[k]);
+      return;
+    }
     structure(i).add_indicator({gold(i), features_->length(i)}, scale, out);
   }
-  // p_tj = [j is not the gold label]
+  // p_tj = [j is not the gold label], or what that costs
   template <class Real>
   void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
     const std::size_t length = features_->length(i), labels = features_->shape().num_labels;
+    if (const auto* partial = find_partial(i)) {
+      for (std::size_t k = 0; k < partial->cost.size(); ++k) out[k] += scale * partial->cost[k];
+      return;
+    }
     const std::uint32_t* y = gold(i);
     for (std::size_t t = 0; t < length; ++t) {
+      if (!costs_.empty()) {
+        const float* cost = &costs_[y[t] * labels];
+        for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += scale * cost[j];
+        continue;
+      }
       for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += j == y[t] ? Real{0} : scale;
     }
   }
+  // -kappa [j is not the gold label], whatever that costs: wrong labels that are free would begin with as much mass as
+  // right ones. Where labels are not sure, max( log z_tj, -kappa ).
+  void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
@@ -75,13 +98,18 @@ class ChainExamples {
 
  private:
   const std::uint32_t* gold(std::size_t i) const { return gold_.data() + sequences_->offsets[i]; }
+  const PartialGold::Sequence* find_partial(std::size_t i) const {
+    return partial_ ? partial_->find(i) : nullptr;
+  }
 
   const Sequences* sequences_;
   std::shared_ptr<const ChainFeatures> features_;  // shared with factored_
   std::vector<std::uint32_t> gold_;
   const ChainConstraints* constraints_;
   std::vector<double> omega_;
-  std::shared_ptr<const Factored> factored_;  // nullptr where there are n-grams
+  std::vector<float> costs_;                    // empty: 1 each
+  std::shared_ptr<const PartialGold> partial_;  // null: all labels are known
+  std::shared_ptr<const Factored> factored_;    // null where there are n-grams
 };
 
 using ChainProblem = StructuredProblem<ChainExamples>;

@@ -18,7 +18,7 @@ class DualState {
 
   // The uniform distribution over all outputs: s_i = 0.
   void start_uniform(const Problem& problem);
-  // Near the gold outputs: s_i = -kappa p_i, which costs an output kappa nats for each unit of cost.
+  // Near the gold outputs: kappa nats behind them for each part that differs (Problem::add_near_gold).
   void start_near_gold(const Problem& problem, float kappa);
 
   std::size_t size() const { return examples_.size() - 1; }

@@ -42,6 +42,9 @@ class Problem {
   virtual void add_gold(std::size_t i, double scale, DoubleOut out) const = 0;
   virtual void add_cost(std::size_t i, float scale, Out out) const = 0;  // += scale p_i
   virtual void add_cost(std::size_t i, double scale, DoubleOut out) const = 0;
+  // s += scores of a distribution near z_i, which has other outputs kappa nats behind for each part that differs. By its
+  // cost: right where a part that differs costs about 1.
+  virtual void add_near_gold(std::size_t i, float kappa, Out s) const { add_cost(i, -kappa, s); }
 
   virtual void score(std::size_t i, const Weights& w, float scale, Out s,
                      Workspace&) const = 0;  // s = scale F_i' w

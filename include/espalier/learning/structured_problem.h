@@ -17,6 +17,7 @@ namespace espalier {
 //   accumulate(i, delta, share, w, ws)              where several threads should add to the weights at once
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
+//   add_near_gold(i, kappa, s)                      where costs say too little of it
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
 // Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
 template <class Examples>
@@ -49,6 +50,13 @@ class StructuredProblem final : public Problem {
   void add_cost(std::size_t i, float scale, Out out) const override { examples_.add_cost(i, scale, out); }
   void add_cost(std::size_t i, double scale, DoubleOut out) const override {
     examples_.add_cost(i, scale, out);
+  }
+  void add_near_gold(std::size_t i, float kappa, Out s) const override {
+    if constexpr (requires { examples_.add_near_gold(i, kappa, s); }) {
+      examples_.add_near_gold(i, kappa, s);
+    } else {
+      add_cost(i, -kappa, s);
+    }
   }
 
   void score(std::size_t i, const Weights& w, float scale, Out s, Workspace& ws) const override {

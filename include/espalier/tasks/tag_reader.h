@@ -41,7 +41,8 @@ struct TagDictionaries {
 
 struct TagExamples {
   Sequences sequences;
-  std::vector<std::uint32_t> labels;  // one a token
+  std::vector<std::uint32_t> labels;     // one a token
+  std::vector<std::size_t> first_lines;  // of each sequence: where in the file it begins, from 1
 };
 
 // Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number of columns and

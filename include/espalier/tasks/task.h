@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/learning/latent_gold.h"
 #include "espalier/learning/loss.h"
 #include "espalier/learning/problem.h"
 #include "espalier/tasks/evaluation.h"
@@ -35,6 +36,8 @@ class TrainingSet {
   virtual std::string_view task() const = 0;
   virtual int version() const = 0;  // of what sections() writes
   virtual const Problem& problem() const = 0;
+  // Where gold outputs are not all known: then the problem is one of a sequence (selection/cccp.h). Else nullptr.
+  virtual LatentGold* latent_gold() { return nullptr; }
   // "59,000 examples, 10 labels, 717 attributes"
   virtual std::string describe() const = 0;
   virtual TaskSections sections() const = 0;

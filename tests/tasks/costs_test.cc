@@ -1,4 +1,4 @@
-#include "espalier/tasks/classify_costs.h"
+#include "espalier/tasks/costs.h"
 
 #include <gtest/gtest.h>
 

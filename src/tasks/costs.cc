@@ -1,4 +1,4 @@
-#include "espalier/tasks/classify_costs.h"
+#include "espalier/tasks/costs.h"
 
 #include <fmt/format.h>
 
@@ -7,25 +7,12 @@
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
 #include "espalier/base/parse_number.h"
+#include "tasks/fields.h"
 
 namespace espalier {
 namespace {
 
 constexpr std::string_view kExpected = "expected GOLD PREDICTED COST";
-
-// Up to four fields of a line: one more than there may be.
-std::size_t split(std::string_view line, std::array<std::string_view, 4>& fields) {
-  constexpr std::string_view kSpace = " \t";
-  std::size_t count = 0;
-  while (count < fields.size()) {
-    const std::size_t begin = line.find_first_not_of(kSpace);
-    if (begin == std::string_view::npos) break;
-    const std::size_t end = std::min(line.find_first_of(kSpace, begin), line.size());
-    fields[count++] = line.substr(begin, end - begin);
-    line.remove_prefix(end);
-  }
-  return count;
-}
 
 }  // namespace
 
@@ -38,9 +25,8 @@ std::vector<float> read_costs(const std::string& path, const Dictionary& labels)
   LineReader reader(path);
   std::string_view line;
   while (reader.next(line)) {
-    line = line.substr(0, line.find('#'));
-    std::array<std::string_view, 4> fields;
-    const std::size_t count = split(line, fields);
+    std::array<std::string_view, 4> fields;  // one more than there may be
+    const std::size_t count = split_fields(line, fields);
     if (count == 0) continue;
     if (count != 3)
       reader.fail(fmt::format("{} fields", count == 4 ? "more than 3" : std::to_string(count)), kExpected);
