@@ -23,6 +23,7 @@
 #include "espalier/features/step_tables.h"
 #include "espalier/features/templates.h"
 #include "espalier/features/token_table.h"
+#include "espalier/features/wapiti_regex.h"
 #include "espalier/features/weights.h"
 #include "espalier/features/word_attributes.h"
 #include "espalier/generate/grammar.h"

@@ -35,9 +35,9 @@ void describe_classify(const TrainingOptions& options, Json& json) {
 void add_tag_options(CLI::App& command, TrainingOptions& options) {
   TagOptions& tag = options.tag;
   command.add_option("--format", tag.format,
-                     "columns (default: CoNLL, one token a line) or crfsuite (attribute files)");
+                     "columns (default: CoNLL, one token a line), crfsuite or wapiti (attribute files)");
   command.add_option("--template", tag.templates,
-                     "a CRF++ template, for columns; default: built-in attributes");
+                     "a CRF++ template or Wapiti patterns, for columns; default: built-in attributes");
   command
       .add_option("--label-column", tag.label_column,
                   "the column that has the label, counted from 1; default: the last")

@@ -13,7 +13,7 @@ namespace {
 TagInput load_input(const StoredTask& stored) {
   TagInput input;
   input.format = stored_format(stored, parse_tag_format);
-  if (input.format == TagFormat::crfsuite) return input;
+  if (input.format != TagFormat::columns) return input;
   input.num_columns = stored.settings.at("columns").get<std::size_t>();
   input.label_column = stored.settings.at("label_column").get<std::size_t>() - 1;
   input.templates = stored.array("templates");

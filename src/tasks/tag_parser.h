@@ -26,6 +26,7 @@ struct TagNames {
 
 std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, bool labels_required);
 std::unique_ptr<TagParser> make_crfsuite_parser(TagNames names, bool labels_required);
+std::unique_ptr<TagParser> make_wapiti_parser(TagNames names, bool labels_required);
 
 std::size_t count_columns(std::string_view line);
 

@@ -31,7 +31,7 @@ class TagWriter {
   void sequence(const TagStream& stream, std::span<const std::uint32_t> y, std::span<const double> mu) {
     for (std::size_t t = 0; t < y.size(); ++t) {
       char between = '\t';
-      if (format_ == TagFormat::columns) {
+      if (format_ != TagFormat::crfsuite) {
         between = separator(stream.line(t));
         buffer_ += stream.line(t);
         buffer_ += between;

@@ -11,11 +11,11 @@
 namespace espalier {
 
 TagFormat parse_tag_format(std::string_view name) {
-  for (const auto format : {TagFormat::columns, TagFormat::crfsuite}) {
+  for (const auto format : {TagFormat::columns, TagFormat::crfsuite, TagFormat::wapiti}) {
     if (name == to_string(format)) return format;
   }
   throw Error::in("--format", fmt::format("{} is no format of tagging", in_quotes(name)),
-                  "expected columns or crfsuite");
+                  "expected columns, crfsuite or wapiti");
 }
 
 const char* to_string(TagFormat format) {
@@ -24,6 +24,8 @@ const char* to_string(TagFormat format) {
       return "columns";
     case TagFormat::crfsuite:
       return "crfsuite";
+    case TagFormat::wapiti:
+      return "wapiti";
   }
   return "unknown";
 }
@@ -36,6 +38,8 @@ std::unique_ptr<TagParser> make_parser(const TagInput& input, TagNames names, bo
       return make_column_parser(input, std::move(names), labels_required);
     case TagFormat::crfsuite:
       return make_crfsuite_parser(std::move(names), labels_required);
+    case TagFormat::wapiti:
+      return make_wapiti_parser(std::move(names), labels_required);
   }
   return nullptr;
 }
@@ -63,12 +67,12 @@ void check_options(const TagInput& input, std::optional<std::size_t> label_colum
                    std::optional<std::size_t> first) {
   if (first == 0) throw Error::in("--first", "0 sequences", "expected at least 1");
   if (input.format == TagFormat::columns) return;
-  if (label_column) {
-    throw Error::in("--label-column", "given for --format crfsuite", "expected --format columns");
-  }
-  if (!input.templates.empty()) {
-    throw Error::in("--template", "given for --format crfsuite", "expected --format columns");
-  }
+  const auto refuse = [&](const char* option) {
+    throw Error::in(option, fmt::format("given for --format {}", to_string(input.format)),
+                    "expected --format columns");
+  };
+  if (label_column) refuse("--label-column");
+  if (!input.templates.empty()) refuse("--template");
 }
 
 // From the sequence that the reader is at to the end, or as many as were asked for.

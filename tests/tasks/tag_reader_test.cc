@@ -139,11 +139,11 @@ class TagReader : public ::testing::Test {
 };
 
 TEST(TagFormat, HasNames) {
-  for (const auto format : {TagFormat::columns, TagFormat::crfsuite}) {
+  for (const auto format : {TagFormat::columns, TagFormat::crfsuite, TagFormat::wapiti}) {
     EXPECT_EQ(parse_tag_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_tag_format("conllu"); }),
-            "--format: 'conllu' is no format of tagging; expected columns or crfsuite");
+            "--format: 'conllu' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 
 class TagCrfsuite : public TagReader {
@@ -392,6 +392,51 @@ TEST_F(TagReader, BuiltInAttributesTieTransitionsAndMarkBothEnds) {
                       tied}}}));
 }
 
+TEST_F(TagColumns, ValuesComeFromTheData) {
+  input_.templates = "U:w=%x[0,0]\nU:n%v[0,1]\nU:next%v[1,1]\nB:%v[0,1]";
+  EXPECT_EQ(train("a 0.5 X\nb -2e1 Y\nc 0 X\nd 1 Y\n\ne 3 X\n"),
+            (Tokens{{{"X", {{"U:w=a", 1.0f}, {"U:n", 0.5f}, {"U:next", -20.0f}}, {{"B:", -20.0f}}},
+                     {"Y", {{"U:w=b", 1.0f}, {"U:n", -20.0f}}, {{"B:", -20.0f}}},
+                     {"X", {{"U:w=c", 1.0f}, {"U:next", 1.0f}}, {}},
+                     {"Y", {{"U:w=d", 1.0f}, {"U:n", 1.0f}}, {{"B:", 1.0f}}}},
+                    {{"X", {{"U:w=e", 1.0f}, {"U:n", 3.0f}}, {{"B:", -20.0f}}}}}));
+  EXPECT_EQ(stream("a 2\nb 2\n")[0][1], (Token{"", {{"U:w=b", 1.0f}, {"U:n", 2.0f}}, {{"B:", 2.0f}}}));
+  const std::string expected = "in column 2; expected a finite number for ";
+  EXPECT_EQ(train_error("a 1 X\nb x1 Y\n"), "data:2: 'x1' " + expected + "%v[1,1]");
+  EXPECT_EQ(train_error("a inf X\nb 1 Y\n"), "data:1: 'inf' " + expected + "%v[0,1]");
+}
+
+class TagWapiti : public TagReader {
+ protected:
+  TagWapiti() { input_.format = TagFormat::wapiti; }
+};
+
+TEST_F(TagWapiti, FieldsAreAttributes) {
+  EXPECT_EQ(train("uw=a *p bq X\n u1 u1 u2\tY\r\n*p bq uw=a\vX\n\nX\n"),
+            (Tokens{{{"X", {{"uw=a", 1.0f}, {"*p", 1.0f}}, {}},
+                     {"Y", {{"u1", 2.0f}, {"u2", 1.0f}}, {}},
+                     {"X", {{"uw=a", 1.0f}, {"*p", 1.0f}}, {{"*p", 1.0f}, {"bq", 1.0f}}}},
+                    {{"X", {}, {}}}}));
+  EXPECT_EQ(names_of(dictionaries_.transitions), (Names{"*p", "bq"}));
+}
+
+TEST_F(TagWapiti, PredictionMayLackTheLabel) {
+  train("uw=a b X\nuw=b b b-Y\n");
+  EXPECT_EQ(stream("uw=a X\nuw=b b\nuw=a b-Y\n"), (Tokens{{{"X", {{"uw=a", 1.0f}}, {{"b", 1.0f}}},
+                                                           {"", {{"uw=b", 1.0f}}, {{"b", 1.0f}}},
+                                                           {"", {{"uw=a", 1.0f}}, {}}}}));
+  EXPECT_EQ(evaluate("uw=a b-Y\n"), (Tokens{{{"b-Y", {{"uw=a", 1.0f}}, {}}}}));
+}
+
+TEST_F(TagWapiti, OtherFieldsAreErrors) {
+  const std::string expected =
+      "; expected 'attribute attribute ... label', where attributes begin with u, b or *";
+  EXPECT_EQ(train_error("uw=a X\n\nw=a X\n"), "data:3: the attribute 'w=a'" + expected);
+  EXPECT_EQ(train_error("U1 X\n"), "data:1: the attribute 'U1'" + expected);
+  input_.templates = "u1";
+  EXPECT_EQ(train_error("u1 X\n"), "--template: given for --format wapiti; expected --format columns");
+}
+
 // Small files of every kind, read in every way.
 RC_GTEST_PROP(TagReaderProperty, AllWaysOfReadingAgree, ()) {
   const auto word = rc::gen::element<std::string>("a", "b", "cd", "E\xc3\xa9", "4-5");
@@ -476,6 +521,78 @@ TEST(TagReaderOracle, CrfppFeatures) {
   EXPECT_EQ(set_of(dictionaries.attributes), tokens);
   EXPECT_EQ(set_of(dictionaries.transitions), transitions);
   EXPECT_GT(transitions.size(), 1u);
+}
+
+// The observations of a model file of Wapiti, "LENGTH:NAME,", by the letter that they begin with.
+std::map<char, std::set<std::string>> wapiti_observations(const std::string& path) {
+  std::map<char, std::set<std::string>> observations;
+  std::ifstream model(path);
+  int lists = 0;
+  for (std::string line; std::getline(model, line);) {
+    if (line.starts_with("#qrk#")) {
+      ++lists;
+    } else if (lists == 2 && line.ends_with(',')) {
+      const std::size_t colon = line.find(':');
+      observations[line[colon + 1]].insert(line.substr(colon + 1, line.size() - colon - 2));
+    }
+  }
+  return observations;
+}
+
+void expect_wapiti_observations(const std::string& model, const TagDictionaries& dictionaries) {
+  auto observations = wapiti_observations(model);
+  std::set<std::string> tokens = observations['u'], transitions = observations['b'];
+  for (const std::string& name : observations['*']) tokens.insert(name);
+  EXPECT_EQ(set_of(dictionaries.attributes), tokens);
+  // Wapiti also lists those that only a first token has, where no step leads to.
+  for (const std::string& name : set_of(dictionaries.transitions)) {
+    EXPECT_TRUE(transitions.contains(name) || observations['*'].contains(name)) << name;
+  }
+}
+
+// Those of a dump, "OBSERVATION TAB LABEL BEFORE, or # TAB LABEL TAB WEIGHT", of tokens or of transitions.
+std::set<std::string> wapiti_dumped(const std::string& path, bool of_transitions) {
+  std::set<std::string> names;
+  std::ifstream dump(path);
+  for (std::string line; std::getline(dump, line);) {
+    if (line.empty()) continue;
+    const std::size_t tab = line.find('\t');
+    if ((line.compare(tab, 3, "\t#\t") != 0) == of_transitions) names.insert(line.substr(0, tab));
+  }
+  return names;
+}
+
+TEST(TagReaderOracle, WapitiPatterns) {
+  const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/oracles/wapiti/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  TagInput input;
+  input.templates = read_all(folder + "pattern.txt");
+  TagDictionaries dictionaries;
+  const TagExamples examples = read_tag_growing(folder + "train.txt", input, {}, {}, dictionaries);
+  EXPECT_EQ(examples.sequences.size(), 40u);
+  expect_wapiti_observations(folder + "a.model.txt", dictionaries);
+  EXPECT_EQ(set_of(dictionaries.attributes), wapiti_dumped(folder + "a.dump.txt", false));
+  EXPECT_EQ(set_of(dictionaries.transitions), wapiti_dumped(folder + "a.dump.txt", true));
+  EXPECT_EQ(set_of(dictionaries.attributes).size(), 769u);
+  // An l1 penalty leaves a part of them.
+  for (const bool of_transitions : {false, true}) {
+    const auto& names = of_transitions ? dictionaries.transitions : dictionaries.attributes;
+    for (const std::string& name : wapiti_dumped(folder + "b.dump.txt", of_transitions)) {
+      EXPECT_TRUE(names.find(name)) << name;
+    }
+  }
+}
+
+TEST(TagReaderOracle, WapitiAttributes) {
+  const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/oracles/wapiti/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  TagInput input;
+  input.format = TagFormat::wapiti;
+  TagDictionaries dictionaries;
+  const TagExamples examples = read_tag_growing(folder + "raw_train.txt", input, {}, {}, dictionaries);
+  EXPECT_EQ(examples.sequences.size(), 25u);
+  expect_wapiti_observations(folder + "raw.model.txt", dictionaries);
+  EXPECT_EQ(set_of(dictionaries.transitions), wapiti_dumped(folder + "raw.dump.txt", true));
 }
 
 TEST(TagReaderOracle, CrfsuiteAttributes) {

@@ -186,7 +186,7 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   EXPECT_EQ(message(options), "--first: 0 sequences; expected at least 1");
   options.first.reset();
   options.format = "csv";
-  EXPECT_EQ(message(options), "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+  EXPECT_EQ(message(options), "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   options.format.reset();
   options.templates = folder.file("template", "\n \n");
   EXPECT_EQ(message(options),
@@ -354,7 +354,7 @@ TEST_F(TagTest, TheFormatIsThatOfTraining) {
   EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, "columns"); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "csv"}); }),
-            "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+            "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 
 TEST_F(TagTest, ShowsWeights) {

@@ -12,7 +12,7 @@ namespace espalier {
 // Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
 struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
-  std::string templates;                    // columns: a CRF++ template file; empty: the built-in attributes
+  std::string templates;                    // columns: a file of templates; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
   std::optional<std::size_t> first;         // only the first N training sequences
 };

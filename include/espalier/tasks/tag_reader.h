@@ -17,7 +17,9 @@ namespace espalier {
 // The files that tagging reads. docs/formats.md describes them for users.
 //   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
 //   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
-enum class TagFormat { columns, crfsuite };
+//   wapiti    one token a line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
+//             the token), b (of the step into it) or * (of both)
+enum class TagFormat { columns, crfsuite, wapiti };
 
 // Throws Error listing the formats for a name that is none.
 TagFormat parse_tag_format(std::string_view name);
@@ -26,7 +28,7 @@ const char* to_string(TagFormat format);
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;
-  std::string templates;         // columns: the text of a CRF++ template; empty: the built-in attributes
+  std::string templates;         // columns: the text of a template; empty: the built-in attributes
   std::size_t num_columns = 0;   // columns: of the training file, label included
   std::size_t label_column = 0;  // columns: counted from 0
   std::string template_name = "template";  // for messages
