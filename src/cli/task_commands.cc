@@ -44,6 +44,13 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
   command.add_option("--first", tag.first, "use only the first N training sequences")
       ->check(whole_number_from(1));
+  command.add_option("--min-count", tag.min_count, "drop attributes seen fewer than N times in training")
+      ->check(whole_number_from(1));
+  command.add_option("--encoding", tag.encoding, "turn the labels of chunks into iob1, bio or bioes");
+  command.add_option(
+      "--example-weights", tag.example_weights,
+      "how much a sequence counts: comment (lines '# weight: 2'), or a column, counted from 1");
+  command.add_option("--gazetteer", tag.gazetteers, "a file of phrases, or TYPE TAB phrase; may be repeated");
 }
 
 std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options) {
@@ -56,6 +63,10 @@ void describe_tag(const TrainingOptions& options, Json& json) {
   if (!tag.templates.empty()) json["template"] = tag.templates;
   if (tag.label_column) json["label_column"] = *tag.label_column;
   if (tag.first) json["first"] = *tag.first;
+  if (tag.min_count > 1) json["min_count"] = tag.min_count;
+  if (tag.encoding) json["encoding"] = *tag.encoding;
+  if (tag.example_weights) json["example_weights"] = *tag.example_weights;
+  if (!tag.gazetteers.empty()) json["gazetteers"] = tag.gazetteers;
 }
 
 constexpr TaskCommand kTasks[] = {

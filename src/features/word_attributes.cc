@@ -121,13 +121,15 @@ std::string window_name(const std::string& column, Range range) {
 
 }  // namespace
 
-WordAttributes::WordAttributes(std::size_t num_columns, std::size_t label_column)
-    : word_(label_column == 0 ? 1 : 0) {
-  ESPALIER_EXPECT(num_columns >= 2 && label_column < num_columns);
+WordAttributes::WordAttributes(std::size_t num_columns, std::size_t label_column,
+                               std::optional<std::size_t> ignored_column) {
+  const auto skipped = [&](std::size_t column) { return column == label_column || column == ignored_column; };
+  while (skipped(word_)) ++word_;
+  ESPALIER_EXPECT(word_ < num_columns && label_column < num_columns);
   for (const Range& range : kWordWindows)
     windows_.push_back({window_name("w", range), word_, range.first, range.last});
   for (std::size_t column = word_ + 1; column < num_columns; ++column) {
-    if (column == label_column) continue;
+    if (skipped(column)) continue;
     // As people count columns, and as messages do.
     const std::string name = fmt::format("c{}", column + 1);
     for (const Range& range : kColumnWindows)

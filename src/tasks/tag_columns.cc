@@ -35,8 +35,10 @@ class ColumnSplitter {
                        std::string_view());
       }
     }
-    return {fields_, num_columns_};
+    return last();
   }
+  // The fields that split() gave.
+  TokenTable last() const { return {fields_, num_columns_}; }
 
  private:
   void check(const SequenceReader& reader, std::size_t t, std::size_t found) {
@@ -67,9 +69,14 @@ class ColumnSplitter {
 class ColumnParser final : public TagParser {
  public:
   ColumnParser(const TagInput& input, TagNames names, bool labels_required)
-      : label_column_(input.label_column), names_(std::move(names)), splitter_(input, labels_required) {
+      : label_column_(input.label_column),
+        weight_column_(input.weight_column),
+        word_column_(word_column(input)),
+        names_(std::move(names)),
+        splitter_(input, labels_required),
+        gazetteer_(input.gazetteer) {
     if (input.templates.empty()) {
-      built_in_.emplace(input.num_columns, input.label_column);
+      built_in_.emplace(input.num_columns, input.label_column, input.weight_column);
     } else {
       templates_.emplace(input.templates, input.template_name);
       templates_->check_columns(input.num_columns, input.label_column);
@@ -78,6 +85,7 @@ class ColumnParser final : public TagParser {
 
   void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) override {
     const TokenTable table = splitter_.split(reader);
+    if (gazetteer_) find_phrases(table);
     for (std::size_t t = 0; t < table.size(); ++t) {
       labels.add(table.at(t, label_column_));
       clear();
@@ -86,6 +94,7 @@ class ColumnParser final : public TagParser {
       } else {
         expand(templates_->tokens(), reader, table, t);
       }
+      if (gazetteer_) append_phrases(t);
       look_up(names_.attributes);
       for (const auto& [id, value] : found_) to.tokens.add(id, value);
       if (templates_) to.tokens.sum_repeated();  // built-in attributes differ
@@ -96,6 +105,23 @@ class ColumnParser final : public TagParser {
       }
     }
     to.offsets.push_back(to.tokens.size());
+  }
+
+  double weight(const SequenceReader& reader) override {
+    if (!weight_column_) return reader.weight();
+    const std::size_t column = *weight_column_;
+    const TokenTable table = splitter_.last();
+    const std::string found =
+        fmt::format("the weight {} in column {}", in_quotes(table.at(0, column)), column + 1);
+    const auto weight = parse_double(table.at(0, column));
+    if (!weight || *weight <= 0) reader.fail(0, found, "expected a positive, finite number");
+    for (std::size_t t = 1; t < table.size(); ++t) {
+      if (table.at(t, column) == table.at(0, column)) continue;
+      reader.fail(
+          t, fmt::format("the weight {} in column {}", in_quotes(table.at(t, column)), column + 1),
+          fmt::format("expected {} as on the first line of the sequence", in_quotes(table.at(0, column))));
+    }
+    return *weight;
   }
 
   void finish(Sequences& to) override {
@@ -113,6 +139,32 @@ class ColumnParser final : public TagParser {
   }
 
  private:
+  // The first column that is neither the label nor a weight.
+  static std::size_t word_column(const TagInput& input) {
+    std::size_t column = 0;
+    while (column == input.label_column || column == input.weight_column) ++column;
+    return column;
+  }
+
+  void find_phrases(const TokenTable& table) {
+    words_.clear();
+    for (std::size_t t = 0; t < table.size(); ++t) words_.push_back(table.at(t, word_column_));
+    gazetteer_->find(words_, phrases_);
+    phrase_ = 0;
+  }
+
+  // Tokens come in order, and so do phrases.
+  void append_phrases(std::size_t t) {
+    while (phrase_ < phrases_.size() && phrases_[phrase_].begin + phrases_[phrase_].length <= t) ++phrase_;
+    for (std::size_t p = phrase_; p < phrases_.size() && phrases_[p].begin <= t; ++p) {
+      const Gazetteer::Match& phrase = phrases_[p];
+      const bool first = t == phrase.begin, last = t + 1 == phrase.begin + phrase.length;
+      text_.text() += "gazetteer=";
+      text_.text() += first ? (last ? "S-" : "B-") : (last ? "E-" : "I-");
+      text_.add(gazetteer_->type(phrase.type));
+    }
+  }
+
   void clear() {
     text_.clear();
     values_.clear();
@@ -164,8 +216,14 @@ class ColumnParser final : public TagParser {
   }
 
   std::size_t label_column_;
+  std::optional<std::size_t> weight_column_;
+  std::size_t word_column_;
   TagNames names_;
   ColumnSplitter splitter_;
+  std::shared_ptr<const Gazetteer> gazetteer_;
+  std::vector<std::string_view> words_;
+  std::vector<Gazetteer::Match> phrases_;  // of the sequence
+  std::size_t phrase_ = 0;                 // the first one that does not end before the token
   std::optional<Templates> templates_;
   std::optional<WordAttributes> built_in_;
   TransitionSets sets_;

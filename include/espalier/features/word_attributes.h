@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,9 @@ namespace espalier {
 // column that is not the label; what would look beyond the sequence is left out.
 class WordAttributes {
  public:
-  // Requires a column besides the label.
-  WordAttributes(std::size_t num_columns, std::size_t label_column);
+  // Requires a column besides the label and, where given, one that is to be ignored.
+  WordAttributes(std::size_t num_columns, std::size_t label_column,
+                 std::optional<std::size_t> ignored_column = {});
 
   // Appends the names of the attributes of token t, each once.
   void append(const TokenTable& table, std::size_t t, StringBuffer& names) const;

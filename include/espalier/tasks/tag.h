@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "espalier/tasks/task.h"
 
@@ -15,6 +16,11 @@ struct TagOptions {
   std::string templates;                    // columns: a file of templates; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
   std::optional<std::size_t> first;         // only the first N training sequences
+  std::size_t min_count = 1;                // attributes seen less often in training are dropped
+  std::optional<std::string> encoding;  // what labels are turned into: iob1, bio, bioes; default: as they are
+  // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted from 1.
+  std::optional<std::string> example_weights;
+  std::vector<std::string> gazetteers;  // columns: files of phrases
 };
 
 inline constexpr int kTagVersion = 1;

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
+#include "espalier/features/gazetteer.h"
 #include "espalier/features/sequences.h"
+#include "espalier/tasks/encoding.h"
 
 namespace espalier {
 
@@ -28,10 +30,15 @@ const char* to_string(TagFormat format);
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;
-  std::string templates;         // columns: the text of a template; empty: the built-in attributes
-  std::size_t num_columns = 0;   // columns: of the training file, label included
-  std::size_t label_column = 0;  // columns: counted from 0
+  std::string templates;                   // columns: the text of a template; empty: the built-in attributes
+  std::size_t num_columns = 0;             // columns: of the training file, label included
+  std::size_t label_column = 0;            // columns: counted from 0
   std::string template_name = "template";  // for messages
+  std::optional<Encoding> encoding;        // labels are read in any and turned into this one
+  // How much a training sequence counts: what a comment says, or (columns) the number in a column, from 0.
+  bool weight_comments = false;
+  std::optional<std::size_t> weight_column;
+  std::shared_ptr<const Gazetteer> gazetteer;  // columns; may be nullptr
 };
 
 // The one attribute of every transition of CRFsuite files and of the built-in attributes.
@@ -44,13 +51,16 @@ struct TagDictionaries {
 struct TagExamples {
   Sequences sequences;
   std::vector<std::uint32_t> labels;  // one a token
+  std::vector<double> weights;        // one a sequence; empty where all are 1
+  std::size_t num_rare = 0;           // attributes that were dropped
 };
 
 // Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number of columns and
-// (where label_column is not given) its last column as the label's.
+// (where label_column is not given) its last column as the label's. Attributes seen fewer than `min_count` times are
+// dropped; every occurrence counts, also of one attribute at one token.
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
-                             TagDictionaries& dictionaries);
+                             TagDictionaries& dictionaries, std::size_t min_count = 1);
 
 // All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped. `labels` starts with the
 // names of dictionaries.labels, in their order, and takes in those that training never saw. Every token needs a label.
@@ -71,7 +81,10 @@ class TagStream {
   std::size_t size() const;                     // tokens of this sequence
   const Sequences& sequence() const;            // just this one
   std::string_view line(std::size_t t) const;   // as it was read
-  std::string_view label(std::size_t t) const;  // empty: none
+  std::string_view label(std::size_t t) const;  // as it was read; empty: none
+  // The lines, each with its LF, between the blank line that ended the sequence before and this one: more blank lines,
+  // document boundaries, comments. After next() said false, those behind the last sequence.
+  std::string_view before() const;
 
  private:
   struct State;
