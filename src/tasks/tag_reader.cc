@@ -142,14 +142,15 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader);
   if (input.format == TagFormat::columns) set_columns(reader, label_column, input);
+  const bool cut = min_count > 1;
   AttributeCounts counts;
   const auto parser = make_parser(input,
-                                  {NameIds(dictionaries.attributes, &counts.attributes),
-                                   NameIds(dictionaries.transitions, &counts.transitions)},
+                                  {NameIds(dictionaries.attributes, cut ? &counts.attributes : nullptr),
+                                   NameIds(dictionaries.transitions, cut ? &counts.transitions : nullptr)},
                                   true);
   Dictionary seen;
   TagExamples examples = read_rest(reader, input, *parser, first, seen);
-  if (min_count > 1) examples.num_rare = drop_rare(counts, min_count, dictionaries, examples.sequences);
+  if (cut) examples.num_rare = drop_rare(counts, min_count, dictionaries, examples.sequences);
 
   // Labels in the order of their text, so that ids do not depend on that of the sequences.
   std::vector<std::uint32_t> order(seen.size());
