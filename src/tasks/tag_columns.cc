@@ -85,12 +85,13 @@ class ColumnParser final : public TagParser {
 
   void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) override {
     const TokenTable table = splitter_.split(reader);
+    if (built_in_) built_in_->set(table);
     if (gazetteer_) find_phrases(table);
     for (std::size_t t = 0; t < table.size(); ++t) {
       labels.add(table.at(t, label_column_));
       clear();
       if (built_in_) {
-        built_in_->append(table, t, text_);
+        built_in_->append(t, text_);
       } else {
         expand(templates_->tokens(), reader, table, t);
       }

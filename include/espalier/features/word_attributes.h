@@ -19,18 +19,26 @@ class WordAttributes {
   WordAttributes(std::size_t num_columns, std::size_t label_column,
                  std::optional<std::size_t> ignored_column = {});
 
-  // Appends the names of the attributes of token t, each once.
-  void append(const TokenTable& table, std::size_t t, StringBuffer& names) const;
+  // Goes on to a sequence, whose fields have to stay where they are while this is used.
+  void set(const TokenTable& table);
+  // Appends the names of the attributes of its token t, each once.
+  void append(std::size_t t, StringBuffer& names) const;
 
  private:
+  // Fields of neighbours: columns of the file, or what is made of the words.
+  enum class Source : unsigned char { column, lower_case, shape };
   struct Window {
     std::string name;
+    Source source;
     std::size_t column;
     int first, last;  // the tokens that it joins, relative to t
   };
+  std::string_view field(const Window& window, std::size_t t) const;
 
   std::size_t word_ = 0;
   std::vector<Window> windows_;
+  TokenTable table_;
+  StringBuffer lower_case_, shapes_;  // of every word of the sequence
 };
 
 // All append to `to`. Bytes that are not UTF-8 count as characters of their own, which have no case.
