@@ -59,11 +59,14 @@ struct Range {
   int first, last;
 };
 constexpr Range kWordWindows[] = {{-2, -2}, {-1, -1}, {0, 0}, {1, 1}, {2, 2}, {-1, 0}, {0, 1}};
-constexpr Range kLowerWindows[] = {{-1, -1}, {0, 0}, {1, 1}};
-constexpr Range kShapeWindows[] = {{-2, -2}, {-1, -1}, {0, 0}, {1, 1}, {2, 2}, {-1, 0}, {0, 1}, {-1, 1}};
+constexpr Range kShapeWindows[] = {{-1, -1}, {0, 0}, {1, 1}, {-1, 0}, {0, 1}, {-1, 1}};
 constexpr Range kColumnWindows[] = {{-2, -2}, {-1, -1}, {0, 0}, {1, 1}, {2, 2}, {-1, 0}, {0, 1}, {-1, 1}};
 
 // The properties of the word itself: each appends its value, or says that the word does not have it.
+bool lower_case(std::string_view word, std::string& to) {
+  append_lower_case(word, to);
+  return true;
+}
 template <std::size_t n>
 bool prefix(std::string_view word, std::string& to) {
   const std::string_view affix = prefix_of(word, n);
@@ -101,9 +104,9 @@ struct Property {
   bool (*append)(std::string_view word, std::string& to);
 };
 constexpr Property kProperties[] = {
-    {"prefix1=", prefix<1>},  {"prefix2=", prefix<2>},    {"prefix3=", prefix<3>},    {"prefix4=", prefix<4>},
-    {"suffix1=", suffix<1>},  {"suffix2=", suffix<2>},    {"suffix3=", suffix<3>},    {"suffix4=", suffix<4>},
-    {"has-digit", has_digit}, {"has-hyphen", has_hyphen}, {"capitals", all_capitals},
+    {"lower=", lower_case},  {"prefix1=", prefix<1>},  {"prefix2=", prefix<2>},    {"prefix3=", prefix<3>},
+    {"prefix4=", prefix<4>}, {"suffix1=", suffix<1>},  {"suffix2=", suffix<2>},    {"suffix3=", suffix<3>},
+    {"suffix4=", suffix<4>}, {"has-digit", has_digit}, {"has-hyphen", has_hyphen}, {"capitals", all_capitals},
 };
 
 // On the first and on the last token: the weights of labels to begin and to end with.
@@ -125,44 +128,31 @@ WordAttributes::WordAttributes(std::size_t num_columns, std::size_t label_column
   const auto skipped = [&](std::size_t column) { return column == label_column || column == ignored_column; };
   while (skipped(word_)) ++word_;
   ESPALIER_EXPECT(word_ < num_columns && label_column < num_columns);
-  const auto add = [&](const std::string& name, Source source, std::size_t column,
-                       std::span<const Range> ranges) {
+  const auto add = [&](const std::string& name, std::size_t column, std::span<const Range> ranges) {
     for (const Range& range : ranges) {
-      windows_.push_back({window_name(name, range), source, column, range.first, range.last});
+      windows_.push_back({window_name(name, range), column, range.first, range.last});
     }
   };
-  add("w", Source::column, word_, kWordWindows);
-  add("lower", Source::lower_case, word_, kLowerWindows);
-  add("shape", Source::shape, word_, kShapeWindows);
+  add("w", word_, kWordWindows);
+  add("shape", num_columns, kShapeWindows);
   for (std::size_t column = word_ + 1; column < num_columns; ++column) {
     if (skipped(column)) continue;
     // As people count columns, and as messages do.
-    add(fmt::format("c{}", column + 1), Source::column, column, kColumnWindows);
+    add(fmt::format("c{}", column + 1), column, kColumnWindows);
   }
 }
 
 void WordAttributes::set(const TokenTable& table) {
   table_ = table;
-  lower_case_.clear();
   shapes_.clear();
   for (std::size_t t = 0; t < table.size(); ++t) {
-    append_lower_case(table.at(t, word_), lower_case_.text());
-    lower_case_.finish();
     append_shape(table.at(t, word_), shapes_.text());
     shapes_.finish();
   }
 }
 
 std::string_view WordAttributes::field(const Window& window, std::size_t t) const {
-  switch (window.source) {
-    case Source::column:
-      return table_.at(t, window.column);
-    case Source::lower_case:
-      return lower_case_[t];
-    case Source::shape:
-      return shapes_[t];
-  }
-  return {};
+  return window.column == table_.num_columns ? shapes_[t] : table_.at(t, window.column);
 }
 
 void WordAttributes::append(std::size_t t, StringBuffer& names) const {

@@ -389,12 +389,12 @@ TEST_F(TagReader, BuiltInAttributesTieTransitionsAndMarkBothEnds) {
   EXPECT_EQ(train("a NN X\nb VB Y\n"),
             (Tokens{{{"X",
                       one({"w[0]=a", "w[1]=b", "w[0]|w[1]=a|b", "c2[0]=NN", "c2[1]=VB", "c2[0]|c2[1]=NN|VB",
-                           "lower[0]=a", "lower[1]=b", "shape[0]=x", "shape[1]=x", "shape[0]|shape[1]=x|x",
-                           "prefix1=a", "suffix1=a", "(start)"}),
+                           "lower=a", "shape[0]=x", "shape[1]=x", "shape[0]|shape[1]=x|x", "prefix1=a",
+                           "suffix1=a", "(start)"}),
                       tied},
                      {"Y",
                       one({"w[-1]=a", "w[0]=b", "w[-1]|w[0]=a|b", "c2[-1]=NN", "c2[0]=VB",
-                           "c2[-1]|c2[0]=NN|VB", "lower[-1]=a", "lower[0]=b", "shape[-1]=x", "shape[0]=x",
+                           "c2[-1]|c2[0]=NN|VB", "lower=b", "shape[-1]=x", "shape[0]=x",
                            "shape[-1]|shape[0]=x|x", "prefix1=b", "suffix1=b", "(stop)"}),
                       tied}}}));
 }

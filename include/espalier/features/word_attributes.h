@@ -25,20 +25,17 @@ class WordAttributes {
   void append(std::size_t t, StringBuffer& names) const;
 
  private:
-  // Fields of neighbours: columns of the file, or what is made of the words.
-  enum class Source : unsigned char { column, lower_case, shape };
   struct Window {
     std::string name;
-    Source source;
-    std::size_t column;
-    int first, last;  // the tokens that it joins, relative to t
+    std::size_t column;  // of the file; behind its last one: shapes
+    int first, last;     // the tokens that it joins, relative to t
   };
   std::string_view field(const Window& window, std::size_t t) const;
 
   std::size_t word_ = 0;
   std::vector<Window> windows_;
   TokenTable table_;
-  StringBuffer lower_case_, shapes_;  // of every word of the sequence
+  StringBuffer shapes_;  // of every word of the sequence
 };
 
 // All append to `to`. Bytes that are not UTF-8 count as characters of their own, which have no case.
