@@ -596,7 +596,8 @@ RC_GTEST_PROP(TagReaderProperty, AllWaysOfReadingAgree, ()) {
   const bool crfsuite = input.format == TagFormat::crfsuite;
   if (!crfsuite) {
     input.templates =
-        *rc::gen::element<std::string>("", "U%x[0,0]\nU1:%x[-1,1]", "U%x[0,0]\nB", "B:%x[0,1]\nB%x[-1,0]");
+        *rc::gen::element<std::string>("", "U%x[0,0]\nU1:%x[-1,1]", "U%x[0,0]\nB", "B:%x[0,1]\nB%x[-1,0]",
+                                       "u:%m[1,0,\"\\l?$\"]\n*:%X[0,0]\nb:%t[@-1,1,\"\\d\"]");
   }
   std::string text = crfsuite ? "X\ta\nY\tb\n" : "a b X\nb a Y\n";
   for (const auto& sequence : sequences) {
