@@ -208,5 +208,21 @@ TEST(TagOptima, OfConll2000) {
   EXPECT_EQ(found, 3u);
 }
 
+// The l2 is the one that testa chooses among 10, 5, 2.5, ... down to 0.1.
+TEST(TagQuality, OfConll2003WithBuiltInAttributes) {
+  const auto data = std::filesystem::path(ESPALIER_SHARED_DIR) / "data" / "conll2003";
+  if (!std::filesystem::exists(data)) GTEST_SKIP() << "no " << data;
+  const auto set = read_tag_training((data / "eng.train.gz").string(), {});
+  SolverSettings settings;
+  settings.stopping.gap = 1e-3;
+  Training training;
+  const Summary summary =
+      find_solver("eg", Loss::crf()).run({set->problem(), Loss::crf(), 0.15625}, settings, training, {});
+  EXPECT_EQ(summary.status, Status::converged) << summary.message;
+  set->read_dev((data / "eng.testb.gz").string());
+  const double f1 = set->evaluate_dev(training.theta).rates.at("f1").get<double>();
+  EXPECT_GE(f1, 0.84);
+}
+
 }  // namespace
 }  // namespace espalier
