@@ -115,7 +115,9 @@ void keep_sequences(const std::vector<bool>& keep, TagExamples& examples) {
     }
     kept.sequences.offsets.push_back(kept.sequences.tokens.size());
     kept.first_lines.push_back(examples.first_lines[i]);
+    if (!examples.weights.empty()) kept.weights.push_back(examples.weights[i]);
   }
+  kept.num_rare = examples.num_rare;
   kept.sequences.transitions = std::move(examples.sequences.transitions);
   examples = std::move(kept);
 }

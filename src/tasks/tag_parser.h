@@ -16,6 +16,8 @@ class TagParser {
   virtual ~TagParser() = default;
   // Appends the sequence that the reader is at, and the name of each of its labels (empty: none).
   virtual void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) = 0;
+  // How much the sequence counts that was appended last. Throws Error where its weight is none.
+  virtual double weight(const SequenceReader& reader) { return reader.weight(); }
   // After the last sequence. What is appended next belongs to other Sequences.
   virtual void finish(Sequences& to) = 0;
 };
@@ -26,6 +28,7 @@ struct TagNames {
 
 std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, bool labels_required);
 std::unique_ptr<TagParser> make_crfsuite_parser(TagNames names, bool labels_required);
+std::unique_ptr<TagParser> make_wapiti_parser(TagNames names, bool labels_required);
 
 std::size_t count_columns(std::string_view line);
 

@@ -24,6 +24,8 @@ class TagWriter {
   TagWriter(TagFormat format, const Dictionary& labels, const std::function<void(std::string_view)>& write)
       : format_(format), labels_(labels), write_(write) {}
 
+  // What a file has between sequences besides the blank line that ends each.
+  void between(std::string_view lines) { buffer_ += lines; }
   // "# RANK VALUE", above one of several labellings
   void head(std::size_t rank, double value) {
     fmt::format_to(std::back_inserter(buffer_), "# {} {:.6f}\n", rank, value);
@@ -32,7 +34,7 @@ class TagWriter {
   void sequence(const TagStream& stream, std::span<const std::uint32_t> y, std::span<const double> mu) {
     for (std::size_t t = 0; t < y.size(); ++t) {
       char between = '\t';
-      if (format_ == TagFormat::columns) {
+      if (format_ != TagFormat::crfsuite) {
         between = separator(stream.line(t));
         buffer_ += stream.line(t);
         buffer_ += between;
@@ -79,6 +81,7 @@ class TagPredictor final : public Predictor {
     std::vector<double> mu;
     Workspace ws;
     while (stream.next()) {
+      writer.between(stream.before());
       chain.set(stream.sequence());
       double log_z = 0;
       if (loss_.smooth() && (options.marginals || options.kbest > 0)) {
@@ -92,6 +95,7 @@ class TagPredictor final : public Predictor {
         writer.sequence(stream, best, shown);
       }
     }
+    writer.between(stream.before());
     writer.flush();
   }
 
@@ -102,6 +106,7 @@ class TagPredictor final : public Predictor {
     ChunkScores scores;
     std::vector<std::uint32_t> best;
     std::vector<std::string_view> right, predicted;
+    ConvertedTags right_bio, predicted_bio;
     Workspace ws;
     std::size_t known = 0;
     while (stream.next()) {
@@ -114,7 +119,12 @@ class TagPredictor final : public Predictor {
         right.push_back(stream.label(t));
         predicted.push_back(model_.dictionaries.labels.name(best[t]));
       }
-      scores.add(right, predicted);
+      if (model_.input.encoding) {
+        scores.add(convert_encoding(right, Encoding::bio, right_bio),
+                   convert_encoding(predicted, Encoding::bio, predicted_bio));
+      } else {
+        scores.add(right, predicted);
+      }
     }
     // Data of another format, or of other templates, would only look like a very bad model.
     if (known == 0 && model_.dictionaries.attributes.size() > 0) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
@@ -18,6 +19,20 @@
 namespace espalier {
 namespace {
 
+void set_example_weights(const std::string& option, TagInput& input) {
+  if (option == "comment") {
+    input.weight_comments = true;
+    return;
+  }
+  std::size_t column = 0;
+  const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), column);
+  if (error != std::errc() || end != option.data() + option.size() || column == 0) {
+    throw Error::in("--example-weights", in_quotes(option),
+                    "expected comment, or the number of a column, from 1");
+  }
+  input.weight_column = column - 1;
+}
+
 // What the options say of the input, before the file says the rest.
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
@@ -27,6 +42,14 @@ TagInput requested_input(const TagOptions& options) {
     input.templates = read_all(options.templates);
     input.template_name = options.templates;
     Templates(input.templates, input.template_name);  // an empty one would stand for the built-in attributes
+  }
+  if (options.encoding) input.encoding = parse_encoding(*options.encoding);
+  if (options.min_count == 0) throw Error::in("--min-count", "0", "expected at least 1");
+  if (options.example_weights) set_example_weights(*options.example_weights, input);
+  if (!options.gazetteers.empty()) {
+    auto gazetteer = std::make_shared<Gazetteer>();
+    for (const std::string& path : options.gazetteers) gazetteer->read(path);
+    input.gazetteer = std::move(gazetteer);
   }
   return input;
 }
@@ -74,11 +97,12 @@ std::optional<ChainConstraints> read_constraints(const TagOptions& options, cons
   return constraints;
 }
 
-Evaluation evaluate(const DevSet& dev, const Weights& theta) {
+Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& theta) {
   ChunkScores scores;
   std::vector<float> s;
   std::vector<std::uint32_t> best;
   std::vector<std::string_view> gold, predicted;
+  ConvertedTags gold_bio, predicted_bio;
   Workspace ws;
   const Sequences& sequences = dev.examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -93,7 +117,12 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
       gold.push_back(dev.labels.name(dev.examples.labels[sequences.offsets[i] + t]));
       predicted.push_back(dev.labels.name(best[t]));
     }
-    scores.add(gold, predicted);
+    if (input.encoding) {
+      scores.add(convert_encoding(gold, Encoding::bio, gold_bio),
+                 convert_encoding(predicted, Encoding::bio, predicted_bio));
+    } else {
+      scores.add(gold, predicted);
+    }
   }
   return scores.evaluate();
 }
@@ -105,7 +134,8 @@ class TagTrainingSet final : public TrainingSet {
     model_.input = requested_input(options);
     std::optional<std::size_t> label_column;
     if (options.label_column) label_column = *options.label_column - 1;
-    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries);
+    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries,
+                              options.min_count);
     const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
                                            : LabelSets::of_labels(model_.dictionaries.labels.size());
     model_.constraints = read_constraints(options, model_.dictionaries.labels);
@@ -117,7 +147,8 @@ class TagTrainingSet final : public TrainingSet {
     const auto partial = take_labels(sets, num_labels, costs, train_);
 
     model_.layout = TagLayout(options, train_, model_.dictionaries);
-    ChainExamples examples(train_.sequences, model_.shape(), train_.labels, model_.chain_constraints());
+    ChainExamples examples(train_.sequences, model_.shape(), train_.labels, model_.chain_constraints(),
+                           train_.weights);
     examples.set_costs(std::move(costs));
     examples.set_partial(partial);
     problem_ = std::make_unique<ChainProblem>(std::move(examples));
@@ -131,6 +162,7 @@ class TagTrainingSet final : public TrainingSet {
   std::string describe() const override {
     std::string text = fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
                                    grouped(train_.sequences.num_tokens()), model_.describe());
+    if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
     if (unsure_ > 0) text += fmt::format(", {} tokens of unsure label", grouped(unsure_));
     return text + dropped_;
   }
@@ -138,7 +170,9 @@ class TagTrainingSet final : public TrainingSet {
   TaskSections sections() const override { return model_.sections(); }
 
   void read_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
-  Evaluation evaluate_dev(const Weights& theta) const override { return evaluate(*dev_, theta); }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    return evaluate(*dev_, model_.input, theta);
+  }
 
  private:
   // Leaves out sequences that training cannot use, or refuses them.

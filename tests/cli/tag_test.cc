@@ -345,7 +345,7 @@ TEST_F(CliTagTest, Mistakes) {
   expect("train tag train.txt --format crfsuite --label-column 1 -o out.esp",
          "--label-column: given for --format crfsuite; expected --format columns");
   expect("train tag train.txt --format csv -o out.esp",
-         "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+         "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   expect("train tag train.txt --features some -o out.esp",
          "--features: 'some' is no set of features; expected all or observed");
   expect("train tag train.txt --order 5 -o out.esp", "--order: 5; expected 1 to 4");
@@ -373,7 +373,7 @@ TEST_F(CliTagTest, Mistakes) {
   expect("predict model.esp test.txt --format crfsuite",
          "--format: crfsuite for a model of columns; expected the format that the model was trained on");
   expect("eval model.esp test.txt --format csv",
-         "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+         "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   expect("train tag none.txt -o out.esp",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
 }

@@ -1,0 +1,107 @@
+// What runs for every token allocates nothing once it has seen its data. Replaces the allocator of the test program by one
+// that counts.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "espalier/features/gazetteer.h"
+#include "espalier/features/templates.h"
+#include "espalier/features/word_attributes.h"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* counted(void* p) {
+  ++allocations;
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(std::malloc(size > 0 ? size : 1)); }
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto unit = static_cast<std::size_t>(alignment);
+  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit + (size == 0 ? unit : 0)));
+}
+// Not inlined: g++ would see free() called on what it takes for another operator new's.
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace espalier {
+namespace {
+
+const std::vector<std::string_view> kFields{
+    "The", "DT", "a-much-longer-word-than-others", "JJ", "McDonald", "NN", "\xc3\x84rger", "NN", "1984", "CD",
+    ".",   "."};
+const TokenTable kTable{kFields, 2};
+
+// Allocations of a second run over the same data.
+template <class Run>
+std::size_t allocations_of(const Run& run) {
+  run();
+  const std::size_t before = allocations;
+  run();
+  return allocations - before;
+}
+
+std::size_t allocations_of_templates(std::string_view text) {
+  const Templates templates(text, "template");
+  std::string name;
+  return allocations_of([&] {
+    for (std::size_t t = 0; t < kTable.size(); ++t) {
+      for (const Template& line : templates.tokens()) {
+        name.clear();
+        line.expand(kTable, t, name);
+      }
+    }
+  });
+}
+
+TEST(Allocations, AreCounted) {
+  EXPECT_EQ(allocations_of([] { EXPECT_NE(std::make_unique<int>(1), nullptr); }), 1u);
+}
+
+TEST(Allocations, OfTemplates) {
+  EXPECT_EQ(allocations_of_templates("U:%x[0,0]/%x[-1,1]/%x[12,0]\nU%x[-2,0]%v[0,1]"), 0u);
+}
+
+TEST(Allocations, OfWapitiPatterns) {
+  EXPECT_EQ(
+      allocations_of_templates("u:%X[0,0]/%x[-1,1]/%x[@-1,0]/%x[9,0]\nu:%t[0,0,\"^\\u\"]%T[-1,0,\"\\d$\"]\n"
+                               "u:%m[0,0,\".?.?$\"]%M[1,0,\"\\a*-\\a*$\"]%m[0,0,\"^.?\"]"),
+      0u);
+}
+
+TEST(Allocations, OfBuiltInAttributes) {
+  WordAttributes attributes(2, 1);
+  StringBuffer names;
+  EXPECT_EQ(allocations_of([&] {
+              attributes.set(kTable);
+              for (std::size_t t = 0; t < kTable.size(); ++t) {
+                names.clear();
+                attributes.append(t, names);
+              }
+            }),
+            0u);
+}
+
+TEST(Allocations, OfGazetteers) {
+  const Gazetteer gazetteer = Gazetteer::from_text("T\tThe\nT\tMcDonald \xc3\x84rger\nU\tThe\n", "g");
+  const std::vector<std::string_view> words{"The", "McDonald", "\xc3\x84rger", "McDonald"};
+  std::vector<Gazetteer::Match> matches;
+  EXPECT_EQ(allocations_of([&] { gazetteer.find(words, matches); }), 0u);
+  EXPECT_EQ(matches.size(), 3u);
+}
+
+}  // namespace
+}  // namespace espalier
