@@ -6,20 +6,28 @@
 
 namespace espalier {
 
-bool SequenceReader::next() {
-  lines_.clear();
+bool SequenceReader::append_next(SequenceBlock& to) {
+  const std::size_t begin = to.lines_.size();
+  std::size_t first_line = 0;
   for (std::string_view line; reader_.next(line);) {
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
-      if (size() > 0) return true;
+      if (to.lines_.size() > begin) break;
       continue;
     }
-    if (size() == 0) first_line_ = reader_.line_number();
-    lines_.add(line);
+    if (to.lines_.size() == begin) first_line = reader_.line_number();
+    to.lines_.add(line);
   }
-  return size() > 0;
+  const std::size_t end = to.lines_.size();
+  if (end == begin) return false;
+  to.sequences_.push_back({begin, end, first_line});
+  if (file_.first_line_number == 0) {
+    file_.first_line = to.lines_[begin];
+    file_.first_line_number = first_line;
+  }
+  return true;
 }
 
-void SequenceReader::fail(std::size_t t, std::string_view found, std::string_view expected) const {
+void SequenceLines::fail(std::size_t t, std::string_view found, std::string_view expected) const {
   throw Error::at(name(), line_number(t), found, expected);
 }
 

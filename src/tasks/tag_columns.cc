@@ -29,50 +29,65 @@ std::string columns(std::size_t n) { return fmt::format("{} column{}", n, n == 1
 // The fields of sequences, with the same number of columns on every line of a file.
 class ColumnSplitter {
  public:
-  ColumnSplitter(const TagInput& input, bool labels_required)
-      : num_columns_(input.num_columns),
-        label_column_(input.label_column),
-        labels_required_(labels_required) {}
+  ColumnSplitter(const TagInput& input, TagLabels labels)
+      : num_columns_(input.num_columns), label_column_(input.label_column), labels_(labels) {}
 
-  // An empty label where the file has none.
-  TokenTable split(const SequenceReader& reader) {
+  // Without the column of forced labels, and with an empty label where the file has none.
+  TokenTable split(const SequenceLines& reader) {
     fields_.clear();
+    forced_.clear();
     for (std::size_t t = 0; t < reader.size(); ++t) {
       const std::size_t begin = fields_.size();
       for_each_field(reader.line(t), [&](std::string_view field) { fields_.push_back(field); });
       check(reader, t, fields_.size() - begin);
-      if (found_ < num_columns_) {
-        fields_.insert(fields_.begin() + static_cast<std::ptrdiff_t>(begin + label_column_),
-                       std::string_view());
+      const auto at = [&](std::size_t column) {
+        return fields_.begin() + static_cast<std::ptrdiff_t>(begin + column);
+      };
+      if (labels_.forced_column) {
+        forced_.push_back(*at(*labels_.forced_column));
+        fields_.erase(at(*labels_.forced_column));
       }
+      if (fields_.size() - begin < num_columns_) fields_.insert(at(label_column_), std::string_view());
     }
     return {fields_, num_columns_};
   }
+  // Of the tokens that were split last, where there is a column of them.
+  std::span<const std::string_view> forced() const { return forced_; }
 
  private:
-  void check(const SequenceReader& reader, std::size_t t, std::size_t found) {
+  void check(const SequenceLines& reader, std::size_t t, std::size_t found) {
+    if (found_ == 0) check_first(reader.file());
     if (found == found_) return;
-    if (found_ != 0) {
-      std::string expected = fmt::format("expected {} as in line {}", found_, first_line_);
-      if (reader.line(t).find('\t') != std::string_view::npos) {
-        expected += ", or --format crfsuite for attribute files";
-      }
-      reader.fail(t, columns(found), expected);
+    std::string expected = fmt::format("expected {} as in line {}", found_, reader.file().first_line_number);
+    if (reader.line(t).find('\t') != std::string_view::npos) {
+      expected += ", or --format crfsuite for attribute files";
     }
-    if (found != num_columns_ && (labels_required_ || found + 1 != num_columns_)) {
-      reader.fail(t, columns(found),
-                  labels_required_ ? fmt::format("expected {} as in training", num_columns_)
-                                   : fmt::format("expected {} as in training, or {} without the label",
-                                                 num_columns_, num_columns_ - 1));
+    reader.fail(t, columns(found), expected);
+  }
+
+  // The first line of a file says how many columns it has. Whoever parses a part of it looks there.
+  void check_first(const SequenceFile& file) {
+    const std::size_t found = count_columns(file.first_line);
+    const auto fail = [&](const std::string& expected) {
+      throw Error::at(file.name, file.first_line_number, columns(found), expected);
+    };
+    if (labels_.forced_column && *labels_.forced_column >= found) {
+      fail(fmt::format("expected the forced labels in column {}, as --forced says",
+                       *labels_.forced_column + 1));
+    }
+    const std::size_t more = labels_.forced_column ? 1 : 0, most = num_columns_ + more;
+    const char* training = labels_.forced_column ? "as in training, and the forced one" : "as in training";
+    if (found != most && labels_.required) fail(fmt::format("expected {} {}", most, training));
+    if (found != most && found + 1 != most) {
+      fail(fmt::format("expected {} {}, or {} without the label", most, training, most - 1));
     }
     found_ = found;
-    first_line_ = reader.line_number(t);
   }
 
   std::size_t num_columns_, label_column_;
-  bool labels_required_;
-  std::size_t found_ = 0, first_line_ = 0;  // columns of this file; where its first token is
-  std::vector<std::string_view> fields_;
+  TagLabels labels_;
+  std::size_t found_ = 0;  // columns of this file
+  std::vector<std::string_view> fields_, forced_;
 };
 
 // The rows of Sequences::transitions, each distinct set of attributes once.
@@ -90,7 +105,7 @@ class TransitionSets {
     }
     return row;
   }
-  void clear() { rows_ = Dictionary(); }
+  void clear() { rows_.clear(); }
 
  private:
   Dictionary rows_;
@@ -98,8 +113,8 @@ class TransitionSets {
 
 class ColumnParser final : public TagParser {
  public:
-  ColumnParser(const TagInput& input, TagNames names, bool labels_required)
-      : label_column_(input.label_column), names_(std::move(names)), splitter_(input, labels_required) {
+  ColumnParser(const TagInput& input, TagNames names, TagLabels labels)
+      : label_column_(input.label_column), names_(std::move(names)), splitter_(input, labels) {
     if (input.templates.empty()) {
       built_in_.emplace(input.num_columns, input.label_column);
     } else {
@@ -108,10 +123,17 @@ class ColumnParser final : public TagParser {
     }
   }
 
-  void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) override {
+  void append(const SequenceLines& reader, Sequences& to, StringBuffer& labels) override {
     const TokenTable table = splitter_.split(reader);
+    const auto forced = splitter_.forced();
     for (std::size_t t = 0; t < table.size(); ++t) {
-      labels.add(table.at(t, label_column_));
+      labels.add(forced.empty() ? table.at(t, label_column_) : forced[t]);
+    }
+    append_table(table, to);
+  }
+
+  void append_table(const TokenTable& table, Sequences& to) override {
+    for (std::size_t t = 0; t < table.size(); ++t) {
       text_.clear();
       if (built_in_) {
         built_in_->append(table, t, text_);
@@ -182,8 +204,8 @@ class ColumnParser final : public TagParser {
 
 }  // namespace
 
-std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, bool labels_required) {
-  return std::make_unique<ColumnParser>(input, std::move(names), labels_required);
+std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, TagLabels labels) {
+  return std::make_unique<ColumnParser>(input, std::move(names), labels);
 }
 
 std::size_t count_columns(std::string_view line) {

@@ -28,25 +28,24 @@ const char* to_string(TagFormat format) {
   return "unknown";
 }
 
-namespace {
-
-std::unique_ptr<TagParser> make_parser(const TagInput& input, TagNames names, bool labels_required) {
+std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names, TagLabels labels) {
   switch (input.format) {
     case TagFormat::columns:
-      return make_column_parser(input, std::move(names), labels_required);
+      return make_column_parser(input, std::move(names), labels);
     case TagFormat::crfsuite:
-      return make_crfsuite_parser(std::move(names), labels_required);
+      return make_crfsuite_parser(std::move(names), labels);
   }
   return nullptr;
 }
 
-// Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look perfect.
-[[noreturn]] void fail_without_sequences(const SequenceReader& reader) {
+void fail_without_sequences(const SequenceReader& reader) {
   throw Error::in(reader.name(), "no sequences", "expected at least one");
 }
 
+namespace {
+
 // Takes the columns of a training file from its first line.
-void set_columns(const SequenceReader& reader, std::optional<std::size_t> label_column, TagInput& input) {
+void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_column, TagInput& input) {
   const std::size_t found = count_columns(reader.line(0));
   if (found < 2) {
     reader.fail(0, "1 column", "expected at least 2, a word and its label, with spaces or tabs between");
@@ -78,7 +77,7 @@ TagExamples read_rest(SequenceReader& reader, TagParser& parser, std::optional<s
   StringBuffer names;
   do {
     names.clear();
-    parser.append(reader, examples.sequences, names);
+    parser.append(reader.lines(), examples.sequences, names);
     for (std::size_t t = 0; t < names.size(); ++t) examples.labels.push_back(labels.add(names[t]));
   } while (examples.sequences.size() != first && reader.next());
   parser.finish(examples.sequences);
@@ -93,9 +92,9 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   check_options(input, label_column, first);
   SequenceReader reader(path);
   if (!reader.next()) fail_without_sequences(reader);
-  if (input.format == TagFormat::columns) set_columns(reader, label_column, input);
-  const auto parser =
-      make_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, true);
+  if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
+  const auto parser = make_tag_parser(
+      input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
   Dictionary seen;
   TagExamples examples = read_rest(reader, *parser, first, seen);
 
@@ -118,8 +117,8 @@ TagExamples read_tag(const std::string& path, const TagInput& input, const TagDi
                      Dictionary& labels) {
   SequenceReader reader(path);
   if (!reader.next()) fail_without_sequences(reader);
-  const auto parser =
-      make_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, true);
+  const auto parser = make_tag_parser(
+      input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
   return read_rest(reader, *parser, std::nullopt, labels);
 }
 
@@ -134,14 +133,14 @@ struct TagStream::State {
 
 TagStream::TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      bool labels_required)
-    : state_(
-          new State{SequenceReader(path),
-                    make_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
-                                labels_required),
-                    labels_required,
-                    false,
-                    {},
-                    {}}) {}
+    : state_(new State{
+          SequenceReader(path),
+          make_tag_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
+                          {labels_required, {}}),
+          labels_required,
+          false,
+          {},
+          {}}) {}
 TagStream::~TagStream() = default;
 
 bool TagStream::next() {
@@ -153,14 +152,14 @@ bool TagStream::next() {
     return false;
   }
   state.any = true;
-  state.parser->append(state.reader, state.sequence, state.labels);
+  state.parser->append(state.reader.lines(), state.sequence, state.labels);
   state.parser->finish(state.sequence);
   return true;
 }
 
-std::size_t TagStream::size() const { return state_->reader.size(); }
+std::size_t TagStream::size() const { return state_->reader.lines().size(); }
 const Sequences& TagStream::sequence() const { return state_->sequence; }
-std::string_view TagStream::line(std::size_t t) const { return state_->reader.line(t); }
+std::string_view TagStream::line(std::size_t t) const { return state_->reader.lines().line(t); }
 std::string_view TagStream::label(std::size_t t) const { return state_->labels[t]; }
 
 }  // namespace espalier
