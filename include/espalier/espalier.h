@@ -60,4 +60,5 @@
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_reader.h"
+#include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"

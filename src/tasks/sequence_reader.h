@@ -53,6 +53,7 @@ class SequenceBlock {
   }
   std::size_t size() const { return sequences_.size(); }
   std::size_t num_bytes() const { return lines_.num_bytes(); }
+  std::size_t length(std::size_t i) const { return sequences_[i].end - sequences_[i].begin; }
   SequenceLines sequence(const SequenceFile& file, std::size_t i) const {
     return {file, lines_, sequences_[i].begin, sequences_[i].end, sequences_[i].first_line};
   }
