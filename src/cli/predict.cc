@@ -58,6 +58,8 @@ void add_predict(CLI::App& program, Action& action) {
           "tagging: the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
           "for any; 'label': the label's own")
       ->type_name("COLUMN");
+  command->add_option("--encoding", arguments->options.encoding,
+                      "tagging: write the labels of chunks as iob1, bio or bioes; default: the model's");
   command->add_option("--threads", arguments->options.threads, "tagging: how many to use")
       ->check(whole_number_from(1))
       ->capture_default_str();

@@ -35,15 +35,22 @@ void describe_classify(const TrainingOptions& options, Json& json) {
 void add_tag_options(CLI::App& command, TrainingOptions& options) {
   TagOptions& tag = options.tag;
   command.add_option("--format", tag.format,
-                     "columns (default: CoNLL, one token a line) or crfsuite (attribute files)");
+                     "columns (default: CoNLL, one token a line), crfsuite or wapiti (attribute files)");
   command.add_option("--template", tag.templates,
-                     "a CRF++ template, for columns; default: built-in attributes");
+                     "a CRF++ template or Wapiti patterns, for columns; default: built-in attributes");
   command
       .add_option("--label-column", tag.label_column,
                   "the column that has the label, counted from 1; default: the last")
       ->check(whole_number_from(1));
   command.add_option("--first", tag.first, "use only the first N training sequences")
       ->check(whole_number_from(1));
+  command.add_option("--min-count", tag.min_count, "drop attributes seen fewer than N times in training")
+      ->check(whole_number_from(1));
+  command.add_option("--encoding", tag.encoding, "turn the labels of chunks into iob1, bio or bioes");
+  command.add_option(
+      "--example-weights", tag.example_weights,
+      "how much a sequence counts: comment (lines '# weight: 2'), or a column, counted from 1");
+  command.add_option("--gazetteer", tag.gazetteers, "a file of phrases, or TYPE TAB phrase; may be repeated");
 }
 
 std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options) {
@@ -56,6 +63,10 @@ void describe_tag(const TrainingOptions& options, Json& json) {
   if (!tag.templates.empty()) json["template"] = tag.templates;
   if (tag.label_column) json["label_column"] = *tag.label_column;
   if (tag.first) json["first"] = *tag.first;
+  if (tag.min_count > 1) json["min_count"] = tag.min_count;
+  if (tag.encoding) json["encoding"] = *tag.encoding;
+  if (tag.example_weights) json["example_weights"] = *tag.example_weights;
+  if (!tag.gazetteers.empty()) json["gazetteers"] = tag.gazetteers;
 }
 
 constexpr TaskCommand kTasks[] = {

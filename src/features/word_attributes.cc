@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <utf8proc.h>
 
+#include <span>
+
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -27,7 +29,11 @@ Character first_character(std::string_view text) {
 enum class Kind { capital, letter, digit, other };
 
 Kind kind_of(utf8proc_int32_t code) {
-  if (code < 0) return Kind::other;
+  if (code < 0x80) {
+    if (code >= 'a' && code <= 'z') return Kind::letter;
+    if (code >= 'A' && code <= 'Z') return Kind::capital;
+    return code >= '0' && code <= '9' ? Kind::digit : Kind::other;
+  }
   switch (utf8proc_category(code)) {
     case UTF8PROC_CATEGORY_LU:
     case UTF8PROC_CATEGORY_LT:
@@ -53,17 +59,11 @@ struct Range {
   int first, last;
 };
 constexpr Range kWordWindows[] = {{-2, -2}, {-1, -1}, {0, 0}, {1, 1}, {2, 2}, {-1, 0}, {0, 1}};
+constexpr Range kLowerWindows[] = {{-1, -1}, {0, 0}, {1, 1}};
+constexpr Range kShapeWindows[] = {{-2, -2}, {-1, -1}, {0, 0}, {1, 1}, {2, 2}, {-1, 0}, {0, 1}, {-1, 1}};
 constexpr Range kColumnWindows[] = {{-2, -2}, {-1, -1}, {0, 0}, {1, 1}, {2, 2}, {-1, 0}, {0, 1}, {-1, 1}};
 
 // The properties of the word itself: each appends its value, or says that the word does not have it.
-bool lower_case(std::string_view word, std::string& to) {
-  append_lower_case(word, to);
-  return true;
-}
-bool shape(std::string_view word, std::string& to) {
-  append_shape(word, to);
-  return true;
-}
 template <std::size_t n>
 bool prefix(std::string_view word, std::string& to) {
   const std::string_view affix = prefix_of(word, n);
@@ -101,10 +101,9 @@ struct Property {
   bool (*append)(std::string_view word, std::string& to);
 };
 constexpr Property kProperties[] = {
-    {"lower=", lower_case},     {"shape=", shape},       {"prefix1=", prefix<1>},  {"prefix2=", prefix<2>},
-    {"prefix3=", prefix<3>},    {"prefix4=", prefix<4>}, {"suffix1=", suffix<1>},  {"suffix2=", suffix<2>},
-    {"suffix3=", suffix<3>},    {"suffix4=", suffix<4>}, {"has-digit", has_digit}, {"has-hyphen", has_hyphen},
-    {"capitals", all_capitals},
+    {"prefix1=", prefix<1>},  {"prefix2=", prefix<2>},    {"prefix3=", prefix<3>},    {"prefix4=", prefix<4>},
+    {"suffix1=", suffix<1>},  {"suffix2=", suffix<2>},    {"suffix3=", suffix<3>},    {"suffix4=", suffix<4>},
+    {"has-digit", has_digit}, {"has-hyphen", has_hyphen}, {"capitals", all_capitals},
 };
 
 // On the first and on the last token: the weights of labels to begin and to end with.
@@ -121,35 +120,66 @@ std::string window_name(const std::string& column, Range range) {
 
 }  // namespace
 
-WordAttributes::WordAttributes(std::size_t num_columns, std::size_t label_column)
-    : word_(label_column == 0 ? 1 : 0) {
-  ESPALIER_EXPECT(num_columns >= 2 && label_column < num_columns);
-  for (const Range& range : kWordWindows)
-    windows_.push_back({window_name("w", range), word_, range.first, range.last});
+WordAttributes::WordAttributes(std::size_t num_columns, std::size_t label_column,
+                               std::optional<std::size_t> ignored_column) {
+  const auto skipped = [&](std::size_t column) { return column == label_column || column == ignored_column; };
+  while (skipped(word_)) ++word_;
+  ESPALIER_EXPECT(word_ < num_columns && label_column < num_columns);
+  const auto add = [&](const std::string& name, Source source, std::size_t column,
+                       std::span<const Range> ranges) {
+    for (const Range& range : ranges) {
+      windows_.push_back({window_name(name, range), source, column, range.first, range.last});
+    }
+  };
+  add("w", Source::column, word_, kWordWindows);
+  add("lower", Source::lower_case, word_, kLowerWindows);
+  add("shape", Source::shape, word_, kShapeWindows);
   for (std::size_t column = word_ + 1; column < num_columns; ++column) {
-    if (column == label_column) continue;
+    if (skipped(column)) continue;
     // As people count columns, and as messages do.
-    const std::string name = fmt::format("c{}", column + 1);
-    for (const Range& range : kColumnWindows)
-      windows_.push_back({window_name(name, range), column, range.first, range.last});
+    add(fmt::format("c{}", column + 1), Source::column, column, kColumnWindows);
   }
 }
 
-void WordAttributes::append(const TokenTable& table, std::size_t t, StringBuffer& names) const {
+void WordAttributes::set(const TokenTable& table) {
+  table_ = table;
+  lower_case_.clear();
+  shapes_.clear();
+  for (std::size_t t = 0; t < table.size(); ++t) {
+    append_lower_case(table.at(t, word_), lower_case_.text());
+    lower_case_.finish();
+    append_shape(table.at(t, word_), shapes_.text());
+    shapes_.finish();
+  }
+}
+
+std::string_view WordAttributes::field(const Window& window, std::size_t t) const {
+  switch (window.source) {
+    case Source::column:
+      return table_.at(t, window.column);
+    case Source::lower_case:
+      return lower_case_[t];
+    case Source::shape:
+      return shapes_[t];
+  }
+  return {};
+}
+
+void WordAttributes::append(std::size_t t, StringBuffer& names) const {
   std::string& text = names.text();
-  const auto size = static_cast<std::ptrdiff_t>(table.size());
+  const auto size = static_cast<std::ptrdiff_t>(table_.size());
   const auto here = static_cast<std::ptrdiff_t>(t);
   for (const Window& window : windows_) {
     if (here + window.first < 0 || here + window.last >= size) continue;
     text += window.name;
     for (int row = window.first; row <= window.last; ++row) {
       if (row != window.first) text += '|';
-      text += table.at(static_cast<std::size_t>(here + row), window.column);
+      text += field(window, static_cast<std::size_t>(here + row));
     }
     names.finish();
   }
 
-  const std::string_view word = table.at(t, word_);
+  const std::string_view word = table_.at(t, word_);
   for (const Property& property : kProperties) {
     const std::size_t begin = text.size();
     text += property.name;
@@ -161,14 +191,14 @@ void WordAttributes::append(const TokenTable& table, std::size_t t, StringBuffer
   }
 
   if (t == 0) names.add(kStart);
-  if (t + 1 == table.size()) names.add(kStop);
+  if (t + 1 == table_.size()) names.add(kStop);
 }
 
 void append_lower_case(std::string_view word, std::string& to) {
   for (Character c; !word.empty(); word.remove_prefix(c.length)) {
     c = first_character(word);
-    if (c.code < 0) {
-      to += word.front();
+    if (c.code < 0x80) {
+      to += c.code >= 'A' && c.code <= 'Z' ? static_cast<char>(c.code - 'A' + 'a') : word.front();
       continue;
     }
     utf8proc_uint8_t bytes[4];

@@ -126,6 +126,7 @@ class ClassifyPredictor final : public Predictor {
     if (options.entities) refuse("--marginals entity");
     if (options.min_confidence > 0) refuse("--min-confidence");
     if (options.forced) refuse("--forced");
+    if (options.encoding) refuse("--encoding");
     const ClassifyExamples examples = read(input, options.format, false);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;

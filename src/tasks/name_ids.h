@@ -13,7 +13,9 @@ inline constexpr std::uint32_t kUnknownName = ~std::uint32_t{0};
 // Looks up many names at once, in a dictionary that takes in new ones or in one that stays as it is.
 class NameIds {
  public:
-  explicit NameIds(Dictionary& growing) : dictionary_(growing), growing_(&growing) {}
+  // Counts how often each name is asked for, where `counts` is given.
+  explicit NameIds(Dictionary& growing, std::vector<std::uint32_t>* counts = nullptr)
+      : dictionary_(growing), growing_(&growing), counts_(counts) {}
   explicit NameIds(const Dictionary& fixed) : dictionary_(fixed) {}
 
   void clear() { names_.clear(); }
@@ -27,7 +29,13 @@ class NameIds {
   // kUnknownName where the dictionary stays as it is and does not have the name.
   std::uint32_t id(std::size_t i) {
     const auto& [name, hash] = names_[i];
-    return growing_ ? growing_->add(name, hash) : dictionary_.find(name, hash).value_or(kUnknownName);
+    if (!growing_) return dictionary_.find(name, hash).value_or(kUnknownName);
+    const std::uint32_t id = growing_->add(name, hash);
+    if (counts_) {
+      counts_->resize(growing_->size());
+      ++(*counts_)[id];
+    }
+    return id;
   }
 
  private:
@@ -38,6 +46,7 @@ class NameIds {
 
   const Dictionary& dictionary_;
   Dictionary* growing_ = nullptr;
+  std::vector<std::uint32_t>* counts_ = nullptr;
   std::vector<Hashed> names_;
 };
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "espalier/base/input.h"
 #include "espalier/base/string_buffer.h"
+#include "espalier/tasks/tag_reader.h"
 
 namespace espalier {
 
@@ -26,14 +28,16 @@ class SequenceLines {
   SequenceLines() = default;
   // Lines begin to end - 1 of `lines`.
   SequenceLines(const SequenceFile& file, const StringBuffer& lines, std::size_t begin, std::size_t end,
-                std::size_t first_line)
-      : file_(&file), lines_(&lines), begin_(begin), end_(end), first_line_(first_line) {}
+                std::size_t first_line, double weight)
+      : file_(&file), lines_(&lines), begin_(begin), end_(end), first_line_(first_line), weight_(weight) {}
 
   std::size_t size() const { return end_ - begin_; }
   std::string_view line(std::size_t t) const { return (*lines_)[begin_ + t]; }
   std::size_t line_number(std::size_t t) const { return first_line_ + t; }
   const SequenceFile& file() const { return *file_; }
   const std::string& name() const { return file_->name; }
+  // What a comment says, or 1.
+  double weight() const { return weight_; }
 
   // Throws Error::at the line of token t.
   [[noreturn]] void fail(std::size_t t, std::string_view found, std::string_view expected) const;
@@ -42,6 +46,7 @@ class SequenceLines {
   const SequenceFile* file_ = nullptr;
   const StringBuffer* lines_ = nullptr;
   std::size_t begin_ = 0, end_ = 0, first_line_ = 0;
+  double weight_ = 1;
 };
 
 // Sequences as their lines, to be parsed later or by another thread.
@@ -49,28 +54,39 @@ class SequenceBlock {
  public:
   void clear() {
     lines_.clear();
+    before_.clear();
     sequences_.clear();
+    after_.clear();
   }
   std::size_t size() const { return sequences_.size(); }
   std::size_t num_bytes() const { return lines_.num_bytes(); }
   std::size_t length(std::size_t i) const { return sequences_[i].end - sequences_[i].begin; }
   SequenceLines sequence(const SequenceFile& file, std::size_t i) const {
-    return {file, lines_, sequences_[i].begin, sequences_[i].end, sequences_[i].first_line};
+    const Place& place = sequences_[i];
+    return {file, lines_, place.begin, place.end, place.first_line, place.weight};
   }
+  // The lines between the sequence before (and the blank line that ended it) and this one; behind the last sequence of the
+  // file.
+  std::string_view before(std::size_t i) const { return before_[i]; }
+  std::string_view after() const { return after_; }
 
  private:
   friend class SequenceReader;
   struct Place {
     std::size_t begin, end, first_line;
+    double weight;
   };
-  StringBuffer lines_;
+  StringBuffer lines_, before_;
   std::vector<Place> sequences_;
+  std::string after_;
 };
 
-// A file of lines, one a token, with blank lines between sequences.
+// A file of lines, one a token, with blank lines between sequences. Lines that are no tokens: in column files those whose
+// first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input has them, comments
+// "# weight: NUMBER" before a sequence.
 class SequenceReader {
  public:
-  explicit SequenceReader(const std::string& path) : reader_(path), file_{reader_.name(), {}, 0} {}
+  SequenceReader(const std::string& path, const TagInput& input);
 
   // Goes on to the next sequence; false at the end of the file.
   bool next() {
@@ -79,6 +95,8 @@ class SequenceReader {
   }
   // That sequence. Valid until the next one.
   SequenceLines lines() const { return block_.sequence(file_, 0); }
+  // The lines before it, or behind the last one.
+  std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
   // The same, behind others.
   bool append_next(SequenceBlock& to);
 
@@ -86,9 +104,15 @@ class SequenceReader {
   const std::string& name() const { return file_.name; }
 
  private:
+  bool is_document(std::string_view line) const;
+  bool is_weight(std::string_view line) const;
+  void take_weight(std::string_view line, bool inside, std::optional<double>& weight) const;
+
   LineReader reader_;
+  bool documents_, weights_;
   SequenceFile file_;
   SequenceBlock block_;
+  std::string before_, next_before_;
 };
 
 }  // namespace espalier

@@ -1,28 +1,17 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 
 #include "espalier/base/error.h"
+#include "espalier/base/parse_number.h"
 #include "espalier/features/templates.h"
 #include "espalier/features/word_attributes.h"
+#include "tasks/fields.h"
 #include "tasks/tag_parser.h"
+#include "tasks/transition_sets.h"
 
 namespace espalier {
 namespace {
-
-template <class Call>
-void for_each_field(std::string_view line, Call&& call) {
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  for (;;) {
-    while (at != end && is_white_space(*at)) ++at;
-    if (at == end) return;
-    const char* const begin = at;
-    while (at != end && !is_white_space(*at)) ++at;
-    call(std::string_view(begin, static_cast<std::size_t>(at - begin)));
-  }
-}
 
 std::string columns(std::size_t n) { return fmt::format("{} column{}", n, n == 1 ? "" : "s"); }
 
@@ -49,9 +38,11 @@ class ColumnSplitter {
       }
       if (fields_.size() - begin < num_columns_) fields_.insert(at(label_column_), std::string_view());
     }
-    return {fields_, num_columns_};
+    return last();
   }
-  // Of the tokens that were split last, where there is a column of them.
+  // The fields that split() gave.
+  TokenTable last() const { return {fields_, num_columns_}; }
+  // The forced labels of these tokens, where there is a column of them.
   std::span<const std::string_view> forced() const { return forced_; }
 
  private:
@@ -90,33 +81,17 @@ class ColumnSplitter {
   std::vector<std::string_view> fields_, forced_;
 };
 
-// The rows of Sequences::transitions, each distinct set of attributes once.
-class TransitionSets {
- public:
-  // The row of a set, added where it is new. Changes the order of the ids.
-  std::uint32_t row(std::vector<std::uint32_t>& ids, SparseRows& rows) {
-    std::sort(ids.begin(), ids.end());
-    const std::uint32_t row =
-        rows_.add({reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(std::uint32_t)});
-    if (row == rows.size()) {
-      for (const std::uint32_t id : ids) rows.add(id, 1.0f);
-      rows.sum_repeated();
-      rows.finish_row();
-    }
-    return row;
-  }
-  void clear() { rows_.clear(); }
-
- private:
-  Dictionary rows_;
-};
-
 class ColumnParser final : public TagParser {
  public:
   ColumnParser(const TagInput& input, TagNames names, TagLabels labels)
-      : label_column_(input.label_column), names_(std::move(names)), splitter_(input, labels) {
+      : label_column_(input.label_column),
+        weight_column_(input.weight_column),
+        word_column_(word_column(input)),
+        names_(std::move(names)),
+        splitter_(input, labels),
+        gazetteer_(input.gazetteer) {
     if (input.templates.empty()) {
-      built_in_.emplace(input.num_columns, input.label_column);
+      built_in_.emplace(input.num_columns, input.label_column, input.weight_column);
     } else {
       templates_.emplace(input.templates, input.template_name);
       templates_->check_columns(input.num_columns, input.label_column);
@@ -129,36 +104,56 @@ class ColumnParser final : public TagParser {
     for (std::size_t t = 0; t < table.size(); ++t) {
       labels.add(forced.empty() ? table.at(t, label_column_) : forced[t]);
     }
-    append_table(table, to);
+    append_table(reader, table, to);
   }
 
-  void append_table(const TokenTable& table, Sequences& to) override {
+  void append_table(const SequenceLines& reader, const TokenTable& table, Sequences& to) override {
+    if (built_in_) built_in_->set(table);
+    if (gazetteer_) find_phrases(table);
     for (std::size_t t = 0; t < table.size(); ++t) {
-      text_.clear();
+      clear();
       if (built_in_) {
-        built_in_->append(table, t, text_);
+        built_in_->append(t, text_);
       } else {
-        expand(templates_->tokens(), table, t);
+        expand(templates_->tokens(), reader, table, t);
       }
+      if (gazetteer_) append_phrases(t);
       look_up(names_.attributes);
-      for (const std::uint32_t id : ids_) to.tokens.add(id, 1.0f);
+      for (const auto& [id, value] : found_) to.tokens.add(id, value);
       if (templates_) to.tokens.sum_repeated();  // built-in attributes differ
       to.tokens.finish_row();
 
       if (templates_ && !templates_->transitions().empty()) {
-        to.transition_of.push_back(t == 0 ? 0 : transition(table, t, to.transitions));
+        to.transition_of.push_back(t == 0 ? 0 : transition(reader, table, t, to.transitions));
       }
     }
     to.offsets.push_back(to.tokens.size());
   }
 
+  double weight(const SequenceLines& reader) override {
+    if (!weight_column_) return reader.weight();
+    const std::size_t column = *weight_column_;
+    const TokenTable table = splitter_.last();
+    const std::string found =
+        fmt::format("the weight {} in column {}", in_quotes(table.at(0, column)), column + 1);
+    const auto weight = parse_double(table.at(0, column));
+    if (!weight || *weight <= 0) reader.fail(0, found, "expected a positive, finite number");
+    for (std::size_t t = 1; t < table.size(); ++t) {
+      if (table.at(t, column) == table.at(0, column)) continue;
+      reader.fail(
+          t, fmt::format("the weight {} in column {}", in_quotes(table.at(t, column)), column + 1),
+          fmt::format("expected {} as on the first line of the sequence", in_quotes(table.at(0, column))));
+    }
+    return *weight;
+  }
+
   void finish(Sequences& to) override {
     if (to.transitions.size() == 0) {
       if (built_in_) {
-        text_.clear();
+        clear();
         text_.add(kTiedTransition);
         look_up(names_.transitions);
-        for (const std::uint32_t id : ids_) to.transitions.add(id, 1.0f);
+        for (const auto& [id, value] : found_) to.transitions.add(id, value);
       }
       to.transitions.finish_row();
     }
@@ -167,39 +162,97 @@ class ColumnParser final : public TagParser {
   }
 
  private:
-  void expand(std::span<const Template> lines, const TokenTable& table, std::size_t t) {
+  // The first column that is neither the label nor a weight.
+  static std::size_t word_column(const TagInput& input) {
+    std::size_t column = 0;
+    while (column == input.label_column || column == input.weight_column) ++column;
+    return column;
+  }
+
+  void find_phrases(const TokenTable& table) {
+    words_.clear();
+    for (std::size_t t = 0; t < table.size(); ++t) words_.push_back(table.at(t, word_column_));
+    gazetteer_->find(words_, phrases_);
+    phrase_ = 0;
+  }
+
+  // Tokens come in order, and so do phrases.
+  void append_phrases(std::size_t t) {
+    while (phrase_ < phrases_.size() && phrases_[phrase_].begin + phrases_[phrase_].length <= t) ++phrase_;
+    for (std::size_t p = phrase_; p < phrases_.size() && phrases_[p].begin <= t; ++p) {
+      const Gazetteer::Match& phrase = phrases_[p];
+      const bool first = t == phrase.begin, last = t + 1 == phrase.begin + phrase.length;
+      text_.text() += "gazetteer=";
+      text_.text() += first ? (last ? "S-" : "B-") : (last ? "E-" : "I-");
+      text_.add(gazetteer_->type(phrase.type));
+    }
+  }
+
+  void clear() {
+    text_.clear();
+    values_.clear();
+  }
+
+  void expand(std::span<const Template> lines, const SequenceLines& reader, const TokenTable& table,
+              std::size_t t) {
     for (const Template& line : lines) {
+      if (line.has_value() && !append_value(line, reader, table, t)) continue;
       line.expand(table, t, text_.text());
       text_.finish();
     }
+  }
+
+  // False where the attribute is to be left out.
+  bool append_value(const Template& line, const SequenceLines& reader, const TokenTable& table,
+                    std::size_t t) {
+    const auto token = line.value_token(t, table.size());
+    if (!token) return false;
+    const std::string_view field = table.at(*token, line.value_column());
+    const auto value = parse_float(field);
+    if (!value) {
+      reader.fail(*token, fmt::format("{} in column {}", in_quotes(field), line.value_column() + 1),
+                  fmt::format("expected a finite number for {}", line.value_written()));
+    }
+    if (*value == 0) return false;
+    values_.resize(text_.size(), 1.0f);
+    values_.push_back(*value);
+    return true;
   }
 
   // The known ones of the names in text_.
   void look_up(NameIds& names) {
     names.clear();
     for (std::size_t i = 0; i < text_.size(); ++i) names.push(text_[i]);
-    ids_.clear();
+    found_.clear();
     for (std::size_t i = 0; i < text_.size(); ++i) {
       const std::uint32_t id = names.id(i);
-      if (id != kUnknownName) ids_.push_back(id);
+      if (id != kUnknownName) found_.push_back({id, i < values_.size() ? values_[i] : 1.0f});
     }
   }
 
-  std::uint32_t transition(const TokenTable& table, std::size_t t, SparseRows& rows) {
-    text_.clear();
-    expand(templates_->transitions(), table, t);
+  std::uint32_t transition(const SequenceLines& reader, const TokenTable& table, std::size_t t,
+                           SparseRows& rows) {
+    clear();
+    expand(templates_->transitions(), reader, table, t);
     look_up(names_.transitions);
-    return sets_.row(ids_, rows);
+    return sets_.row(found_, rows);
   }
 
   std::size_t label_column_;
+  std::optional<std::size_t> weight_column_;
+  std::size_t word_column_;
   TagNames names_;
   ColumnSplitter splitter_;
+  std::shared_ptr<const Gazetteer> gazetteer_;
+  std::vector<std::string_view> words_;
+  std::vector<Gazetteer::Match> phrases_;  // of the sequence
+  std::size_t phrase_ = 0;                 // the first one that does not end before the token
   std::optional<Templates> templates_;
   std::optional<WordAttributes> built_in_;
   TransitionSets sets_;
-  StringBuffer text_;               // the names of one token's attributes
-  std::vector<std::uint32_t> ids_;  // their ids
+  StringBuffer text_;                  // the names of one token's attributes
+  std::vector<float> values_;          // theirs, as far as the last one that is not 1
+  std::vector<AttributeValue> found_;  // the known ones
 };
 
 }  // namespace

@@ -21,10 +21,16 @@ class TagParser {
   virtual ~TagParser() = default;
   // Appends a sequence, and the name of each of its labels (empty: none).
   virtual void append(const SequenceLines& lines, Sequences& to, StringBuffer& labels) = 0;
-  // The same for a sequence in memory whose tokens have columns; the label's may be empty.
-  virtual void append_table(const TokenTable&, Sequences&) { ESPALIER_EXPECT(false); }
+  // The same for a sequence whose tokens are columns; that of the label may be empty. `lines` says where it is, for messages.
+  virtual void append_table(const SequenceLines& /*lines*/, const TokenTable& /*table*/, Sequences& /*to*/) {
+    ESPALIER_EXPECT(false);
+  }
   // The same for a token that has attributes. Whoever appended the last one ends the sequence in to.offsets.
-  virtual void append_token(std::span<const CrfsuiteItem::Attribute>, Sequences&) { ESPALIER_EXPECT(false); }
+  virtual void append_token(std::span<const CrfsuiteItem::Attribute> /*attributes*/, Sequences& /*to*/) {
+    ESPALIER_EXPECT(false);
+  }
+  // How much the sequence counts that was appended last. Throws Error where its weight is none.
+  virtual double weight(const SequenceLines& lines) { return lines.weight(); }
   // After the last sequence. What is appended next belongs to other Sequences.
   virtual void finish(Sequences& to) = 0;
 };
@@ -35,15 +41,19 @@ struct TagNames {
 
 // What a file has besides its attributes.
 struct TagLabels {
-  bool required = false;  // a token without a label is an error
-  std::optional<std::size_t>
-      forced_column;  // columns: one more than in training, which is read in place of the label; from 0
+  bool required = false;                     // a token without a label is an error
+  std::optional<std::size_t> forced_column;  // columns: one more, read in place of the label; from 0
 };
 
 std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, TagLabels labels);
 std::unique_ptr<TagParser> make_crfsuite_parser(TagNames names, TagLabels labels);
+std::unique_ptr<TagParser> make_wapiti_parser(TagNames names, TagLabels labels);
 // That of the input's format.
 std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names, TagLabels labels);
+
+// Throws Error where a label of the lines is none that the encoding, if there is one, can read.
+void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
+                  std::span<const std::string_view> labels);
 
 // Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look perfect.
 [[noreturn]] void fail_without_sequences(const SequenceReader& reader);

@@ -60,8 +60,10 @@ struct TagBlock {
 // One thread's: turns lines into sentences and labels them.
 class TagWorker {
  public:
-  TagWorker(const TagModel& model, const Tagger& tagger, TagLabels labels)
+  TagWorker(const TagModel& model, const Tagger& tagger, TagLabels labels, std::optional<Encoding> encoding)
       : tagger_(tagger),
+        input_encoding_(model.input.encoding),
+        encoding_(encoding),
         parser_(make_tag_parser(
             model.input, {NameIds(model.dictionaries.attributes), NameIds(model.dictionaries.transitions)},
             labels)),
@@ -71,6 +73,7 @@ class TagWorker {
     block.text.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
+      block.text += block.sequences.before(i);
       labels_.clear();
       parse(lines, labels_);
       if (options.forced) force(lines);
@@ -86,6 +89,7 @@ class TagWorker {
         write(lines, y, marginals, options, block.text);
       }
     }
+    block.text += block.sequences.after();
   }
 
   void evaluate(const SequenceFile& file, TagBlock& block) {
@@ -93,7 +97,13 @@ class TagWorker {
     block.gold.clear();
     block.predicted.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
-      parse(block.sequences.sequence(file, i), block.gold);
+      const SequenceLines lines = block.sequences.sequence(file, i);
+      labels_.clear();
+      parse(lines, labels_);
+      right_.clear();
+      for (std::size_t t = 0; t < lines.size(); ++t) right_.push_back(labels_[t]);
+      check_labels(input_encoding_, lines, right_);
+      for (const std::string_view label : right_) block.gold.add(label);
       block.num_known += sequence_.tokens.num_entries();
       const auto best = sentence_.labels();
       block.predicted.insert(block.predicted.end(), best.begin(), best.end());
@@ -152,22 +162,28 @@ class TagWorker {
   void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
              const PredictOptions& options, std::string& to) {
     const bool confidences = options.entities || options.min_confidence > 0;
+    confidences_.assign(y.size(), kOutside);
     if (confidences) find_confidences(y);
+    names_.clear();
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      if (confidences_[t] == kOutside || confidences_[t] >= options.min_confidence) {
+        names_.push_back(tagger_.label(y[t]));
+      } else {
+        names_.push_back(tagger_.labels_are_chunk_tags() ? "O" : "_");
+        confidences_[t] = kOutside;
+      }
+    }
+    const auto names = encoding_ ? convert_encoding(names_, *encoding_, converted_) : std::span(names_);
+
     for (std::size_t t = 0; t < y.size(); ++t) {
       char between = '\t';
-      if (tagger_.format() == TagFormat::columns) {
+      if (tagger_.format() != TagFormat::crfsuite) {
         between = separator(lines.line(t));
         to += lines.line(t);
         to += between;
       }
-      const bool sure =
-          !confidences || confidences_[t] == kOutside || confidences_[t] >= options.min_confidence;
-      if (sure) {
-        to += tagger_.label(y[t]);
-      } else {
-        to += tagger_.labels_are_chunk_tags() ? 'O' : '_';
-      }
-      if (options.entities) append_confidence(sure ? confidences_[t] : kOutside, between, to);
+      to += names[t];
+      if (options.entities) append_confidence(confidences_[t], between, to);
       if (!marginals.empty()) {
         append_marginals(marginals.subspan(t * tagger_.num_labels(), tagger_.num_labels()), between, to);
       }
@@ -178,7 +194,6 @@ class TagWorker {
 
   // Of each token's chunk.
   void find_confidences(std::span<const std::uint32_t> y) {
-    confidences_.assign(y.size(), kOutside);
     for (const Tagger::Chunk& chunk : sentence_.chunks(y)) {
       for (std::size_t t = chunk.begin; t < chunk.end; ++t) confidences_[t] = chunk.probability;
     }
@@ -201,10 +216,14 @@ class TagWorker {
 
   static constexpr double kOutside = -1;  // no probability: the token is in no chunk
   const Tagger& tagger_;
+  std::optional<Encoding> input_encoding_,
+      encoding_;  // of what is read; of what is written, where it is another one
   std::unique_ptr<TagParser> parser_;
   Tagger::Sentence sentence_;
   Sequences sequence_;
   StringBuffer labels_;
+  std::vector<std::string_view> right_, names_;
+  ConvertedTags converted_;
   std::vector<std::uint32_t> allowed_;
   std::vector<double> confidences_;
 };
@@ -225,21 +244,22 @@ class TagPredictor final : public Predictor {
     check_probabilities(options, loss_);
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
-    SequenceReader reader(input);
+    SequenceReader reader(input, model_.input);
     for_each_block(
-        reader, options.threads, labels,
+        reader, options.threads, labels, output_encoding(options.encoding),
         [&](TagWorker& worker, TagBlock& block) { worker.predict(reader.file(), options, block); },
         [&](const TagBlock& block) { write(block.text); });
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
     check_format(options.format);
-    SequenceReader reader(gold);
+    SequenceReader reader(gold, model_.input);
     ChunkScores scores;
     std::vector<std::string_view> right, predicted;
+    ConvertedTags right_bio, predicted_bio;
     std::size_t sequences = 0, known = 0;
     for_each_block(
-        reader, options.threads, {true, {}},
+        reader, options.threads, {true, {}}, {},
         [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
         [&](const TagBlock& block) {
           std::size_t token = 0;
@@ -250,7 +270,12 @@ class TagPredictor final : public Predictor {
               right.push_back(block.gold[token]);
               predicted.push_back(tagger_.label(block.predicted[token]));
             }
-            scores.add(right, predicted);
+            if (model_.input.encoding) {
+              scores.add(convert_encoding(right, Encoding::bio, right_bio),
+                         convert_encoding(predicted, Encoding::bio, predicted_bio));
+            } else {
+              scores.add(right, predicted);
+            }
           }
           sequences += block.sequences.size();
           known += block.num_known;
@@ -332,13 +357,26 @@ class TagPredictor final : public Predictor {
                     "expected the format that the model was trained on");
   }
 
+  // Only what are chunks all over can be spelt in another way.
+  std::optional<Encoding> output_encoding(const std::optional<std::string>& name) const {
+    if (!name) return std::nullopt;
+    const Encoding encoding = parse_encoding(*name);
+    for (std::uint32_t y = 0; y < num_labels(); ++y) {
+      if (is_chunk_tag(label(y))) continue;
+      throw Error::in("--encoding", fmt::format("a model with the label {}", in_quotes(label(y))),
+                      "expected labels that are O, or B-, I-, E- or S- and a type");
+    }
+    return encoding;
+  }
+
   // The file in blocks, one worker for each thread. What `write` sees comes in the order of the file.
   void for_each_block(SequenceReader& reader, std::size_t threads, TagLabels labels,
+                      std::optional<Encoding> encoding,
                       const std::function<void(TagWorker&, TagBlock&)>& work,
                       const std::function<void(const TagBlock&)>& write) const {
     std::vector<TagWorker> workers;
     workers.reserve(threads);
-    for (std::size_t w = 0; w < threads; ++w) workers.emplace_back(model_, tagger_, labels);
+    for (std::size_t w = 0; w < threads; ++w) workers.emplace_back(model_, tagger_, labels, encoding);
     std::vector<TagBlock> blocks(pipeline_slots(threads));
     run_pipeline(threads, {[&](std::size_t slot) { return read_block(reader, blocks[slot]); },
                            [&](std::size_t worker, std::size_t slot) { work(workers[worker], blocks[slot]); },
@@ -358,7 +396,7 @@ class TagPredictor final : public Predictor {
     } catch (...) {
       block.failure = std::current_exception();
     }
-    return block.sequences.size() > 0 || block.failure;
+    return block.sequences.size() > 0 || !block.sequences.after().empty() || block.failure;
   }
 
   WeightsView theta_;

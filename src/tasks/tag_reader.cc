@@ -6,16 +6,17 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "tasks/min_count.h"
 #include "tasks/tag_parser.h"
 
 namespace espalier {
 
 TagFormat parse_tag_format(std::string_view name) {
-  for (const auto format : {TagFormat::columns, TagFormat::crfsuite}) {
+  for (const auto format : {TagFormat::columns, TagFormat::crfsuite, TagFormat::wapiti}) {
     if (name == to_string(format)) return format;
   }
   throw Error::in("--format", fmt::format("{} is no format of tagging", in_quotes(name)),
-                  "expected columns or crfsuite");
+                  "expected columns, crfsuite or wapiti");
 }
 
 const char* to_string(TagFormat format) {
@@ -24,6 +25,8 @@ const char* to_string(TagFormat format) {
       return "columns";
     case TagFormat::crfsuite:
       return "crfsuite";
+    case TagFormat::wapiti:
+      return "wapiti";
   }
   return "unknown";
 }
@@ -34,12 +37,23 @@ std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names
       return make_column_parser(input, std::move(names), labels);
     case TagFormat::crfsuite:
       return make_crfsuite_parser(std::move(names), labels);
+    case TagFormat::wapiti:
+      return make_wapiti_parser(std::move(names), labels);
   }
   return nullptr;
 }
 
 void fail_without_sequences(const SequenceReader& reader) {
   throw Error::in(reader.name(), "no sequences", "expected at least one");
+}
+
+void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
+                  std::span<const std::string_view> labels) {
+  for (std::size_t t = 0; encoding && t < labels.size(); ++t) {
+    if (is_chunk_tag(labels[t])) continue;
+    lines.fail(t, fmt::format("the label {}", in_quotes(labels[t])),
+               "expected O, or B-, I-, E- or S- and a type, as --encoding needs");
+  }
 }
 
 namespace {
@@ -54,31 +68,70 @@ void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_c
     reader.fail(0, fmt::format("{} columns", found),
                 fmt::format("expected the label in column {}, as --label-column says", *label_column + 1));
   }
+  const std::size_t label = label_column.value_or(found - 1);
+  if (input.weight_column) {
+    const std::string column = fmt::format("column {}", *input.weight_column + 1);
+    if (*input.weight_column >= found) {
+      reader.fail(0, fmt::format("{} columns", found),
+                  fmt::format("expected the weight in {}, as --example-weights says", column));
+    }
+    if (*input.weight_column == label) {
+      throw Error::in("--example-weights", fmt::format("{}, which is the label", column),
+                      "expected another column");
+    }
+    if (found < 3) reader.fail(0, "2 columns", "expected at least 3: a word, its label and a weight");
+  }
   input.num_columns = found;
-  input.label_column = label_column.value_or(found - 1);
+  input.label_column = label;
 }
 
 void check_options(const TagInput& input, std::optional<std::size_t> label_column,
                    std::optional<std::size_t> first) {
   if (first == 0) throw Error::in("--first", "0 sequences", "expected at least 1");
   if (input.format == TagFormat::columns) return;
-  if (label_column) {
-    throw Error::in("--label-column", "given for --format crfsuite", "expected --format columns");
-  }
-  if (!input.templates.empty()) {
-    throw Error::in("--template", "given for --format crfsuite", "expected --format columns");
-  }
+  const auto refuse = [&](const char* option) {
+    throw Error::in(option, fmt::format("given for --format {}", to_string(input.format)),
+                    "expected --format columns");
+  };
+  if (label_column) refuse("--label-column");
+  if (!input.templates.empty()) refuse("--template");
+  if (input.weight_column) refuse("a column of --example-weights");
+  if (input.gazetteer) refuse("--gazetteer");
 }
 
+// The labels of the sequence that was read last, as the model is to have them.
+class LabelReader {
+ public:
+  explicit LabelReader(const TagInput& input) : encoding_(input.encoding) {}
+
+  std::span<const std::string_view> read(const SequenceLines& lines, const StringBuffer& labels) {
+    tags_.clear();
+    for (std::size_t t = 0; t < labels.size(); ++t) tags_.push_back(labels[t]);
+    check_labels(encoding_, lines, tags_);
+    return encoding_ ? convert_encoding(tags_, *encoding_, converted_) : tags_;
+  }
+
+ private:
+  std::optional<Encoding> encoding_;
+  std::vector<std::string_view> tags_;
+  ConvertedTags converted_;
+};
+
 // From the sequence that the reader is at to the end, or as many as were asked for.
-TagExamples read_rest(SequenceReader& reader, TagParser& parser, std::optional<std::size_t> first,
-                      Dictionary& labels) {
+TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& parser,
+                      std::optional<std::size_t> first, Dictionary& labels) {
   TagExamples examples;
   StringBuffer names;
+  LabelReader label_reader(input);
+  const bool weighted = input.weight_comments || input.weight_column;
   do {
     names.clear();
-    parser.append(reader.lines(), examples.sequences, names);
-    for (std::size_t t = 0; t < names.size(); ++t) examples.labels.push_back(labels.add(names[t]));
+    const SequenceLines lines = reader.lines();
+    parser.append(lines, examples.sequences, names);
+    for (const std::string_view name : label_reader.read(lines, names)) {
+      examples.labels.push_back(labels.add(name));
+    }
+    if (weighted) examples.weights.push_back(parser.weight(lines));
   } while (examples.sequences.size() != first && reader.next());
   parser.finish(examples.sequences);
   return examples;
@@ -88,15 +141,21 @@ TagExamples read_rest(SequenceReader& reader, TagParser& parser, std::optional<s
 
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
-                             TagDictionaries& dictionaries) {
+                             TagDictionaries& dictionaries, std::size_t min_count) {
   check_options(input, label_column, first);
-  SequenceReader reader(path);
+  SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader);
   if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
-  const auto parser = make_tag_parser(
-      input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
+  const bool cut = min_count > 1;
+  AttributeCounts counts;
+  const auto parser =
+      make_tag_parser(input,
+                      {NameIds(dictionaries.attributes, cut ? &counts.attributes : nullptr),
+                       NameIds(dictionaries.transitions, cut ? &counts.transitions : nullptr)},
+                      {true, {}});
   Dictionary seen;
-  TagExamples examples = read_rest(reader, *parser, first, seen);
+  TagExamples examples = read_rest(reader, input, *parser, first, seen);
+  if (cut) examples.num_rare = drop_rare(counts, min_count, dictionaries, examples.sequences);
 
   // Labels in the order of their text, so that ids do not depend on that of the sequences.
   std::vector<std::uint32_t> order(seen.size());
@@ -115,16 +174,17 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
 
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels) {
-  SequenceReader reader(path);
+  SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader);
   const auto parser = make_tag_parser(
       input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
-  return read_rest(reader, *parser, std::nullopt, labels);
+  return read_rest(reader, input, *parser, std::nullopt, labels);
 }
 
 struct TagStream::State {
   SequenceReader reader;
   std::unique_ptr<TagParser> parser;
+  LabelReader label_reader;
   bool labels_required;
   bool any = false;
   Sequences sequence;
@@ -134,9 +194,10 @@ struct TagStream::State {
 TagStream::TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      bool labels_required)
     : state_(new State{
-          SequenceReader(path),
+          SequenceReader(path, input),
           make_tag_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
                           {labels_required, {}}),
+          LabelReader(input),
           labels_required,
           false,
           {},
@@ -153,6 +214,7 @@ bool TagStream::next() {
   }
   state.any = true;
   state.parser->append(state.reader.lines(), state.sequence, state.labels);
+  if (state.labels_required) state.label_reader.read(state.reader.lines(), state.labels);  // just checks them
   state.parser->finish(state.sequence);
   return true;
 }
@@ -160,6 +222,7 @@ bool TagStream::next() {
 std::size_t TagStream::size() const { return state_->reader.lines().size(); }
 const Sequences& TagStream::sequence() const { return state_->sequence; }
 std::string_view TagStream::line(std::size_t t) const { return state_->reader.lines().line(t); }
+std::string_view TagStream::before() const { return state_->reader.before(); }
 std::string_view TagStream::label(std::size_t t) const { return state_->labels[t]; }
 
 }  // namespace espalier

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <charconv>
+
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
 #include "espalier/base/text.h"
@@ -12,6 +14,20 @@
 namespace espalier {
 namespace {
 
+void set_example_weights(const std::string& option, TagInput& input) {
+  if (option == "comment") {
+    input.weight_comments = true;
+    return;
+  }
+  std::size_t column = 0;
+  const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), column);
+  if (error != std::errc() || end != option.data() + option.size() || column == 0) {
+    throw Error::in("--example-weights", in_quotes(option),
+                    "expected comment, or the number of a column, from 1");
+  }
+  input.weight_column = column - 1;
+}
+
 // What the options say of the input, before the file says the rest.
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
@@ -21,6 +37,14 @@ TagInput requested_input(const TagOptions& options) {
     input.templates = read_all(options.templates);
     input.template_name = options.templates;
     Templates(input.templates, input.template_name);  // an empty one would stand for the built-in attributes
+  }
+  if (options.encoding) input.encoding = parse_encoding(*options.encoding);
+  if (options.min_count == 0) throw Error::in("--min-count", "0", "expected at least 1");
+  if (options.example_weights) set_example_weights(*options.example_weights, input);
+  if (!options.gazetteers.empty()) {
+    auto gazetteer = std::make_shared<Gazetteer>();
+    for (const std::string& path : options.gazetteers) gazetteer->read(path);
+    input.gazetteer = std::move(gazetteer);
   }
   return input;
 }
@@ -43,11 +67,12 @@ struct DevSet {
   ChainFeatures features;
 };
 
-Evaluation evaluate(const DevSet& dev, const Weights& theta) {
+Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& theta) {
   ChunkScores scores;
   std::vector<float> s;
   std::vector<std::uint32_t> best;
   std::vector<std::string_view> gold, predicted;
+  ConvertedTags gold_bio, predicted_bio;
   Workspace ws;
   const Sequences& sequences = dev.examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -62,7 +87,12 @@ Evaluation evaluate(const DevSet& dev, const Weights& theta) {
       gold.push_back(dev.labels.name(dev.examples.labels[sequences.offsets[i] + t]));
       predicted.push_back(dev.labels.name(best[t]));
     }
-    scores.add(gold, predicted);
+    if (input.encoding) {
+      scores.add(convert_encoding(gold, Encoding::bio, gold_bio),
+                 convert_encoding(predicted, Encoding::bio, predicted_bio));
+    } else {
+      scores.add(gold, predicted);
+    }
   }
   return scores.evaluate();
 }
@@ -73,22 +103,28 @@ class TagTrainingSet final : public TrainingSet {
     model_.input = requested_input(options);
     std::optional<std::size_t> label_column;
     if (options.label_column) label_column = *options.label_column - 1;
-    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries);
-    problem_ = std::make_unique<ChainProblem>(ChainExamples(train_.sequences, model_.shape(), train_.labels));
+    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries,
+                              options.min_count);
+    problem_ = std::make_unique<ChainProblem>(
+        ChainExamples(train_.sequences, model_.shape(), train_.labels, nullptr, train_.weights));
   }
 
   std::string_view task() const override { return "tag"; }
   int version() const override { return kTagVersion; }
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
-    return fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
-                       grouped(train_.sequences.num_tokens()), model_.describe());
+    std::string text = fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
+                                   grouped(train_.sequences.num_tokens()), model_.describe());
+    if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
+    return text;
   }
 
   TaskSections sections() const override { return model_.sections(); }
 
   void read_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
-  Evaluation evaluate_dev(const Weights& theta) const override { return evaluate(*dev_, theta); }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    return evaluate(*dev_, model_.input, theta);
+  }
 
  private:
   TagModel model_;

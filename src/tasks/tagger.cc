@@ -44,6 +44,8 @@ struct Tagger::Sentence::State {
   // A sentence that is added token by token.
   std::unique_ptr<TagParser> parser;  // made when it is first needed
   std::vector<std::string_view> fields;
+  SequenceFile file{"sentence", {}, 1};  // for messages, where lines are tokens
+  StringBuffer no_lines;
   Sequences own;
   bool open = false;  // tokens may come; `own` is not complete
 
@@ -71,11 +73,11 @@ struct Tagger::Sentence::State {
     allowed.clear();
   }
 
-  void check_format(TagFormat format) const {
+  void check_format(bool columns) const {
     ESPALIER_EXPECT(open);
-    if (tagger.format() != format) {
-      throw Error(fmt::format("a sentence of {} for a model of {}; expected what it was trained on",
-                              to_string(format), to_string(tagger.format())));
+    if ((tagger.format() == TagFormat::columns) != columns) {
+      throw Error(fmt::format("{} for a model of {}; expected {}", columns ? "columns" : "attributes",
+                              to_string(tagger.format()), columns ? "attributes" : "columns"));
     }
   }
 
@@ -96,7 +98,8 @@ struct Tagger::Sentence::State {
   void complete() {
     make_parser();
     if (tagger.format() == TagFormat::columns) {
-      parser->append_table({fields, tagger.model_.input.num_columns}, own);
+      parser->append_table(SequenceLines(file, no_lines, 0, size(), 1, 1),
+                           {fields, tagger.model_.input.num_columns}, own);
     } else {
       own.offsets.push_back(own.tokens.size());
     }
@@ -211,7 +214,7 @@ void Tagger::Sentence::set(const Sequences& sequence) {
 
 void Tagger::Sentence::add_columns(std::span<const std::string_view> columns) {
   State& state = *state_;
-  state.check_format(TagFormat::columns);
+  state.check_format(true);
   const Tagger& tagger = state.tagger;
   if (columns.size() != tagger.num_columns()) {
     throw Error(fmt::format("a token of {} columns; expected {} as in training, without the label",
@@ -225,7 +228,7 @@ void Tagger::Sentence::add_columns(std::span<const std::string_view> columns) {
 }
 
 void Tagger::Sentence::add_attributes(std::span<const Attribute> attributes) {
-  state_->check_format(TagFormat::crfsuite);
+  state_->check_format(false);
   for (const Attribute& attribute : attributes) {
     if (!std::isfinite(attribute.value)) {
       throw Error(fmt::format("value {} of attribute {}; expected a finite number", attribute.value,

@@ -323,7 +323,7 @@ TEST_F(CliTagTest, Mistakes) {
   expect("train tag train.txt --format crfsuite --label-column 1 -o out.esp",
          "--label-column: given for --format crfsuite; expected --format columns");
   expect("train tag train.txt --format csv -o out.esp",
-         "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+         "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   expect("train tag train.txt --template none -o out.esp",
          "none: cannot open: No such file or directory; expected a file that can be read");
   expect("train tag train.txt --template empty -o out.esp",
@@ -348,7 +348,7 @@ TEST_F(CliTagTest, Mistakes) {
   expect("predict model.esp test.txt --format crfsuite",
          "--format: crfsuite for a model of columns; expected the format that the model was trained on");
   expect("eval model.esp test.txt --format csv",
-         "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+         "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   expect("train tag none.txt -o out.esp",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
 }

@@ -70,8 +70,6 @@ TEST(Templates, OtherLinesAreErrors) {
   const std::string expected = "; expected a line of CRF++'s templates, which begins with U, B or #";
   EXPECT_EQ(parse_error("# one\nU1\n\nW01:%x[0,0]\n"), "my.tpl:4: 'W01:%x[0,0]'" + expected);
   EXPECT_EQ(parse_error(" U01:%x[0,0]\n"), "my.tpl:1: ' U01:%x[0,0]'" + expected);
-  EXPECT_EQ(parse_error("u:1\n"), "my.tpl:1: 'u:1'" + expected);
-  EXPECT_EQ(parse_error("*\n"), "my.tpl:1: '*', a line of Wapiti's templates" + expected);
 }
 
 TEST(Templates, MalformedMacrosAreErrors) {
@@ -81,10 +79,6 @@ TEST(Templates, MalformedMacrosAreErrors) {
         "%x[9999999999,0]", "%x[0,99999999999999999999]", "%y[0,0]", "%", "%%x[0,0]", "%x"}) {
     EXPECT_EQ(parse_error("U1:%x[0,0]\nU2:%x[0,0]/" + macro),
               fmt::format("my.tpl:2: '{0}' in 'U2:%x[0,0]/{0}'{1}", macro, expected));
-  }
-  for (const std::string macro : {"%X", "%t", "%m"}) {
-    EXPECT_EQ(parse_error("U1:" + macro + "[0,0,\"a\"]"),
-              fmt::format("my.tpl:1: '{0}' in 'U1:{0}[0,0,\"a\"]', a macro of Wapiti{1}", macro, expected));
   }
 }
 
@@ -107,6 +101,77 @@ TEST(Templates, ColumnsAreThoseOfTheDataWithoutTheLabel) {
   EXPECT_EQ(check("U1\nB1:%x[0,3]", 3, 2),
             "my.tpl:2: %x[0,3] in data of 3 columns; expected a column that the data has; the first one is "
             "column 0");
+}
+
+TEST(Templates, TheLanguageIsToldByWhatOnlyWapitiKnows) {
+  for (const char* text :
+       {"U01:%x[0,0]\nB\n", "# u:%t[0,0,\"a\"]\nU\n", "B01:%x[-1,0]#*\n", "W\n", "U:%v[0,0]\n"}) {
+    EXPECT_EQ(template_language(text), TemplateLanguage::crfpp) << text;
+  }
+  for (const char* text : {"U1\n*\n", "u:%x[0,0]", "U:%x[0,0]\nb\n", "U:%X[0,0]", "U:%t[0,0,\"a\"]",
+                           "U:%M[0,0,\"a\"]", "B:%x[@1,0]"}) {
+    EXPECT_EQ(template_language(text), TemplateLanguage::wapiti) << text;
+  }
+}
+
+TEST(WapitiPatterns, MacrosAreReplaced) {
+  const std::string_view text =
+      "u:%x[0,0]\nU:%X[0,0] %x[-1,1]  # comment\nu:t=%t[0,0,\"^\\u\"]/%T[0,1,\"B\"]\n"
+      "u:%m[+1,0,\".?.?$\"]|%M[ 1, 1,\"\\u*$\"]|%m[0,0,\"\\d\"]\r\nu:%x[@1,0]%x[@-1,0]\n  # nothing\n";
+  EXPECT_EQ(expanded(text, 1), (Names{"u:saw", "u:saw PRP", "u:t=false/true", "u:ts|nns|", "u:Hecats"}));
+}
+
+TEST(WapitiPatterns, BeyondTheSequenceTokensAreCountedToFour) {
+  const std::string_view text =
+      "u%x[-1,0]\nu%X[-4,0]\nu%x[-5,0]\nu%x[3,0]\nu%x[6,0]\nu%x[9,1]\nu%t[-2,0,\"x-2\"]%m[3,0,\"+.\"]";
+  EXPECT_EQ(expanded(text, 0), (Names{"u_x-1", "u_x-4", "u_x-#", "u_x+1", "u_x+4", "u_x+#", "utrue+1"}));
+  EXPECT_EQ(expanded("u%x[@4,0]%x[@-4,0]%x[@0,0]", 1), (Names{"u_x+1_x-1_x-1"}));
+}
+
+TEST(WapitiPatterns, AStarIsBoth) {
+  const Templates templates("u1\n*:%x[0,0]\nB2\n", "t");
+  EXPECT_EQ(expanded(templates.tokens(), kTable, 1), (Names{"u1", "*:saw"}));
+  EXPECT_EQ(expanded(templates.transitions(), kTable, 1), (Names{"*:saw", "b2"}));
+}
+
+TEST(WapitiPatterns, MalformedLinesAreErrors) {
+  EXPECT_EQ(parse_error("u1\nW:%x[0,0]\n"),
+            "my.tpl:2: 'W:%x[0,0]'; expected a line of Wapiti's patterns, which begins with u, b, * or #");
+  EXPECT_EQ(parse_error("u1\n u\n"),
+            "my.tpl:2: ' u'; expected a line of Wapiti's patterns, which begins with u, b, * or #");
+  const std::string macro = "; expected %x[row,column], %t[row,column,\"regex\"] or %m[row,column,\"regex\"]";
+  for (const std::string bad : {"%y[0,0]", "%", "%x", "%x[0]", "%x[0,0", "%x[0,-1]", "%x[@,0]", "%t[0,0]",
+                                "%X[0,0,\"a\"]", "%t[0,0,a]", "%m[0,0,\"a\"", "%V[0,0]", "%x[+-1,0]"}) {
+    EXPECT_EQ(parse_error("u1\nu2:%x[0,0]/" + bad),
+              fmt::format("my.tpl:2: '{0}' in 'u2:%x[0,0]/{0}'{1}", bad, macro));
+  }
+  EXPECT_EQ(parse_error("u:%t[0,0,\"a#b\"]"),
+            "my.tpl:1: '%t[0,0,\"a' in 'u:%t[0,0,\"a#b\"]'; expected a \" behind the regular expression; '#' "
+            "starts a "
+            "comment even there");
+  EXPECT_EQ(parse_error("u:%m[0,0,\"^*a\"]"),
+            "my.tpl:1: the regular expression '^*a' in 'u:%m[0,0,\"^*a\"]'; expected a character before each "
+            "* and ?, or "
+            "\\* and \\? for these themselves");
+}
+
+TEST(Templates, AValueIsNoPartOfTheName) {
+  const Templates templates("U:a%v[0,1]b%x[0,0]\nUc\nB%v[-1,0]", "t");
+  EXPECT_EQ(expanded(templates.tokens(), kTable, 1), (Names{"U:absaw", "Uc"}));
+  const Template& line = templates.tokens()[0];
+  ASSERT_TRUE(line.has_value());
+  EXPECT_FALSE(templates.tokens()[1].has_value());
+  EXPECT_EQ(line.value_token(1, 3), 1u);
+  EXPECT_EQ(line.value_column(), 1u);
+  EXPECT_EQ(line.value_written(), "%v[0,1]");
+  EXPECT_EQ(templates.transitions()[0].value_token(1, 3), 0u);
+  EXPECT_EQ(templates.transitions()[0].value_token(0, 3), std::nullopt);
+  EXPECT_EQ(Templates("u%v[@-1,0]", "t").tokens()[0].value_token(0, 3), 2u);
+  EXPECT_EQ(Templates("u%v[2,0]", "t").tokens()[0].value_token(1, 3), std::nullopt);
+  EXPECT_EQ(parse_error("U%v[0,0]%v[1,0]"),
+            "my.tpl:1: '%v[1,0]' in 'U%v[0,0]%v[1,0]'; expected at most one %v a line");
+  EXPECT_EQ(error_message([] { Templates("U%v[0,2]", "t").check_columns(3, 2); }),
+            "t:1: %v[0,2] looks at the label; expected another column; the first one is column 0");
 }
 
 // The definition, by searching and replacing every macro in the text of the line.

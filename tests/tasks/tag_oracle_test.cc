@@ -1,4 +1,4 @@
-// Tagging against what CRFsuite and CRF++ made of the same files; skipped where the shared folder is absent.
+// Tagging against what CRFsuite, CRF++ and Wapiti made of the same files; skipped where the shared folder is absent.
 
 #include <gtest/gtest.h>
 
@@ -67,9 +67,9 @@ void expect_same_marginals(const std::string& ours, const std::string& theirs, s
 // A model at the optimum for l2 = 2.
 class TagOracleTest : public ::testing::Test {
  protected:
-  void train(const std::string& program, const TagOptions& options) {
+  void train(const std::string& program, const TagOptions& options, const std::string& file = "train.txt") {
     folder = kOracles / program;
-    set = read_tag_training(path("train.txt"), options);
+    set = read_tag_training(path(file), options);
     SolverSettings settings;
     settings.stopping.gap = 1e-8;
     Training training;
@@ -133,6 +133,47 @@ TEST_F(TagOracleTest, CrfPlusPlus) {
     ++heads;
   }
   EXPECT_GE(heads, 30u);
+}
+
+// The labels of largest marginal, and these, of Wapiti's "label -p -s": LABEL TAB LABEL/P behind each line.
+void expect_wapiti_marginals(const std::string& ours, const std::string& theirs) {
+  const auto mine = tokens_of(ours), other = tokens_of(theirs);
+  ASSERT_EQ(mine.size(), other.size());
+  ASSERT_GT(mine.size(), 100u);
+  for (std::size_t t = 0; t < mine.size(); ++t) {
+    const auto [label, probability] = rated(other[t].back());
+    bool found = false;
+    for (const std::string& field : mine[t]) {
+      if (!field.starts_with(label + ":")) continue;
+      EXPECT_NEAR(rated(field).second, probability, 1e-3) << "token " << t;
+      found = true;
+    }
+    EXPECT_TRUE(found) << "token " << t;
+  }
+}
+
+TEST_F(TagOracleTest, WapitiPatterns) {
+  if (!std::filesystem::exists(kOracles)) GTEST_SKIP() << "needs " << kOracles;
+  TagOptions options;
+  options.templates = (kOracles / "wapiti" / "pattern.txt").string();
+  train("wapiti", options);
+  EXPECT_NEAR(last.primal, 152.330920, 1e-6 * 152.330920);
+  EXPECT_EQ(tokens_of(tagger->predict(path("test.txt"))), tokens_of(read_all(path("a.label.txt"))));
+  expect_wapiti_marginals(tagger->predict(path("test.txt"), {.format = {}, .marginals = true}),
+                          read_all(path("a.label_p_s.txt")));
+}
+
+TEST_F(TagOracleTest, WapitiAttributes) {
+  if (!std::filesystem::exists(kOracles)) GTEST_SKIP() << "needs " << kOracles;
+  TagOptions options;
+  options.format = "wapiti";
+  train("wapiti", options, "raw_train.txt");
+  EXPECT_NEAR(last.primal, 186.386372, 1e-6 * 186.386372);
+  auto theirs = tokens_of(read_all(path("raw.label_c_s.txt")));
+  for (auto& row : theirs) row.pop_back();
+  EXPECT_EQ(tokens_of(tagger->predict(path("raw_test.txt"))), theirs);
+  expect_wapiti_marginals(tagger->predict(path("raw_test.txt"), {.format = {}, .marginals = true}),
+                          read_all(path("raw.label_c_p_s.txt")));
 }
 
 // optima.tsv: what L-BFGS of CRFsuite and Wapiti ended with, which proves nothing of its distance to the optimum.

@@ -83,7 +83,8 @@ class TagReader : public ::testing::Test {
  protected:
   TagExamples grow(const std::string& text) {
     dictionaries_ = TagDictionaries();
-    return read_tag_growing(folder_.file("data", text), input_, label_column_, first_, dictionaries_);
+    return read_tag_growing(folder_.file("data", text), input_, label_column_, first_, dictionaries_,
+                            min_count_);
   }
   Tokens train(const std::string& text) {
     const TagExamples examples = grow(text);
@@ -100,7 +101,9 @@ class TagReader : public ::testing::Test {
     TagStream stream(folder_.file("data", text), input_, dictionaries_, labels_required);
     Tokens tokens;
     lines_.clear();
+    before_.clear();
     while (stream.next()) {
+      before_.emplace_back(stream.before());
       const Sequences& sequence = stream.sequence();
       EXPECT_EQ(sequence.size(), 1u);
       EXPECT_EQ(sequence.num_tokens(), stream.size());
@@ -111,6 +114,7 @@ class TagReader : public ::testing::Test {
         lines_.emplace_back(stream.line(t));
       }
     }
+    before_.emplace_back(stream.before());
     return tokens;
   }
 
@@ -133,17 +137,18 @@ class TagReader : public ::testing::Test {
   const TemporaryFolder folder_;
   TagInput input_;
   std::optional<std::size_t> label_column_, first_;
+  std::size_t min_count_ = 1;
   TagDictionaries dictionaries_;
   Dictionary labels_;
-  Names lines_;
+  Names lines_, before_;
 };
 
 TEST(TagFormat, HasNames) {
-  for (const auto format : {TagFormat::columns, TagFormat::crfsuite}) {
+  for (const auto format : {TagFormat::columns, TagFormat::crfsuite, TagFormat::wapiti}) {
     EXPECT_EQ(parse_tag_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_tag_format("conllu"); }),
-            "--format: 'conllu' is no format of tagging; expected columns or crfsuite");
+            "--format: 'conllu' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 
 class TagCrfsuite : public TagReader {
@@ -384,12 +389,197 @@ TEST_F(TagReader, BuiltInAttributesTieTransitionsAndMarkBothEnds) {
   EXPECT_EQ(train("a NN X\nb VB Y\n"),
             (Tokens{{{"X",
                       one({"w[0]=a", "w[1]=b", "w[0]|w[1]=a|b", "c2[0]=NN", "c2[1]=VB", "c2[0]|c2[1]=NN|VB",
-                           "lower=a", "shape=x", "prefix1=a", "suffix1=a", "(start)"}),
+                           "lower[0]=a", "lower[1]=b", "shape[0]=x", "shape[1]=x", "shape[0]|shape[1]=x|x",
+                           "prefix1=a", "suffix1=a", "(start)"}),
                       tied},
                      {"Y",
                       one({"w[-1]=a", "w[0]=b", "w[-1]|w[0]=a|b", "c2[-1]=NN", "c2[0]=VB",
-                           "c2[-1]|c2[0]=NN|VB", "lower=b", "shape=x", "prefix1=b", "suffix1=b", "(stop)"}),
+                           "c2[-1]|c2[0]=NN|VB", "lower[-1]=a", "lower[0]=b", "shape[-1]=x", "shape[0]=x",
+                           "shape[-1]|shape[0]=x|x", "prefix1=b", "suffix1=b", "(stop)"}),
                       tied}}}));
+}
+
+TEST_F(TagColumns, ValuesComeFromTheData) {
+  input_.templates = "U:w=%x[0,0]\nU:n%v[0,1]\nU:next%v[1,1]\nB:%v[0,1]";
+  EXPECT_EQ(train("a 0.5 X\nb -2e1 Y\nc 0 X\nd 1 Y\n\ne 3 X\n"),
+            (Tokens{{{"X", {{"U:w=a", 1.0f}, {"U:n", 0.5f}, {"U:next", -20.0f}}, {{"B:", -20.0f}}},
+                     {"Y", {{"U:w=b", 1.0f}, {"U:n", -20.0f}}, {{"B:", -20.0f}}},
+                     {"X", {{"U:w=c", 1.0f}, {"U:next", 1.0f}}, {}},
+                     {"Y", {{"U:w=d", 1.0f}, {"U:n", 1.0f}}, {{"B:", 1.0f}}}},
+                    {{"X", {{"U:w=e", 1.0f}, {"U:n", 3.0f}}, {{"B:", -20.0f}}}}}));
+  EXPECT_EQ(stream("a 2\nb 2\n")[0][1], (Token{"", {{"U:w=b", 1.0f}, {"U:n", 2.0f}}, {{"B:", 2.0f}}}));
+  const std::string expected = "in column 2; expected a finite number for ";
+  EXPECT_EQ(train_error("a 1 X\nb x1 Y\n"), "data:2: 'x1' " + expected + "%v[1,1]");
+  EXPECT_EQ(train_error("a inf X\nb 1 Y\n"), "data:1: 'inf' " + expected + "%v[0,1]");
+}
+
+TEST_F(TagColumns, RareAttributesAreDropped) {
+  input_.templates = "U%x[0,0]\nB\nB:%x[-1,0]/%x[0,0]";
+  min_count_ = 2;
+  const TagExamples examples = grow("a X\nb Y\nc X\na Y\n\nd X\nb Y\na X\nb Y\n");
+  EXPECT_EQ(names_of(dictionaries_.attributes), (Names{"Ua", "Ub"}));
+  EXPECT_EQ(names_of(dictionaries_.transitions), (Names{"B", "B:a/b"}));
+  EXPECT_EQ(examples.num_rare, 6u);
+  const Attributes ab{{"B", 1.0f}, {"B:a/b", 1.0f}}, other{{"B", 1.0f}};
+  EXPECT_EQ(tokens_of(examples, dictionaries_, dictionaries_.labels), (Tokens{{{"X", {{"Ua", 1.0f}}, ab},
+                                                                               {"Y", {{"Ub", 1.0f}}, ab},
+                                                                               {"X", {}, other},
+                                                                               {"Y", {{"Ua", 1.0f}}, other}},
+                                                                              {{"X", {}, ab},
+                                                                               {"Y", {{"Ub", 1.0f}}, other},
+                                                                               {"X", {{"Ua", 1.0f}}, other},
+                                                                               {"Y", {{"Ub", 1.0f}}, ab}}}));
+  // Sets that become equal are one.
+  EXPECT_EQ(examples.sequences.transitions.size(), 2u);
+  min_count_ = 4;
+  const TagExamples tied = grow("a X\nb Y\nc X\na Y\n\nd X\nb Y\na X\nb Y\n");
+  EXPECT_EQ(tied.sequences.transitions.size(), 1u);
+  EXPECT_TRUE(tied.sequences.transition_of.empty());
+  EXPECT_EQ(names_of(dictionaries_.transitions), Names{"B"});
+}
+
+TEST_F(TagCrfsuite, RareAttributesAreDropped) {
+  min_count_ = 2;
+  EXPECT_EQ(train("a\tx\ty:0.5\tx\nb\ty:2\tz\n"),
+            (Tokens{{{"a", {{"x", 2.0f}, {"y", 0.5f}}, tied_}, {"b", {{"y", 2.0f}}, tied_}}}));
+}
+
+TEST_F(TagColumns, LabelsAreReEncoded) {
+  input_.encoding = Encoding::bioes;
+  EXPECT_EQ(train("a I-A\nb I-A\nc B-A\n\nd O\ne I-B\n"),
+            (Tokens{{{"B-A", {{"Ua", 1.0f}}, {}}, {"E-A", {{"Ub", 1.0f}}, {}}, {"S-A", {{"Uc", 1.0f}}, {}}},
+                    {{"O", {{"Ud", 1.0f}}, {}}, {"S-B", {{"Ue", 1.0f}}, {}}}}));
+  EXPECT_EQ(evaluate("a I-C\n")[0][0].label, "S-C");
+  EXPECT_EQ(stream("a I-C\n", true)[0][0].label, "I-C");
+  const std::string expected = "; expected O, or B-, I-, E- or S- and a type, as --encoding needs";
+  EXPECT_EQ(train_error("a B-A\n\nb NN\n"), "data:3: the label 'NN'" + expected);
+  EXPECT_EQ(evaluate_error("a B\n"), "data:1: the label 'B'" + expected);
+  EXPECT_EQ(stream_error("a B\n", true), "data:1: the label 'B'" + expected);
+  EXPECT_EQ(stream("a NN\n")[0][0].label, "NN");
+}
+
+TEST_F(TagColumns, DocumentBoundariesAreNoTokens) {
+  const Tokens expected{{{"X", {{"Ua", 1.0f}}, {}}, {"Y", {{"Ub", 1.0f}}, {}}},
+                        {{"X", {{"Uc", 1.0f}}, {}}},
+                        {{"Y", {{"Ud", 1.0f}}, {}}}};
+  const std::string text =
+      "-DOCSTART- -X- O O\n\na X\nb Y\n\n\n -DOCSTART-\n\nc X\n-DOCSTART-\tO\n \nd Y\n\n\n-DOCSTART-\n";
+  EXPECT_EQ(train(text), expected);
+  EXPECT_EQ(evaluate(text), expected);
+  EXPECT_EQ(stream(text), expected);
+  EXPECT_EQ(before_,
+            (Names{"-DOCSTART- -X- O O\n\n", "\n -DOCSTART-\n\n", "-DOCSTART-\tO\n \n", "\n-DOCSTART-\n"}));
+  EXPECT_EQ(train("-DOCSTART-1 X\nb Y\n")[0].size(), 2u);
+  EXPECT_EQ(stream_error("c Y\n-DOCSTART-\n\n\nd e f\n"), "data:5: 3 columns; expected 2 as in line 1");
+}
+
+TEST_F(TagCrfsuite, HasNoDocumentBoundaries) {
+  EXPECT_EQ(train("-DOCSTART-\ta\nb\ta\n\n")[0][0].label, "-DOCSTART-");
+}
+
+TEST_F(TagColumns, WeightsInComments) {
+  input_.weight_comments = true;
+  const TagExamples examples = grow("# weight: 2.5\na X\nb Y\n\nc X\n\n\n#weight:1e-2 \n\nd Y\n");
+  EXPECT_EQ(examples.weights, (std::vector<double>{2.5, 1, 0.01}));
+  EXPECT_EQ(examples.sequences.offsets, (std::vector<std::size_t>{0, 2, 3, 4}));
+  stream("# weight: 3\na X\n");
+  EXPECT_EQ(before_, (Names{"# weight: 3\n", ""}));
+  EXPECT_EQ(train_error("a X\n# weight: 1\nb Y\n"),
+            "data:2: the weight '1' inside a sequence; expected it before the first token");
+  EXPECT_EQ(train_error("# weight: 1\n\n# weight: 2\nb Y\n"),
+            "data:3: the weight '2', the second one of a sequence; expected one");
+  for (const std::string bad : {"0", "-1", "nan", "x", ""}) {
+    EXPECT_EQ(train_error("# weight: " + bad + "\na X\n"),
+              "data:1: the weight '" + bad + "'; expected a positive, finite number");
+  }
+  // Other lines are tokens, as ever; and all of them are, where no weights are asked for.
+  EXPECT_EQ(train("# weights\nb Y\n")[0].size(), 2u);
+  input_.weight_comments = false;
+  EXPECT_TRUE(grow("a X\n\nb Y\n").weights.empty());
+  EXPECT_EQ(train_error("# weight: 1\nb Y\n"), "data:2: 2 columns; expected 3 as in line 1");
+}
+
+TEST_F(TagReader, WeightsInAColumn) {
+  input_.weight_column = 1;
+  const TagExamples examples = grow("a 2 X\nb 2 Y\n\nc 0.5 X\n");
+  EXPECT_EQ(examples.weights, (std::vector<double>{2, 0.5}));
+  for (const std::string& name : names_of(dictionaries_.attributes)) {
+    EXPECT_FALSE(name.starts_with("c2")) << name;
+  }
+  EXPECT_EQ(train_error("a 2 X\nb 1 Y\n"),
+            "data:2: the weight '1' in column 2; expected '2' as on the first line of the sequence");
+  EXPECT_EQ(train_error("a 2 X\n\nb 0 Y\n"),
+            "data:3: the weight '0' in column 2; expected a positive, finite number");
+  input_.weight_column = 2;
+  EXPECT_EQ(train_error("a 2 X\n"),
+            "--example-weights: column 3, which is the label; expected another column");
+  input_.weight_column = 3;
+  EXPECT_EQ(train_error("a 2 X\n"),
+            "data:1: 3 columns; expected the weight in column 4, as --example-weights says");
+  input_.weight_column = 0;
+  EXPECT_EQ(train_error("2 X\n"), "data:1: 2 columns; expected at least 3: a word, its label and a weight");
+  input_.format = TagFormat::crfsuite;
+  EXPECT_EQ(train_error("X\ta\n"),
+            "a column of --example-weights: given for --format crfsuite; expected --format columns");
+}
+
+TEST_F(TagColumns, GazetteersMakeAttributes) {
+  input_.gazetteer = std::make_shared<const Gazetteer>(
+      Gazetteer::from_text("LOC\tNew York City\nORG\tNew York\nLOC\tYork\nORG\tYork\nLOC\tRome and\n", "g"));
+  const auto with = [](const std::string& word, const Names& phrases) {
+    Attributes attributes{{"U" + word, 1.0f}};
+    for (const std::string& phrase : phrases) attributes["gazetteer=" + phrase] = 1.0f;
+    return attributes;
+  };
+  EXPECT_EQ(train("New X\nYork X\nCity X\nYork Y\nRome X\n\nin X\nNew Y\nYork X\n"),
+            (Tokens{{{"X", with("New", {"B-LOC"}), {}},
+                     {"X", with("York", {"I-LOC"}), {}},
+                     {"X", with("City", {"E-LOC"}), {}},
+                     {"Y", with("York", {"S-LOC", "S-ORG"}), {}},
+                     {"X", with("Rome", {}), {}}},
+                    {{"X", with("in", {}), {}},
+                     {"Y", with("New", {"B-ORG"}), {}},
+                     {"X", with("York", {"E-ORG"}), {}}}}));
+  // The word is the first column that is not the label.
+  input_.templates = "U%x[0,1]";
+  label_column_ = 0;
+  EXPECT_EQ(train("X York\nY a\n")[0][0].attributes, with("York", {"S-LOC", "S-ORG"}));
+  input_.templates.clear();
+  EXPECT_TRUE(train("X York\nY a\n")[0][0].attributes.contains("gazetteer=S-LOC"));
+  input_.format = TagFormat::crfsuite;
+  label_column_.reset();
+  EXPECT_EQ(train_error("X\ta\n"), "--gazetteer: given for --format crfsuite; expected --format columns");
+}
+
+class TagWapiti : public TagReader {
+ protected:
+  TagWapiti() { input_.format = TagFormat::wapiti; }
+};
+
+TEST_F(TagWapiti, FieldsAreAttributes) {
+  EXPECT_EQ(train("uw=a *p bq X\n u1 u1 u2\tY\r\n*p bq uw=a\vX\n\nX\n"),
+            (Tokens{{{"X", {{"uw=a", 1.0f}, {"*p", 1.0f}}, {}},
+                     {"Y", {{"u1", 2.0f}, {"u2", 1.0f}}, {}},
+                     {"X", {{"uw=a", 1.0f}, {"*p", 1.0f}}, {{"*p", 1.0f}, {"bq", 1.0f}}}},
+                    {{"X", {}, {}}}}));
+  EXPECT_EQ(names_of(dictionaries_.transitions), (Names{"*p", "bq"}));
+}
+
+TEST_F(TagWapiti, PredictionMayLackTheLabel) {
+  train("uw=a b X\nuw=b b b-Y\n");
+  EXPECT_EQ(stream("uw=a X\nuw=b b\nuw=a b-Y\n"), (Tokens{{{"X", {{"uw=a", 1.0f}}, {{"b", 1.0f}}},
+                                                           {"", {{"uw=b", 1.0f}}, {{"b", 1.0f}}},
+                                                           {"", {{"uw=a", 1.0f}}, {}}}}));
+  EXPECT_EQ(evaluate("uw=a b-Y\n"), (Tokens{{{"b-Y", {{"uw=a", 1.0f}}, {}}}}));
+}
+
+TEST_F(TagWapiti, OtherFieldsAreErrors) {
+  const std::string expected =
+      "; expected 'attribute attribute ... label', where attributes begin with u, b or *";
+  EXPECT_EQ(train_error("uw=a X\n\nw=a X\n"), "data:3: the attribute 'w=a'" + expected);
+  EXPECT_EQ(train_error("U1 X\n"), "data:1: the attribute 'U1'" + expected);
+  input_.templates = "u1";
+  EXPECT_EQ(train_error("u1 X\n"), "--template: given for --format wapiti; expected --format columns");
 }
 
 // Small files of every kind, read in every way.
@@ -448,6 +638,27 @@ std::set<std::string> set_of(const Dictionary& dictionary) {
   return {names.begin(), names.end()};
 }
 
+// The features and labels of a model of CRF++ as text: blocks parted by blank lines, header, labels, templates,
+// "ID FEATURE", weights.
+struct CrfppModel {
+  explicit CrfppModel(const std::string& path) {
+    std::ifstream model(path);
+    std::size_t block = 0;
+    for (std::string line; std::getline(model, line);) {
+      if (line.empty()) {
+        ++block;
+      } else if (block == 1) {
+        labels.push_back(line);
+      } else if (block == 3) {
+        const std::string feature = line.substr(line.find(' ') + 1);
+        (feature[0] == 'U' ? tokens : transitions).insert(feature);
+      }
+    }
+  }
+  Names labels;
+  std::set<std::string> tokens, transitions;
+};
+
 TEST(TagReaderOracle, CrfppFeatures) {
   const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/oracles/crfpp/";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
@@ -456,26 +667,96 @@ TEST(TagReaderOracle, CrfppFeatures) {
   TagDictionaries dictionaries;
   const TagExamples examples = read_tag_growing(folder + "train.txt", input, {}, {}, dictionaries);
   EXPECT_EQ(examples.sequences.size(), 60u);
+  const CrfppModel model(folder + "a.model.txt");
+  EXPECT_EQ(names_of(dictionaries.labels), model.labels);
+  EXPECT_EQ(set_of(dictionaries.attributes), model.tokens);
+  EXPECT_EQ(set_of(dictionaries.transitions), model.transitions);
+  EXPECT_GT(model.transitions.size(), 1u);
+}
 
-  // Blocks parted by blank lines: header, labels, templates, "ID FEATURE", weights.
-  std::ifstream model(folder + "a.model.txt");
-  std::size_t block = 0;
-  Names labels;
-  std::set<std::string> tokens, transitions;
+TEST(TagReaderOracle, CrfppCutOff) {
+  const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/oracles/crfpp/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  TagInput input;
+  input.templates = read_all(folder + "template_b.txt");
+  TagDictionaries dictionaries;
+  const TagExamples examples = read_tag_growing(folder + "train.txt", input, {}, {}, dictionaries, 2);
+  const CrfppModel model(folder + "b.model.txt");
+  EXPECT_EQ(set_of(dictionaries.attributes), model.tokens);
+  EXPECT_EQ(set_of(dictionaries.transitions), model.transitions);
+  EXPECT_GT(examples.num_rare, model.tokens.size());
+}
+
+// The observations of a model file of Wapiti, "LENGTH:NAME,", by the letter that they begin with.
+std::map<char, std::set<std::string>> wapiti_observations(const std::string& path) {
+  std::map<char, std::set<std::string>> observations;
+  std::ifstream model(path);
+  int lists = 0;
   for (std::string line; std::getline(model, line);) {
-    if (line.empty()) {
-      ++block;
-    } else if (block == 1) {
-      labels.push_back(line);
-    } else if (block == 3) {
-      const std::string feature = line.substr(line.find(' ') + 1);
-      (feature[0] == 'U' ? tokens : transitions).insert(feature);
+    if (line.starts_with("#qrk#")) {
+      ++lists;
+    } else if (lists == 2 && line.ends_with(',')) {
+      const std::size_t colon = line.find(':');
+      observations[line[colon + 1]].insert(line.substr(colon + 1, line.size() - colon - 2));
     }
   }
-  EXPECT_EQ(names_of(dictionaries.labels), labels);
+  return observations;
+}
+
+void expect_wapiti_observations(const std::string& model, const TagDictionaries& dictionaries) {
+  auto observations = wapiti_observations(model);
+  std::set<std::string> tokens = observations['u'], transitions = observations['b'];
+  for (const std::string& name : observations['*']) tokens.insert(name);
   EXPECT_EQ(set_of(dictionaries.attributes), tokens);
-  EXPECT_EQ(set_of(dictionaries.transitions), transitions);
-  EXPECT_GT(transitions.size(), 1u);
+  // Wapiti also lists those that only a first token has, where no step leads to.
+  for (const std::string& name : set_of(dictionaries.transitions)) {
+    EXPECT_TRUE(transitions.contains(name) || observations['*'].contains(name)) << name;
+  }
+}
+
+// Those of a dump, "OBSERVATION TAB LABEL BEFORE, or # TAB LABEL TAB WEIGHT", of tokens or of transitions.
+std::set<std::string> wapiti_dumped(const std::string& path, bool of_transitions) {
+  std::set<std::string> names;
+  std::ifstream dump(path);
+  for (std::string line; std::getline(dump, line);) {
+    if (line.empty()) continue;
+    const std::size_t tab = line.find('\t');
+    if ((line.compare(tab, 3, "\t#\t") != 0) == of_transitions) names.insert(line.substr(0, tab));
+  }
+  return names;
+}
+
+TEST(TagReaderOracle, WapitiPatterns) {
+  const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/oracles/wapiti/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  TagInput input;
+  input.templates = read_all(folder + "pattern.txt");
+  TagDictionaries dictionaries;
+  const TagExamples examples = read_tag_growing(folder + "train.txt", input, {}, {}, dictionaries);
+  EXPECT_EQ(examples.sequences.size(), 40u);
+  expect_wapiti_observations(folder + "a.model.txt", dictionaries);
+  EXPECT_EQ(set_of(dictionaries.attributes), wapiti_dumped(folder + "a.dump.txt", false));
+  EXPECT_EQ(set_of(dictionaries.transitions), wapiti_dumped(folder + "a.dump.txt", true));
+  EXPECT_EQ(set_of(dictionaries.attributes).size(), 769u);
+  // An l1 penalty leaves a part of them.
+  for (const bool of_transitions : {false, true}) {
+    const auto& names = of_transitions ? dictionaries.transitions : dictionaries.attributes;
+    for (const std::string& name : wapiti_dumped(folder + "b.dump.txt", of_transitions)) {
+      EXPECT_TRUE(names.find(name)) << name;
+    }
+  }
+}
+
+TEST(TagReaderOracle, WapitiAttributes) {
+  const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/oracles/wapiti/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  TagInput input;
+  input.format = TagFormat::wapiti;
+  TagDictionaries dictionaries;
+  const TagExamples examples = read_tag_growing(folder + "raw_train.txt", input, {}, {}, dictionaries);
+  EXPECT_EQ(examples.sequences.size(), 25u);
+  expect_wapiti_observations(folder + "raw.model.txt", dictionaries);
+  EXPECT_EQ(set_of(dictionaries.transitions), wapiti_dumped(folder + "raw.dump.txt", true));
 }
 
 TEST(TagReaderOracle, CrfsuiteAttributes) {
@@ -525,6 +806,20 @@ TEST(TagReaderData, Conll2000) {
   EXPECT_EQ(same.sequences.offsets, train.sequences.offsets);
   EXPECT_EQ(same.labels, train.labels);
   EXPECT_EQ(names_of(others.labels), names_of(dictionaries.labels));
+}
+
+TEST(TagReaderData, Conll2003) {
+  const std::string folder = std::string(ESPALIER_SHARED_DIR) + "/data/conll2003/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no " << folder;
+  TagInput input;
+  input.templates = "U00:%x[0,0]\n";
+  input.encoding = Encoding::bioes;
+  TagDictionaries dictionaries;
+  const TagExamples train = read_tag_growing(folder + "eng.train.gz", input, {}, {}, dictionaries);
+  EXPECT_EQ(train.sequences.size(), 14'041u);
+  EXPECT_EQ(train.sequences.num_tokens(), 203'621u);
+  EXPECT_EQ(dictionaries.labels.size(), 17u);
+  EXPECT_FALSE(dictionaries.attributes.find("U00:-DOCSTART-"));
 }
 
 }  // namespace

@@ -185,8 +185,22 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   options.first = 0;
   EXPECT_EQ(message(options), "--first: 0 sequences; expected at least 1");
   options.first.reset();
+  options.min_count = 0;
+  EXPECT_EQ(message(options), "--min-count: 0; expected at least 1");
+  options = crfsuite();
+  options.encoding = "bilou";
+  EXPECT_EQ(message(options), "--encoding: 'bilou' is no encoding of chunks; expected iob1, bio or bioes");
+  options = crfsuite();
+  for (const char* weights : {"comments", "0", "", "-1", "2x"}) {
+    options.example_weights = weights;
+    EXPECT_EQ(
+        message(options),
+        fmt::format("--example-weights: '{}'; expected comment, or the number of a column, from 1", weights));
+  }
+  options.example_weights.reset();
   options.format = "csv";
-  EXPECT_EQ(message(options), "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+  EXPECT_EQ(message(options),
+            "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   options.format.reset();
   options.templates = folder.file("template", "\n \n");
   EXPECT_EQ(message(options),
@@ -201,7 +215,7 @@ TEST_F(TagTest, PredictsAsCrfsuiteDoes) {
   // With and without gold labels, one of them unseen; an unknown attribute; a sequence of one token.
   const std::string input = folder.file("test.txt", "A\tx\nC\ty\tnew:7\n\n\ty\n\n\n\tx\n\ty\n\ty\n\ty\n");
   EXPECT_EQ(enumerate({"x", "y", "y", "y"}).front().labels, "ABAB");
-  EXPECT_EQ(tagger.predict(input), "A\nB\n\nB\n\nA\nB\nA\nB\n\n");
+  EXPECT_EQ(tagger.predict(input), "A\nB\n\nB\n\n\nA\nB\nA\nB\n\n");
   EXPECT_EQ(tagger.predictor->describe(), "2 labels, 3 attributes");
   EXPECT_EQ(tagger.predict(folder.file("empty.txt", "")), "");
 }
@@ -216,8 +230,91 @@ TEST_F(TagTest, ColumnsComeBackWithOneMore) {
   const Trained tagger(load_tag_predictor, columns->sections(), weights.theta());
   // The separator is the line's own, whatever ends it; labels may be missing.
   EXPECT_EQ(tagger.predict(folder.file("test.txt", "x 1 A\ny\t1\tC\n\n\ny  1 B\r\n\r\nx\t1 A\n")),
-            "x 1 A A\ny\t1\tC\tB\n\ny  1 B B\n\nx\t1 A\tA\n\n");
+            "x 1 A A\ny\t1\tC\tB\n\n\ny  1 B B\n\nx\t1 A\tA\n\n");
   EXPECT_EQ(tagger.predict(folder.file("test.txt", "x 1\ny 1\n\ny\t1\n")), "x 1 A\ny 1 B\n\ny\t1\tB\n\n");
+}
+
+TEST_F(TagTest, WapitiFilesComeBackWithOneMore) {
+  TagOptions options;
+  options.format = "wapiti";
+  const auto wapiti = read_tag_training(folder.file("w.txt", "ux A\nuy *s B\n"), options);
+  EXPECT_EQ(wapiti->sections().settings.dump(), R"({"format":"wapiti"})");
+  NamedWeights weights(*wapiti);
+  weights.node("uy", "B") = 1;
+  weights.step("*s", "A", "B") = 3;
+  const Trained tagger(load_tag_predictor, wapiti->sections(), weights.theta());
+  EXPECT_EQ(tagger.predict(folder.file("test.txt", "ux A\nux *s\nuy\tB\n")), "ux A A\nux *s B\nuy\tB\tB\n\n");
+}
+
+TEST_F(TagTest, WhatIsBetweenSequencesIsKept) {
+  TagOptions options;
+  options.templates = folder.file("template", "U:%x[0,0]\n");
+  options.example_weights = "comment";
+  const auto columns = read_tag_training(folder.file("columns.txt", "x A\n\n# weight: 2\ny B\n"), options);
+  EXPECT_EQ(columns->problem().weight(0), 1);
+  EXPECT_EQ(columns->problem().weight(1), 2);
+  NamedWeights weights(*columns);
+  weights.node("U:y", "B") = 1;
+  const Trained tagger(load_tag_predictor, columns->sections(), weights.theta());
+  const std::string input =
+      folder.file("test.txt", "-DOCSTART- O\n\nx A\n\n\n-DOCSTART- O\n\n# weight: 2\ny B\n\n\n");
+  EXPECT_EQ(tagger.predict(input), "-DOCSTART- O\n\nx A A\n\n\n-DOCSTART- O\n\n# weight: 2\ny B B\n\n\n");
+  EXPECT_EQ(
+      tagger.predict(input, {.format = {}, .kbest = 1}),
+      "-DOCSTART- O\n\n# 0 0.500000\nx A A\n\n\n-DOCSTART- O\n\n# weight: 2\n# 0 0.731059\ny B B\n\n\n");
+  EXPECT_EQ(tagger.predictor->evaluate(input, {}).rates.at("accuracy"), 1.0);
+}
+
+TEST_F(TagTest, AModelKeepsHowItsInputIsRead) {
+  TagOptions options;
+  options.templates = folder.file("template", "u:%x[0,0]\nu:t=%t[0,0,\"^\\u\"]\n");
+  options.encoding = "bioes";
+  options.example_weights = "2";
+  options.gazetteers = {folder.file("LOC.txt", "New York\n"), folder.file("more.txt", "ORG\tBell\n")};
+  const auto columns =
+      read_tag_training(folder.file("columns.txt", "New 2 I-A\nYork 2 I-A\n\nin 1 O\nBell 1 B-B\n"), options);
+  EXPECT_EQ(
+      columns->sections().settings.dump(),
+      R"({"format":"columns","columns":3,"label_column":3,"gazetteer":true,"encoding":"bioes","example_weights":2})");
+  EXPECT_EQ(columns->problem().weight(0), 2);
+  NamedWeights weights(*columns);
+  weights.node("gazetteer=B-LOC", "B-A") = 1;
+  weights.node("gazetteer=E-LOC", "E-A") = 1;
+  weights.node("gazetteer=S-ORG", "S-B") = 1;
+  weights.node("u:t=false", "O") = 1;
+  const Trained tagger(load_tag_predictor, columns->sections(), weights.theta());
+  const std::string gold = folder.file("gold.txt", "in 1 O\nNew 1 B-A\nYork 1 I-A\nBell 1 B-B\n");
+  EXPECT_EQ(tagger.predict(gold), "in 1 O O\nNew 1 B-A B-A\nYork 1 I-A E-A\nBell 1 B-B S-B\n\n");
+  // Scored by its chunks, whatever spells them.
+  EXPECT_EQ(tagger.predictor->evaluate(gold, {}).report.dump(),
+            R"({"accuracy":1.0,"precision":1.0,"recall":1.0,"f1":1.0,"tokens":4,"sequences":1,)"
+            R"("sequence_accuracy":1.0,"chunks":{"gold":2,"predicted":2,"correct":2},)"
+            R"("types":{"A":{"precision":1.0,"recall":1.0,"f1":1.0,"gold":1,"predicted":1,"correct":1},)"
+            R"("B":{"precision":1.0,"recall":1.0,"f1":1.0,"gold":1,"predicted":1,"correct":1}}})");
+  columns->read_dev(gold);
+  EXPECT_EQ(columns->evaluate_dev(weights.theta()).rates.dump(),
+            tagger.predictor->evaluate(gold, {}).rates.dump());
+}
+
+// conlleval would take both S-A for one chunk.
+TEST_F(TagTest, NeighboursOfOneTypeAreTwoChunksWhereTheEncodingIsKnown) {
+  TagOptions options;
+  options.templates = folder.file("template", "U:%x[0,0]\n");
+  options.encoding = "bioes";
+  const auto columns = read_tag_training(folder.file("columns.txt", "x S-A\ny O\n"), options);
+  NamedWeights weights(*columns);
+  weights.node("U:x", "S-A") = 1;
+  const Trained tagger(load_tag_predictor, columns->sections(), weights.theta());
+  const std::string gold = folder.file("gold.txt", "x S-A\nx S-A\n");
+  EXPECT_EQ(tagger.predictor->evaluate(gold, {}).report.at("chunks").dump(),
+            R"({"gold":2,"predicted":2,"correct":2})");
+}
+
+TEST_F(TagTest, RareAttributesAreCounted) {
+  TagOptions options = crfsuite();
+  options.min_count = 3;
+  EXPECT_EQ(read_tag_training(folder.path("train.txt"), options)->describe(),
+            "2 sequences, 5 tokens, 2 labels, 1 attributes (2 rare ones dropped)");
 }
 
 TEST_F(TagTest, OneColumnIsSeparatedByATab) {
@@ -354,7 +451,7 @@ TEST_F(TagTest, TheFormatIsThatOfTraining) {
   EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, {.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "csv"}); }),
-            "--format: 'csv' is no format of tagging; expected columns or crfsuite");
+            "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 
 TEST_F(TagTest, ShowsWeights) {

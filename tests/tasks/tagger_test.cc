@@ -206,11 +206,11 @@ TEST(Tagger, Mistakes) {
   const RandomModel svm("A B", 1, false, "", Loss::svm());
   Tagger::Sentence first(attributes.tagger), second(columns.tagger), third(svm.tagger);
   EXPECT_EQ(error_message([&] { first.add_columns({"x"}); }),
-            "a sentence of columns for a model of crfsuite; expected what it was trained on");
+            "columns for a model of crfsuite; expected attributes");
   EXPECT_EQ(error_message([&] {
               second.add_attributes({{"x", 1}});
             }),
-            "a sentence of crfsuite for a model of columns; expected what it was trained on");
+            "attributes for a model of columns; expected columns");
   EXPECT_EQ(error_message([&] {
               second.add_columns({"x", "y"});
             }),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,21 +15,30 @@ namespace espalier {
 // column that is not the label; what would look beyond the sequence is left out.
 class WordAttributes {
  public:
-  // Requires a column besides the label.
-  WordAttributes(std::size_t num_columns, std::size_t label_column);
+  // Requires a column besides the label and, where given, one that is to be ignored.
+  WordAttributes(std::size_t num_columns, std::size_t label_column,
+                 std::optional<std::size_t> ignored_column = {});
 
-  // Appends the names of the attributes of token t, each once.
-  void append(const TokenTable& table, std::size_t t, StringBuffer& names) const;
+  // Goes on to a sequence, whose fields have to stay where they are while this is used.
+  void set(const TokenTable& table);
+  // Appends the names of the attributes of its token t, each once.
+  void append(std::size_t t, StringBuffer& names) const;
 
  private:
+  // Fields of neighbours: columns of the file, or what is made of the words.
+  enum class Source : unsigned char { column, lower_case, shape };
   struct Window {
     std::string name;
+    Source source;
     std::size_t column;
     int first, last;  // the tokens that it joins, relative to t
   };
+  std::string_view field(const Window& window, std::size_t t) const;
 
   std::size_t word_ = 0;
   std::vector<Window> windows_;
+  TokenTable table_;
+  StringBuffer lower_case_, shapes_;  // of every word of the sequence
 };
 
 // All append to `to`. Bytes that are not UTF-8 count as characters of their own, which have no case.

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "espalier/tasks/task.h"
 
@@ -12,9 +13,14 @@ namespace espalier {
 // Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
 struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
-  std::string templates;                    // columns: a CRF++ template file; empty: the built-in attributes
+  std::string templates;                    // columns: a file of templates; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
   std::optional<std::size_t> first;         // only the first N training sequences
+  std::size_t min_count = 1;                // attributes seen less often in training are dropped
+  std::optional<std::string> encoding;  // what labels are turned into: iob1, bio, bioes; default: as they are
+  // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted from 1.
+  std::optional<std::string> example_weights;
+  std::vector<std::string> gazetteers;  // columns: files of phrases
 };
 
 inline constexpr int kTagVersion = 1;

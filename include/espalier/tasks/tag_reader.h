@@ -10,14 +10,18 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
+#include "espalier/features/gazetteer.h"
 #include "espalier/features/sequences.h"
+#include "espalier/tasks/encoding.h"
 
 namespace espalier {
 
 // The files that tagging reads. docs/formats.md describes them for users.
 //   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
 //   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
-enum class TagFormat { columns, crfsuite };
+//   wapiti    one token a line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
+//             the token), b (of the step into it) or * (of both)
+enum class TagFormat { columns, crfsuite, wapiti };
 
 // Throws Error listing the formats for a name that is none.
 TagFormat parse_tag_format(std::string_view name);
@@ -26,10 +30,15 @@ const char* to_string(TagFormat format);
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;
-  std::string templates;         // columns: the text of a CRF++ template; empty: the built-in attributes
-  std::size_t num_columns = 0;   // columns: of the training file, label included
-  std::size_t label_column = 0;  // columns: counted from 0
+  std::string templates;                   // columns: the text of a template; empty: the built-in attributes
+  std::size_t num_columns = 0;             // columns: of the training file, label included
+  std::size_t label_column = 0;            // columns: counted from 0
   std::string template_name = "template";  // for messages
+  std::optional<Encoding> encoding;        // labels are read in any and turned into this one
+  // How much a training sequence counts: what a comment says, or (columns) the number in a column, from 0.
+  bool weight_comments = false;
+  std::optional<std::size_t> weight_column;
+  std::shared_ptr<const Gazetteer> gazetteer;  // columns; may be nullptr
 };
 
 // The one attribute of every transition of CRFsuite files and of the built-in attributes.
@@ -42,13 +51,16 @@ struct TagDictionaries {
 struct TagExamples {
   Sequences sequences;
   std::vector<std::uint32_t> labels;  // one a token
+  std::vector<double> weights;        // one a sequence; empty where all are 1
+  std::size_t num_rare = 0;           // attributes that were dropped
 };
 
 // Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number of columns and
-// (where label_column is not given) its last column as the label's.
+// (where label_column is not given) its last column as the label's. Attributes seen fewer than `min_count` times are
+// dropped; every occurrence counts, also of one attribute at one token.
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
-                             TagDictionaries& dictionaries);
+                             TagDictionaries& dictionaries, std::size_t min_count = 1);
 
 // All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped. `labels` starts with the
 // names of dictionaries.labels, in their order, and takes in those that training never saw. Every token needs a label.
@@ -69,7 +81,10 @@ class TagStream {
   std::size_t size() const;                     // tokens of this sequence
   const Sequences& sequence() const;            // just this one
   std::string_view line(std::size_t t) const;   // as it was read
-  std::string_view label(std::size_t t) const;  // empty: none
+  std::string_view label(std::size_t t) const;  // as it was read; empty: none
+  // The lines, each with its LF, between the blank line that ended the sequence before and this one: more blank lines,
+  // document boundaries, comments. After next() said false, those behind the last sequence.
+  std::string_view before() const;
 
  private:
   struct State;

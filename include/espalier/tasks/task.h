@@ -54,7 +54,9 @@ struct PredictOptions {
   bool entities = false;      // the probability of every chunk that is predicted
   double min_confidence = 0;  // chunks that are less probable are left out
   std::optional<std::string> forced =
-      {};                   // where the input has labels that are to be kept: a column from 1, or "label"
+      {};  // where the input has labels that are to be kept: a column from 1, or "label"
+  // How labels of chunks are written: iob1, bio or bioes; default: as the model has them
+  std::optional<std::string> encoding = {};
   std::size_t threads = 1;  // at least 1; the output does not depend on it
 };
 

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "espalier/features/dictionary.h"
+#include "espalier/features/sparse_rows.h"
+
+namespace espalier {
+
+struct AttributeValue {
+  std::uint32_t id;
+  float value;
+  auto operator<=>(const AttributeValue&) const = default;
+};
+
+// The rows of Sequences::transitions, each distinct set of attributes once.
+class TransitionSets {
+ public:
+  // The row of a set, added where it is new. Changes the order of the attributes.
+  std::uint32_t row(std::vector<AttributeValue>& set, SparseRows& rows) {
+    std::sort(set.begin(), set.end());
+    const std::uint32_t row =
+        rows_.add({reinterpret_cast<const char*>(set.data()), set.size() * sizeof(AttributeValue)});
+    if (row == rows.size()) {
+      for (const auto& [id, value] : set) rows.add(id, value);
+      rows.sum_repeated();
+      rows.finish_row();
+    }
+    return row;
+  }
+  void clear() { rows_.clear(); }
+
+ private:
+  Dictionary rows_;
+};
+
+}  // namespace espalier
