@@ -180,6 +180,49 @@ TEST_F(CliPredictTest, ForcedLabelsOfAttributeFiles) {
                "--forced: column 3 for a model of crfsuite; expected label");
 }
 
+// Lines between sentences stay where they are, also where a block of sentences ends.
+TEST_F(CliPredictTest, ThreadsKeepWhatIsBetweenSentences) {
+  std::string input = "\n-DOCSTART- -X-\n\n", expected = input;
+  while (input.size() < 300'000) {
+    for (int i = 0; i < 100; ++i) {
+      input += "Rome\tNNP\n\n";
+      expected += "Rome\tNNP\tLABEL\n\n";
+    }
+    input += "\n-DOCSTART- -X-\n\n";
+    expected += "\n-DOCSTART- -X-\n\n";
+  }
+  const std::string label = split(lines(succeed("predict model.esp", "Rome\tNNP\n")).front()).back();
+  for (std::size_t at; (at = expected.find("LABEL")) != std::string::npos;) expected.replace(at, 5, label);
+  for (const std::string threads : {"1", "2", "5"}) {
+    EXPECT_TRUE(succeed("predict model.esp --threads " + threads, input) == expected) << threads;
+  }
+  EXPECT_EQ(succeed("predict model.esp --threads 2", "\n\n-DOCSTART-\n"), "\n\n-DOCSTART-\n");
+}
+
+TEST_F(CliPredictTest, WritesOtherEncodings) {
+  const std::string input = "Mr\tNNP\nSmith\tNNP\nleft\tVBD\nNew\tNNP\nYork\tNNP\n";
+  const std::string forced = "Rome\tNNP\tB-LOC\nRome\tNNP\tB-LOC\nRome\tNNP\tI-LOC\nis\tVBZ\tO\n";
+  const auto written = [&](const std::string& encoding) {
+    std::string labels;
+    for (const std::string& line :
+         lines(succeed("predict model.esp --forced 3 --encoding " + encoding, forced))) {
+      if (!line.empty()) labels += split(line).back() + ' ';
+    }
+    return labels;
+  };
+  EXPECT_EQ(written("bio"), "B-LOC B-LOC I-LOC O ");
+  EXPECT_EQ(written("iob1"), "I-LOC B-LOC I-LOC O ");
+  EXPECT_EQ(written("bioes"), "S-LOC B-LOC E-LOC O ");
+  EXPECT_EQ(succeed("predict model.esp --encoding bio", input), succeed("predict model.esp", input));
+  expect_error("predict model.esp train.txt --encoding iob -o out.txt",
+               "--encoding: 'iob' is no encoding of chunks; expected iob1, bio or bioes");
+  write("tags.txt", "a DT\ndog NN\n");
+  succeed("train tag tags.txt -o tags.esp --quiet");
+  expect_error(
+      "predict tags.esp tags.txt --encoding bio -o out.txt",
+      "--encoding: a model with the label 'DT'; expected labels that are O, or B-, I-, E- or S- and a type");
+}
+
 TEST_F(CliPredictTest, Mistakes) {
   const std::string see = "; see 'espalier predict --help'";
   write("new.txt", "Rome\tNNP\n");
@@ -211,7 +254,8 @@ TEST_F(CliPredictTest, Mistakes) {
             "--loss crf");
   }
   train_model();  // a classifier
-  for (const std::string option : {"--marginals entity", "--min-confidence 0.5", "--forced label"}) {
+  for (const std::string option :
+       {"--marginals entity", "--min-confidence 0.5", "--forced label", "--encoding bio"}) {
     const std::string name = option == "--marginals entity" ? option : option.substr(0, option.find(' '));
     expect_error("predict model.esp test.txt " + option,
                  name + ": given for a model of classify; expected a model of tag");

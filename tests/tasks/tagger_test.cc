@@ -2,6 +2,7 @@
 
 #include "espalier/tasks/tagger.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>
@@ -187,6 +188,44 @@ TEST(Tagger, TheLabelsColumnMayBeAnyOne) {
   sentence.add_columns({"a", "1"});
   EXPECT_EQ(tagger.label(sentence.labels()[0]), "Y");
   EXPECT_EQ(tagger.label(sentence.labels()[1]), "X");
+}
+
+TEST(Tagger, AttributesOfWapitiAreOfTokensAndSteps) {
+  const TemporaryFolder folder;
+  TagOptions options;
+  options.format = "wapiti";
+  const auto set = read_tag_training(folder.file("train.txt", "ux b1 A\nuy *z B\nux b1 A\n"), options);
+  Weights theta(set->problem().weight_shape());
+  for (std::size_t row = 0; row < theta.shape().rows; ++row) {
+    for (std::size_t j = 0; j < 2; ++j) theta.row(row)[j] = static_cast<float>((row * 7 + j * 5) % 11) - 5;
+  }
+  const Trained trained(load_tag_predictor, set->sections(), std::move(theta));
+  Tagger::Sentence sentence(*trained.predictor->tagger());
+  const auto tag = [&](const std::vector<std::vector<std::string>>& tokens) {
+    std::string text, expected;
+    sentence.clear();
+    for (const auto& names : tokens) {
+      std::vector<Tagger::Attribute> attributes;
+      for (const std::string& name : names) {
+        attributes.push_back({name, 1});
+        text += name + ' ';
+      }
+      text.back() = '\n';
+      sentence.add_attributes(attributes);
+    }
+    const std::string out = trained.predict(folder.file("new.txt", text), {.format = {}, .marginals = true});
+    std::size_t begin = 0;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      begin = text.find('\n', begin) + 1;
+      expected += text.substr(text.rfind('\n', begin - 2) + 1, begin - text.rfind('\n', begin - 2) - 2);
+      expected +=
+          fmt::format(" {} A:{:.6f} B:{:.6f}\n", trained.predictor->tagger()->label(sentence.labels()[t]),
+                      sentence.marginals()[2 * t], sentence.marginals()[2 * t + 1]);
+    }
+    EXPECT_EQ(out, expected + '\n');
+  };
+  tag({{"ux", "b1"}, {"uy", "*z"}, {"uy", "b1"}});
+  tag({{"uy", "*z"}, {"ux", "*z", "b1"}, {"ux", "b1"}, {"unew", "bnew"}});
 }
 
 TEST(Tagger, ASentenceOfNoTokens) {
