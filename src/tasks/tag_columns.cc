@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "espalier/base/error.h"
@@ -95,6 +96,8 @@ class ColumnParser final : public TagParser {
     } else {
       templates_.emplace(input.templates, input.template_name);
       templates_->check_columns(input.num_columns, input.label_column);
+      one_transition_ = names_.transitions.is_fixed() &&
+                        std::ranges::all_of(templates_->transitions(), &Template::is_constant);
     }
   }
 
@@ -232,6 +235,7 @@ class ColumnParser final : public TagParser {
 
   std::uint32_t transition(const SequenceLines& reader, const TokenTable& table, std::size_t t,
                            SparseRows& rows) {
+    if (one_transition_ && rows.size() > 0) return 0;
     clear();
     expand(templates_->transitions(), reader, table, t);
     look_up(names_.transitions);
@@ -249,6 +253,7 @@ class ColumnParser final : public TagParser {
   std::size_t phrase_ = 0;                 // the first one that does not end before the token
   std::optional<Templates> templates_;
   std::optional<WordAttributes> built_in_;
+  bool one_transition_ = false;  // all steps are alike, and nobody counts them
   TransitionSets sets_;
   StringBuffer text_;                  // the names of one token's attributes
   std::vector<float> values_;          // theirs, as far as the last one that is not 1
