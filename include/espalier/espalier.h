@@ -8,6 +8,7 @@
 #include "espalier/base/output.h"
 #include "espalier/base/parallel.h"
 #include "espalier/base/parse_number.h"
+#include "espalier/base/pipeline.h"
 #include "espalier/base/prefetch.h"
 #include "espalier/base/progress.h"
 #include "espalier/base/random.h"
@@ -72,4 +73,5 @@
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_reader.h"
+#include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"

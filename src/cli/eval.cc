@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/validators.h"
 #include "espalier/base/output.h"
 #include "espalier/model/model.h"
 
@@ -10,13 +11,16 @@ void add_eval(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("eval", "measure a model on labelled data");
   struct Arguments {
     std::string model, gold;
-    std::optional<std::string> format;
+    EvaluateOptions options;
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("MODEL", arguments->model, "a model that train saved")->required();
   command->add_option("GOLD", arguments->gold, "labelled data; '-' is standard input")->required();
-  command->add_option("--format", arguments->format, "of GOLD; default: that of the training data");
+  command->add_option("--format", arguments->options.format, "of GOLD; default: that of the training data");
+  command->add_option("--threads", arguments->options.threads, "tagging: how many to use")
+      ->check(whole_number_from(1))
+      ->capture_default_str();
   command->add_flag("--json", arguments->json, "one JSON object; rates are fractions");
   command->footer(
       "Examples:\n"
@@ -28,7 +32,7 @@ void add_eval(CLI::App& program, Action& action) {
   command->callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);
-      const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->format);
+      const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->options);
       OutputFile output("-");
       // Labels may hold bytes that are no UTF-8; they are replaced, not refused.
       using Report = decltype(evaluation.report);

@@ -1,14 +1,33 @@
+#include <fmt/format.h>
+
 #include "cli/commands.h"
 #include "cli/validators.h"
+#include "espalier/base/error.h"
 #include "espalier/base/output.h"
 #include "espalier/model/model.h"
 
 namespace espalier::cli {
 
+namespace {
+
+// The value may be left out, so what stands behind the option is taken for it.
+CLI::Validator label_or_entity() {
+  return CLI::Validator(
+      [](std::string& text) {
+        if (text == "label" || text == "entity") return std::string();
+        return fmt::format("found {}; expected label or entity; INPUT goes before --marginals",
+                           in_quotes(text));
+      },
+      "");
+}
+
+}  // namespace
+
 void add_predict(CLI::App& program, Action& action) {
   CLI::App* command = program.add_subcommand("predict", "label new data with a model");
   struct Arguments {
     std::string model, input = "-", output = "-";
+    std::string marginals;
     PredictOptions options;
   };
   const auto arguments = std::make_shared<Arguments>();
@@ -16,21 +35,47 @@ void add_predict(CLI::App& program, Action& action) {
   command->add_option("INPUT", arguments->input, "the data; default: standard input");
   command->add_option("-o,--output", arguments->output, "where to; default: standard output");
   command->add_option("--format", arguments->options.format, "of INPUT; default: that of the training data");
-  command->add_flag("--marginals", arguments->options.marginals, "add the probability of every label");
+  command
+      ->add_option("--marginals", arguments->marginals,
+                   "add the probability of every label; 'entity': of every chunk that is predicted")
+      ->expected(0, 1)
+      ->default_str("label")
+      ->type_name("[label|entity]")
+      ->check(label_or_entity());
   command
       ->add_option(
           "--kbest", arguments->options.kbest,
           "the K best labels or label sequences, each with its probability (its score, for beta = inf)")
       ->check(whole_number_from(1));
+  command
+      ->add_option(
+          "--min-confidence", arguments->options.min_confidence,
+          "tagging: chunks that are less probable become O (tokens _, where labels are no chunk tags)")
+      ->check(probability());
+  command
+      ->add_option(
+          "--forced", arguments->options.forced,
+          "tagging: the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
+          "for any; 'label': the label's own")
+      ->type_name("COLUMN");
+  command->add_option("--encoding", arguments->options.encoding,
+                      "tagging: write the labels of chunks as iob1, bio or bioes; default: the model's");
+  command->add_option("--threads", arguments->options.threads, "tagging: how many to use")
+      ->check(whole_number_from(1))
+      ->capture_default_str();
   command->footer(
       "Examples:\n"
-      "  espalier predict tagger.esp new.txt -o tagged.txt\n"
+      "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
       "  espalier predict tagger.esp --marginals < new.txt\n"
+      "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
+      "  espalier predict tagger.esp partly.txt --forced 3\n"
       "  espalier predict classifier.esp new.svm --kbest 3\n\n"
       "Tagging columns writes the lines that it read, with the label as one more column; anything else, one "
       "label a\n"
       "line. --kbest writes each label sequence below a line '# RANK PROBABILITY', ranks from 0.");
   command->callback([arguments, &action] {
+    arguments->options.marginals = arguments->marginals == "label";
+    arguments->options.entities = arguments->marginals == "entity";
     action = [arguments] {
       const Model model(arguments->model);
       OutputFile output(arguments->output);

@@ -44,6 +44,16 @@ CLI::Validator number_from_zero() {
       "");
 }
 
+CLI::Validator probability() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const auto value = parse_double(text);
+        return value && *value >= 0 && *value <= 1 ? std::string()
+                                                   : refusal(text, "a probability, a number from 0 to 1");
+      },
+      "");
+}
+
 CLI::Validator whole_number_from(std::uint64_t least) {
   return CLI::Validator(
       [least](std::string& text) {

@@ -8,6 +8,7 @@ namespace espalier::cli {
 // very large whole number.
 CLI::Validator positive_number();
 CLI::Validator number_from_zero();
+CLI::Validator probability();
 CLI::Validator whole_number_from(std::uint64_t least);
 
 }  // namespace espalier::cli

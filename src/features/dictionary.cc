@@ -1,5 +1,6 @@
 #include "espalier/features/dictionary.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -44,6 +45,16 @@ Dictionary::Dictionary(std::span<const char> bytes, std::span<const std::uint64_
     in_range &= slot == kEmpty || id_in(slot) < size();
   }
   check(in_range && used == size(), "its table does not hold its names");
+}
+
+void Dictionary::clear() {
+  ESPALIER_EXPECT(!offsets_.empty());
+  if (size() == 0) return;
+  bytes_.clear();
+  offsets_.resize(1);
+  std::fill(table_.begin(), table_.end(), kEmpty);
+  bytes_view_ = bytes_;
+  offsets_view_ = offsets_;
 }
 
 std::uint32_t Dictionary::hash(std::string_view name) {

@@ -76,7 +76,7 @@ void save_model(const std::string& path, const ModelInfo& info, const TrainingSe
   writer.write(path);
 }
 
-Model::Model(const std::string& path) : file_(path) {
+Model::Model(const std::string& path) : path_(path), file_(path) {
   // The checksums hold, so whatever is wrong below was written that way: a file made by hand, or by another program.
   try {
     settings_ = Json::parse(file_.section_bytes("model"));
@@ -103,6 +103,14 @@ Model::Model(const std::string& path) : file_(path) {
     throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
                     "train the model anew");
   }
+}
+
+const Tagger& Model::tagger() const {
+  const Tagger* tagger = predictor_->tagger();
+  if (tagger == nullptr) {
+    throw Error::in(path_, fmt::format("a model of {}", info_.task), "expected a model of tag");
+  }
+  return *tagger;
 }
 
 Json Model::describe() const {

@@ -119,7 +119,14 @@ class ClassifyPredictor final : public Predictor {
 
   void predict(const std::string& input, const PredictOptions& options,
                const std::function<void(std::string_view)>& write) const override {
-    check_marginals(options, loss_);
+    check_probabilities(options, loss_);
+    const auto refuse = [](const char* option) {
+      throw Error::in(option, "given for a model of classify", "expected a model of tag");
+    };
+    if (options.entities) refuse("--marginals entity");
+    if (options.min_confidence > 0) refuse("--min-confidence");
+    if (options.forced) refuse("--forced");
+    if (options.encoding) refuse("--encoding");
     const ClassifyExamples examples = read(input, options.format, false);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;
@@ -143,8 +150,8 @@ class ClassifyPredictor final : public Predictor {
     }
   }
 
-  Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const override {
-    return espalier::evaluate(read(gold, format, true), theta_, labels_, costs_);
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    return espalier::evaluate(read(gold, options.format, true), theta_, labels_, costs_);
   }
 
   std::string describe() const override { return describe_sizes(labels_, attributes_); }

@@ -15,12 +15,12 @@ Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
                     as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
 }
 
-void check_marginals(const PredictOptions& options, const Loss& loss) {
-  if (!options.marginals || loss.smooth()) return;
-  throw Error(fmt::format(
-      "--marginals: a model of loss {} has no probabilities; expected one trained with a finite beta, as "
-      "--loss crf",
-      loss.name()));
+void check_probabilities(const PredictOptions& options, const Loss& loss) {
+  const bool marginals = options.marginals || options.entities;
+  if (loss.smooth() || (!marginals && options.min_confidence == 0)) return;
+  throw Error::in(marginals ? "--marginals" : "--min-confidence",
+                  fmt::format("a model of loss {} has no probabilities", loss.name()),
+                  "expected one trained with a finite beta, as --loss crf");
 }
 
 }  // namespace espalier

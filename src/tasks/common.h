@@ -66,7 +66,7 @@ void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, c
   }
 }
 
-// Throws Error where marginals are asked of a model that has none.
-void check_marginals(const PredictOptions& options, const Loss& loss);
+// Throws Error where probabilities are asked of a model that has none.
+void check_probabilities(const PredictOptions& options, const Loss& loss);
 
 }  // namespace espalier

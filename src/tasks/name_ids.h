@@ -18,6 +18,7 @@ class NameIds {
       : dictionary_(growing), growing_(&growing), counts_(counts) {}
   explicit NameIds(const Dictionary& fixed) : dictionary_(fixed) {}
 
+  bool is_fixed() const { return growing_ == nullptr; }
   void clear() { names_.clear(); }
   // Announces a name, which must stay where it is until its id was asked for.
   void push(std::string_view name) {

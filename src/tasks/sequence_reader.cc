@@ -25,28 +25,44 @@ void append_line(std::string_view line, std::string& to) {
 }  // namespace
 
 SequenceReader::SequenceReader(const std::string& path, const TagInput& input)
-    : reader_(path), documents_(input.format == TagFormat::columns), weights_(input.weight_comments) {}
+    : reader_(path),
+      documents_(input.format == TagFormat::columns),
+      weights_(input.weight_comments),
+      file_{reader_.name(), {}, 0} {}
 
-bool SequenceReader::next() {
-  lines_.clear();
+bool SequenceReader::append_next(SequenceBlock& to) {
+  const std::size_t begin = to.lines_.size();
+  const auto is_empty = [&] { return to.lines_.size() == begin; };
+  std::size_t first_line = 0;
+  std::optional<double> weight;
   before_.swap(next_before_);
   next_before_.clear();
-  weight_.reset();
   for (std::string_view line; reader_.next(line);) {
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
-      if (size() > 0) return true;
+      if (!is_empty()) break;
       append_line(line, before_);
     } else if (documents_ && is_document(line)) {
-      append_line(line, size() > 0 ? next_before_ : before_);
-      if (size() > 0) return true;
-    } else if (weights_ && take_weight(line)) {
+      append_line(line, is_empty() ? before_ : next_before_);
+      if (!is_empty()) break;
+    } else if (weights_ && is_weight(line)) {
+      take_weight(line, !is_empty(), weight);
       append_line(line, before_);
     } else {
-      if (size() == 0) first_line_ = reader_.line_number();
-      lines_.add(line);
+      if (is_empty()) first_line = reader_.line_number();
+      to.lines_.add(line);
     }
   }
-  return size() > 0;
+  if (is_empty()) {
+    to.after_ = before_;
+    return false;
+  }
+  to.before_.add(before_);
+  to.sequences_.push_back({begin, to.lines_.size(), first_line, weight.value_or(1)});
+  if (file_.first_line_number == 0) {
+    file_.first_line = to.lines_[begin];
+    file_.first_line_number = first_line;
+  }
+  return true;
 }
 
 bool SequenceReader::is_document(std::string_view line) const {
@@ -55,23 +71,23 @@ bool SequenceReader::is_document(std::string_view line) const {
          (line.size() == kDocument.size() || is_white_space(line[kDocument.size()]));
 }
 
-bool SequenceReader::take_weight(std::string_view line) {
-  std::string_view rest = line;
-  if (!rest.starts_with('#')) return false;
-  rest = without_space_in_front(rest.substr(1));
-  if (!rest.starts_with(kWeight)) return false;
-  rest = without_space_in_front(rest.substr(kWeight.size()));
-  while (!rest.empty() && is_white_space(rest.back())) rest.remove_suffix(1);
-
-  const std::string found = fmt::format("the weight {}", in_quotes(rest));
-  if (size() > 0) reader_.fail(found + " inside a sequence", "expected it before the first token");
-  if (weight_) reader_.fail(found + ", the second one of a sequence", "expected one");
-  weight_ = parse_double(rest);
-  if (!weight_ || *weight_ <= 0) reader_.fail(found, "expected a positive, finite number");
-  return true;
+bool SequenceReader::is_weight(std::string_view line) const {
+  return line.starts_with('#') && without_space_in_front(line.substr(1)).starts_with(kWeight);
 }
 
-void SequenceReader::fail(std::size_t t, std::string_view found, std::string_view expected) const {
+void SequenceReader::take_weight(std::string_view line, bool inside, std::optional<double>& weight) const {
+  std::string_view text = without_space_in_front(line.substr(1));
+  text = without_space_in_front(text.substr(kWeight.size()));
+  while (!text.empty() && is_white_space(text.back())) text.remove_suffix(1);
+
+  const std::string found = fmt::format("the weight {}", in_quotes(text));
+  if (inside) reader_.fail(found + " inside a sequence", "expected it before the first token");
+  if (weight) reader_.fail(found + ", the second one of a sequence", "expected one");
+  weight = parse_double(text);
+  if (!weight || *weight <= 0) reader_.fail(found, "expected a positive, finite number");
+}
+
+void SequenceLines::fail(std::size_t t, std::string_view found, std::string_view expected) const {
   throw Error::at(name(), line_number(t), found, expected);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "espalier/base/input.h"
 #include "espalier/base/string_buffer.h"
@@ -14,37 +15,104 @@ namespace espalier {
 // What separates the fields of a line in column files.
 constexpr bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// A file of lines, one a token, with blank lines between sequences. Holds the lines of one sequence. Lines that are no
-// tokens: in column files those whose first field is -DOCSTART-, which end a sequence as blank lines do; and, where the
-// input has them, comments "# weight: NUMBER" before a sequence.
-class SequenceReader {
- public:
-  SequenceReader(const std::string& path, const TagInput& input);
+// What is known of a file once its first sequence was read.
+struct SequenceFile {
+  std::string name;
+  std::string first_line;  // of the first token
+  std::size_t first_line_number = 0;
+};
 
-  // Goes on to the next sequence; false at the end of the file.
-  bool next();
-  std::size_t size() const { return lines_.size(); }
-  std::string_view line(std::size_t t) const { return lines_[t]; }
+// The lines of one sequence, one a token, and where they are in their file.
+class SequenceLines {
+ public:
+  SequenceLines() = default;
+  // Lines begin to end - 1 of `lines`.
+  SequenceLines(const SequenceFile& file, const StringBuffer& lines, std::size_t begin, std::size_t end,
+                std::size_t first_line, double weight)
+      : file_(&file), lines_(&lines), begin_(begin), end_(end), first_line_(first_line), weight_(weight) {}
+
+  std::size_t size() const { return end_ - begin_; }
+  std::string_view line(std::size_t t) const { return (*lines_)[begin_ + t]; }
   std::size_t line_number(std::size_t t) const { return first_line_ + t; }
-  const std::string& name() const { return reader_.name(); }
-  // The lines between the sequence before (and the blank line that ended it) and this one, or the end of the file.
-  std::string_view before() const { return before_; }
+  const SequenceFile& file() const { return *file_; }
+  const std::string& name() const { return file_->name; }
   // What a comment says, or 1.
-  double weight() const { return weight_.value_or(1); }
+  double weight() const { return weight_; }
 
   // Throws Error::at the line of token t.
   [[noreturn]] void fail(std::size_t t, std::string_view found, std::string_view expected) const;
 
  private:
-  bool take_weight(std::string_view line);
+  const SequenceFile* file_ = nullptr;
+  const StringBuffer* lines_ = nullptr;
+  std::size_t begin_ = 0, end_ = 0, first_line_ = 0;
+  double weight_ = 1;
+};
+
+// Sequences as their lines, to be parsed later or by another thread.
+class SequenceBlock {
+ public:
+  void clear() {
+    lines_.clear();
+    before_.clear();
+    sequences_.clear();
+    after_.clear();
+  }
+  std::size_t size() const { return sequences_.size(); }
+  std::size_t num_bytes() const { return lines_.num_bytes(); }
+  std::size_t length(std::size_t i) const { return sequences_[i].end - sequences_[i].begin; }
+  SequenceLines sequence(const SequenceFile& file, std::size_t i) const {
+    const Place& place = sequences_[i];
+    return {file, lines_, place.begin, place.end, place.first_line, place.weight};
+  }
+  // The lines between the sequence before (and the blank line that ended it) and this one; behind the last sequence of the
+  // file.
+  std::string_view before(std::size_t i) const { return before_[i]; }
+  std::string_view after() const { return after_; }
+
+ private:
+  friend class SequenceReader;
+  struct Place {
+    std::size_t begin, end, first_line;
+    double weight;
+  };
+  StringBuffer lines_, before_;
+  std::vector<Place> sequences_;
+  std::string after_;
+};
+
+// A file of lines, one a token, with blank lines between sequences. Lines that are no tokens: in column files those whose
+// first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input has them, comments
+// "# weight: NUMBER" before a sequence.
+class SequenceReader {
+ public:
+  SequenceReader(const std::string& path, const TagInput& input);
+
+  // Goes on to the next sequence; false at the end of the file.
+  bool next() {
+    block_.clear();
+    return append_next(block_);
+  }
+  // That sequence. Valid until the next one.
+  SequenceLines lines() const { return block_.sequence(file_, 0); }
+  // The lines before it, or behind the last one.
+  std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
+  // The same, behind others.
+  bool append_next(SequenceBlock& to);
+
+  const SequenceFile& file() const { return file_; }
+  const std::string& name() const { return file_.name; }
+
+ private:
   bool is_document(std::string_view line) const;
+  bool is_weight(std::string_view line) const;
+  void take_weight(std::string_view line, bool inside, std::optional<double>& weight) const;
 
   LineReader reader_;
   bool documents_, weights_;
-  StringBuffer lines_;
-  std::size_t first_line_ = 0;
+  SequenceFile file_;
+  SequenceBlock block_;
   std::string before_, next_before_;
-  std::optional<double> weight_;
 };
 
 }  // namespace espalier

@@ -24,13 +24,13 @@ Chain StreamedChain::structure() const {
              : Chain(length, shape_.num_labels, table_of_step_, tables_.size(), constraints_, ngrams);
 }
 
-std::span<const float> StreamedChain::scores(Workspace& ws) {
+std::span<float> StreamedChain::scores(Workspace& ws) {
   scores_.resize(structure().num_statistics());
   score_sequence(*sequence_, tables_, shape_, theta_, std::span<float>(scores_), ws);
   return scores_;
 }
 
-std::span<const double> StreamedChain::double_scores(Workspace& ws) {
+std::span<double> StreamedChain::double_scores(Workspace& ws) {
   double_scores_.resize(structure().num_statistics());
   score_sequence(*sequence_, tables_, shape_, theta_, std::span<double>(double_scores_), ws);
   return double_scores_;

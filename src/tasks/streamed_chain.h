@@ -23,8 +23,9 @@ class StreamedChain {
   void set(const Sequences& sequence);
 
   Chain structure() const;
-  std::span<const float> scores(Workspace& ws);
-  std::span<const double> double_scores(Workspace& ws);
+  // Computed anew by every call, so that they may be changed.
+  std::span<float> scores(Workspace& ws);
+  std::span<double> double_scores(Workspace& ws);
 
  private:
   ChainShape shape_;

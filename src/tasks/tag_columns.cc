@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "espalier/base/error.h"
@@ -18,77 +19,101 @@ std::string columns(std::size_t n) { return fmt::format("{} column{}", n, n == 1
 // The fields of sequences, with the same number of columns on every line of a file.
 class ColumnSplitter {
  public:
-  ColumnSplitter(const TagInput& input, bool labels_required)
-      : num_columns_(input.num_columns),
-        label_column_(input.label_column),
-        labels_required_(labels_required) {}
+  ColumnSplitter(const TagInput& input, TagLabels labels)
+      : num_columns_(input.num_columns), label_column_(input.label_column), labels_(labels) {}
 
-  // An empty label where the file has none.
-  TokenTable split(const SequenceReader& reader) {
+  // Without the column of forced labels, and with an empty label where the file has none.
+  TokenTable split(const SequenceLines& reader) {
     fields_.clear();
+    forced_.clear();
     for (std::size_t t = 0; t < reader.size(); ++t) {
       const std::size_t begin = fields_.size();
       for_each_field(reader.line(t), [&](std::string_view field) { fields_.push_back(field); });
       check(reader, t, fields_.size() - begin);
-      if (found_ < num_columns_) {
-        fields_.insert(fields_.begin() + static_cast<std::ptrdiff_t>(begin + label_column_),
-                       std::string_view());
+      const auto at = [&](std::size_t column) {
+        return fields_.begin() + static_cast<std::ptrdiff_t>(begin + column);
+      };
+      if (labels_.forced_column) {
+        forced_.push_back(*at(*labels_.forced_column));
+        fields_.erase(at(*labels_.forced_column));
       }
+      if (fields_.size() - begin < num_columns_) fields_.insert(at(label_column_), std::string_view());
     }
     return last();
   }
   // The fields that split() gave.
   TokenTable last() const { return {fields_, num_columns_}; }
+  // The forced labels of these tokens, where there is a column of them.
+  std::span<const std::string_view> forced() const { return forced_; }
 
  private:
-  void check(const SequenceReader& reader, std::size_t t, std::size_t found) {
+  void check(const SequenceLines& reader, std::size_t t, std::size_t found) {
+    if (found_ == 0) check_first(reader.file());
     if (found == found_) return;
-    if (found_ != 0) {
-      std::string expected = fmt::format("expected {} as in line {}", found_, first_line_);
-      if (reader.line(t).find('\t') != std::string_view::npos) {
-        expected += ", or --format crfsuite for attribute files";
-      }
-      reader.fail(t, columns(found), expected);
+    std::string expected = fmt::format("expected {} as in line {}", found_, reader.file().first_line_number);
+    if (reader.line(t).find('\t') != std::string_view::npos) {
+      expected += ", or --format crfsuite for attribute files";
     }
-    if (found != num_columns_ && (labels_required_ || found + 1 != num_columns_)) {
-      reader.fail(t, columns(found),
-                  labels_required_ ? fmt::format("expected {} as in training", num_columns_)
-                                   : fmt::format("expected {} as in training, or {} without the label",
-                                                 num_columns_, num_columns_ - 1));
+    reader.fail(t, columns(found), expected);
+  }
+
+  // The first line of a file says how many columns it has. Whoever parses a part of it looks there.
+  void check_first(const SequenceFile& file) {
+    const std::size_t found = count_columns(file.first_line);
+    const auto fail = [&](const std::string& expected) {
+      throw Error::at(file.name, file.first_line_number, columns(found), expected);
+    };
+    if (labels_.forced_column && *labels_.forced_column >= found) {
+      fail(fmt::format("expected the forced labels in column {}, as --forced says",
+                       *labels_.forced_column + 1));
+    }
+    const std::size_t more = labels_.forced_column ? 1 : 0, most = num_columns_ + more;
+    const char* training = labels_.forced_column ? "as in training, and the forced one" : "as in training";
+    if (found != most && labels_.required) fail(fmt::format("expected {} {}", most, training));
+    if (found != most && found + 1 != most) {
+      fail(fmt::format("expected {} {}, or {} without the label", most, training, most - 1));
     }
     found_ = found;
-    first_line_ = reader.line_number(t);
   }
 
   std::size_t num_columns_, label_column_;
-  bool labels_required_;
-  std::size_t found_ = 0, first_line_ = 0;  // columns of this file; where its first token is
-  std::vector<std::string_view> fields_;
+  TagLabels labels_;
+  std::size_t found_ = 0;  // columns of this file
+  std::vector<std::string_view> fields_, forced_;
 };
 
 class ColumnParser final : public TagParser {
  public:
-  ColumnParser(const TagInput& input, TagNames names, bool labels_required)
+  ColumnParser(const TagInput& input, TagNames names, TagLabels labels)
       : label_column_(input.label_column),
         weight_column_(input.weight_column),
         word_column_(word_column(input)),
         names_(std::move(names)),
-        splitter_(input, labels_required),
+        splitter_(input, labels),
         gazetteer_(input.gazetteer) {
     if (input.templates.empty()) {
       built_in_.emplace(input.num_columns, input.label_column, input.weight_column);
     } else {
       templates_.emplace(input.templates, input.template_name);
       templates_->check_columns(input.num_columns, input.label_column);
+      one_transition_ = names_.transitions.is_fixed() &&
+                        std::ranges::all_of(templates_->transitions(), &Template::is_constant);
     }
   }
 
-  void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) override {
+  void append(const SequenceLines& reader, Sequences& to, StringBuffer& labels) override {
     const TokenTable table = splitter_.split(reader);
+    const auto forced = splitter_.forced();
+    for (std::size_t t = 0; t < table.size(); ++t) {
+      labels.add(forced.empty() ? table.at(t, label_column_) : forced[t]);
+    }
+    append_table(reader, table, to);
+  }
+
+  void append_table(const SequenceLines& reader, const TokenTable& table, Sequences& to) override {
     if (built_in_) built_in_->set(table);
     if (gazetteer_) find_phrases(table);
     for (std::size_t t = 0; t < table.size(); ++t) {
-      labels.add(table.at(t, label_column_));
       clear();
       if (built_in_) {
         built_in_->append(t, text_);
@@ -108,7 +133,7 @@ class ColumnParser final : public TagParser {
     to.offsets.push_back(to.tokens.size());
   }
 
-  double weight(const SequenceReader& reader) override {
+  double weight(const SequenceLines& reader) override {
     if (!weight_column_) return reader.weight();
     const std::size_t column = *weight_column_;
     const TokenTable table = splitter_.last();
@@ -171,7 +196,7 @@ class ColumnParser final : public TagParser {
     values_.clear();
   }
 
-  void expand(std::span<const Template> lines, const SequenceReader& reader, const TokenTable& table,
+  void expand(std::span<const Template> lines, const SequenceLines& reader, const TokenTable& table,
               std::size_t t) {
     for (const Template& line : lines) {
       if (line.has_value() && !append_value(line, reader, table, t)) continue;
@@ -181,7 +206,7 @@ class ColumnParser final : public TagParser {
   }
 
   // False where the attribute is to be left out.
-  bool append_value(const Template& line, const SequenceReader& reader, const TokenTable& table,
+  bool append_value(const Template& line, const SequenceLines& reader, const TokenTable& table,
                     std::size_t t) {
     const auto token = line.value_token(t, table.size());
     if (!token) return false;
@@ -208,8 +233,9 @@ class ColumnParser final : public TagParser {
     }
   }
 
-  std::uint32_t transition(const SequenceReader& reader, const TokenTable& table, std::size_t t,
+  std::uint32_t transition(const SequenceLines& reader, const TokenTable& table, std::size_t t,
                            SparseRows& rows) {
+    if (one_transition_ && rows.size() > 0) return 0;
     clear();
     expand(templates_->transitions(), reader, table, t);
     look_up(names_.transitions);
@@ -227,6 +253,7 @@ class ColumnParser final : public TagParser {
   std::size_t phrase_ = 0;                 // the first one that does not end before the token
   std::optional<Templates> templates_;
   std::optional<WordAttributes> built_in_;
+  bool one_transition_ = false;  // all steps are alike, and nobody counts them
   TransitionSets sets_;
   StringBuffer text_;                  // the names of one token's attributes
   std::vector<float> values_;          // theirs, as far as the last one that is not 1
@@ -235,8 +262,8 @@ class ColumnParser final : public TagParser {
 
 }  // namespace
 
-std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, bool labels_required) {
-  return std::make_unique<ColumnParser>(input, std::move(names), labels_required);
+std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames names, TagLabels labels) {
+  return std::make_unique<ColumnParser>(input, std::move(names), labels);
 }
 
 std::size_t count_columns(std::string_view line) {

@@ -9,10 +9,10 @@ namespace {
 
 class CrfsuiteParser final : public TagParser {
  public:
-  CrfsuiteParser(TagNames names, bool labels_required)
-      : names_(std::move(names)), labels_required_(labels_required) {}
+  CrfsuiteParser(TagNames names, TagLabels labels)
+      : names_(std::move(names)), labels_required_(labels.required) {}
 
-  void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) override {
+  void append(const SequenceLines& reader, Sequences& to, StringBuffer& labels) override {
     for (std::size_t t = 0; t < reader.size(); ++t) {
       const std::string_view line = reader.line(t);
       item_.parse(line, reader.name(), reader.line_number(t));
@@ -22,18 +22,21 @@ class CrfsuiteParser final : public TagParser {
                     "expected 'label TAB attribute TAB attribute:value ...'");
       }
       labels.add(item_.label);
-
-      names_.attributes.clear();
-      for (const auto& attribute : item_.attributes) names_.attributes.push(attribute.name);
-      for (std::size_t j = 0; j < item_.attributes.size(); ++j) {
-        const std::uint32_t id = names_.attributes.id(j);
-        const float value = item_.attributes[j].value;
-        if (id != kUnknownName && value != 0) to.tokens.add(id, value);
-      }
-      to.tokens.sum_repeated();
-      to.tokens.finish_row();
+      append_token(item_.attributes, to);
     }
     to.offsets.push_back(to.tokens.size());
+  }
+
+  void append_token(std::span<const CrfsuiteItem::Attribute> attributes, Sequences& to) override {
+    names_.attributes.clear();
+    for (const auto& attribute : attributes) names_.attributes.push(attribute.name);
+    for (std::size_t j = 0; j < attributes.size(); ++j) {
+      const std::uint32_t id = names_.attributes.id(j);
+      const float value = attributes[j].value;
+      if (id != kUnknownName && value != 0) to.tokens.add(id, value);
+    }
+    to.tokens.sum_repeated();
+    to.tokens.finish_row();
   }
 
   void finish(Sequences& to) override {
@@ -46,7 +49,7 @@ class CrfsuiteParser final : public TagParser {
 
  private:
   // A label alone is fine, but a line of columns is no label.
-  static void check_format(const SequenceReader& reader, std::size_t t) {
+  static void check_format(const SequenceLines& reader, std::size_t t) {
     const std::string_view line = reader.line(t);
     if (count_columns(line) > 1 && line.find('\t') == std::string_view::npos) {
       reader.fail(t, fmt::format("no TAB in {}", in_quotes(line)),
@@ -61,8 +64,8 @@ class CrfsuiteParser final : public TagParser {
 
 }  // namespace
 
-std::unique_ptr<TagParser> make_crfsuite_parser(TagNames names, bool labels_required) {
-  return std::make_unique<CrfsuiteParser>(std::move(names), labels_required);
+std::unique_ptr<TagParser> make_crfsuite_parser(TagNames names, TagLabels labels) {
+  return std::make_unique<CrfsuiteParser>(std::move(names), labels);
 }
 
 }  // namespace espalier

@@ -1,12 +1,15 @@
-#include <cmath>
+#include <charconv>
+#include <exception>
 #include <iterator>
 
 #include "espalier/base/error.h"
+#include "espalier/base/pipeline.h"
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
+#include "espalier/tasks/tagger.h"
 #include "tasks/common.h"
-#include "tasks/streamed_chain.h"
 #include "tasks/tag_model.h"
+#include "tasks/tag_parser.h"
 #include "tasks/tag_weights.h"
 
 namespace espalier {
@@ -18,117 +21,270 @@ char separator(std::string_view line) {
   return line.find(' ') != std::string_view::npos ? ' ' : '\t';
 }
 
-// What `predict` writes, collected into large pieces.
-class TagWriter {
- public:
-  TagWriter(TagFormat format, const Dictionary& labels, const std::function<void(std::string_view)>& write)
-      : format_(format), labels_(labels), write_(write) {}
+// Where forced labels are, as --forced says.
+TagLabels forced_labels(const std::optional<std::string>& forced, TagFormat format) {
+  TagLabels labels;
+  if (!forced) return labels;
+  if (*forced == "label") {
+    labels.required = format == TagFormat::columns;
+    return labels;
+  }
+  std::size_t column = 0;
+  const char* end = forced->data() + forced->size();
+  const auto result = std::from_chars(forced->data(), end, column);
+  if (result.ec != std::errc() || result.ptr != end || column == 0) {
+    throw Error::in("--forced", in_quotes(*forced), "expected label, or a column counted from 1");
+  }
+  if (format != TagFormat::columns) {
+    throw Error::in("--forced", fmt::format("column {} for a model of {}", column, to_string(format)),
+                    "expected label");
+  }
+  labels.forced_column = column - 1;
+  return labels;
+}
 
-  // What a file has between sequences besides the blank line that ends each.
-  void between(std::string_view lines) { buffer_ += lines; }
-  // "# RANK VALUE", above one of several labellings
-  void head(std::size_t rank, double value) {
-    fmt::format_to(std::back_inserter(buffer_), "# {} {:.6f}\n", rank, value);
-  }
-  // A labelling of the stream's sequence, and the marginals of its nodes if there are some.
-  void sequence(const TagStream& stream, std::span<const std::uint32_t> y, std::span<const double> mu) {
-    for (std::size_t t = 0; t < y.size(); ++t) {
-      char between = '\t';
-      if (format_ != TagFormat::crfsuite) {
-        between = separator(stream.line(t));
-        buffer_ += stream.line(t);
-        buffer_ += between;
+// The sequences of a file that one worker looks at together, and what comes of them. With the same blocks whatever the number of
+// workers, what is written before an error is the same, too.
+struct TagBlock {
+  static constexpr std::size_t kFull = std::size_t{1} << 16;
+
+  SequenceBlock sequences;
+  std::exception_ptr failure;  // of reading what is behind the sequences
+  // Prediction.
+  std::string text;
+  // Evaluation.
+  std::size_t num_known = 0;  // attributes
+  StringBuffer gold;
+  std::vector<std::uint32_t> predicted;
+};
+
+// One thread's: turns lines into sentences and labels them.
+class TagWorker {
+ public:
+  TagWorker(const TagModel& model, const Tagger& tagger, TagLabels labels, std::optional<Encoding> encoding)
+      : tagger_(tagger),
+        input_encoding_(model.input.encoding),
+        encoding_(encoding),
+        parser_(make_tag_parser(
+            model.input, {NameIds(model.dictionaries.attributes), NameIds(model.dictionaries.transitions)},
+            labels)),
+        sentence_(tagger) {}
+
+  void predict(const SequenceFile& file, const PredictOptions& options, TagBlock& block) {
+    block.text.clear();
+    for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+      const SequenceLines lines = block.sequences.sequence(file, i);
+      block.text += block.sequences.before(i);
+      labels_.clear();
+      parse(lines, labels_);
+      if (options.forced) force(lines);
+      const auto marginals = options.marginals ? sentence_.marginals() : std::span<const double>();
+      if (options.kbest == 0) {
+        write(lines, sentence_.labels(), marginals, options, block.text);
+        continue;
       }
-      buffer_ += labels_.name(y[t]);
-      if (!mu.empty()) append_marginals(mu.subspan(t * labels_.size(), labels_.size()), between);
-      buffer_ += '\n';
+      std::size_t rank = 0;
+      for (const auto& [y, score] : sentence_.kbest(options.kbest)) {
+        fmt::format_to(std::back_inserter(block.text), "# {} {:.6f}\n", rank++,
+                       tagger_.has_probabilities() ? sentence_.probability(score) : score);
+        write(lines, y, marginals, options, block.text);
+      }
     }
-    buffer_ += '\n';
-    if (buffer_.size() >= kFull) flush();
+    block.text += block.sequences.after();
   }
-  void flush() {
-    write_(buffer_);
-    buffer_.clear();
+
+  void evaluate(const SequenceFile& file, TagBlock& block) {
+    block.num_known = 0;
+    block.gold.clear();
+    block.predicted.clear();
+    for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+      const SequenceLines lines = block.sequences.sequence(file, i);
+      labels_.clear();
+      parse(lines, labels_);
+      right_.clear();
+      for (std::size_t t = 0; t < lines.size(); ++t) right_.push_back(labels_[t]);
+      check_labels(input_encoding_, lines, right_);
+      for (const std::string_view label : right_) block.gold.add(label);
+      block.num_known += sequence_.tokens.num_entries();
+      const auto best = sentence_.labels();
+      block.predicted.insert(block.predicted.end(), best.begin(), best.end());
+    }
   }
 
  private:
-  void append_marginals(std::span<const double> mu, char between) {
-    for (std::uint32_t label = 0; label < labels_.size(); ++label) {
-      fmt::format_to(std::back_inserter(buffer_), "{}{}:{:.6f}", between, labels_.name(label), mu[label]);
+  void parse(const SequenceLines& lines, StringBuffer& labels) {
+    sequence_.clear();
+    parser_->append(lines, sequence_, labels);
+    parser_->finish(sequence_);
+    sentence_.set(sequence_);
+  }
+
+  void force(const SequenceLines& lines) {
+    for (std::size_t t = 0; t < lines.size(); ++t) {
+      if (find_allowed(lines, t)) sentence_.allow(t, allowed_);
+    }
+    if (sentence_.possible()) return;
+    // It is the first one that leaves no labelling, together with those before.
+    sentence_.set(sequence_);
+    for (std::size_t t = 0; t < lines.size(); ++t) {
+      if (!find_allowed(lines, t)) continue;
+      sentence_.allow(t, allowed_);
+      if (!sentence_.possible()) {
+        lines.fail(t, fmt::format("the forced label {}", in_quotes(labels_[t])),
+                   "expected one that the model's constraints allow with those before it");
+      }
     }
   }
 
-  static constexpr std::size_t kFull = 1 << 18;
-  TagFormat format_;
-  const Dictionary& labels_;
-  const std::function<void(std::string_view)>& write_;
-  std::string buffer_;
+  // The labels that the text names, "A" or "A|B|C", into allowed_. False where every label is allowed.
+  bool find_allowed(const SequenceLines& lines, std::size_t t) {
+    std::string_view text = labels_[t];
+    if (text.empty() || text == "_" || text == "?") return false;
+    allowed_.clear();
+    if (const auto whole = tagger_.find_label(text)) {
+      allowed_.push_back(*whole);
+      return true;
+    }
+    for (bool more = true; more;) {
+      const std::size_t bar = text.find('|');
+      const std::string_view name = text.substr(0, bar);
+      const auto label = tagger_.find_label(name);
+      if (!label) {
+        lines.fail(t, fmt::format("the forced label {}", in_quotes(name)),
+                   "expected a label of the model, several of them as 'A|B', or '_' for any");
+      }
+      allowed_.push_back(*label);
+      more = bar != std::string_view::npos;
+      if (more) text.remove_prefix(bar + 1);
+    }
+    return true;
+  }
+
+  void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
+             const PredictOptions& options, std::string& to) {
+    const bool confidences = options.entities || options.min_confidence > 0;
+    confidences_.assign(y.size(), kOutside);
+    if (confidences) find_confidences(y);
+    names_.clear();
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      if (confidences_[t] == kOutside || confidences_[t] >= options.min_confidence) {
+        names_.push_back(tagger_.label(y[t]));
+      } else {
+        names_.push_back(tagger_.labels_are_chunk_tags() ? "O" : "_");
+        confidences_[t] = kOutside;
+      }
+    }
+    const auto names = encoding_ ? convert_encoding(names_, *encoding_, converted_) : std::span(names_);
+
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      char between = '\t';
+      if (tagger_.format() != TagFormat::crfsuite) {
+        between = separator(lines.line(t));
+        to += lines.line(t);
+        to += between;
+      }
+      to += names[t];
+      if (options.entities) append_confidence(confidences_[t], between, to);
+      if (!marginals.empty()) {
+        append_marginals(marginals.subspan(t * tagger_.num_labels(), tagger_.num_labels()), between, to);
+      }
+      to += '\n';
+    }
+    to += '\n';
+  }
+
+  // Of each token's chunk.
+  void find_confidences(std::span<const std::uint32_t> y) {
+    for (const Tagger::Chunk& chunk : sentence_.chunks(y)) {
+      for (std::size_t t = chunk.begin; t < chunk.end; ++t) confidences_[t] = chunk.probability;
+    }
+  }
+
+  static void append_confidence(double confidence, char between, std::string& to) {
+    to += between;
+    if (confidence == kOutside) {
+      to += '_';
+    } else {
+      fmt::format_to(std::back_inserter(to), "{:.6f}", confidence);
+    }
+  }
+
+  void append_marginals(std::span<const double> mu, char between, std::string& to) const {
+    for (std::uint32_t label = 0; label < mu.size(); ++label) {
+      fmt::format_to(std::back_inserter(to), "{}{}:{:.6f}", between, tagger_.label(label), mu[label]);
+    }
+  }
+
+  static constexpr double kOutside = -1;  // no probability: the token is in no chunk
+  const Tagger& tagger_;
+  std::optional<Encoding> input_encoding_,
+      encoding_;  // of what is read; of what is written, where it is another one
+  std::unique_ptr<TagParser> parser_;
+  Tagger::Sentence sentence_;
+  Sequences sequence_;
+  StringBuffer labels_;
+  std::vector<std::string_view> right_, names_;
+  ConvertedTags converted_;
+  std::vector<std::uint32_t> allowed_;
+  std::vector<double> confidences_;
 };
 
 class TagPredictor final : public Predictor {
  public:
   explicit TagPredictor(const StoredTask& stored)
-      : theta_(stored.theta), loss_(stored.loss), model_(TagModel::load(stored)), shape_(model_.shape()) {}
+      : theta_(stored.theta),
+        loss_(stored.loss),
+        model_(TagModel::load(stored)),
+        shape_(model_.shape()),
+        tagger_(model_, theta_, loss_) {}
+
+  const Tagger* tagger() const override { return &tagger_; }
 
   void predict(const std::string& input, const PredictOptions& options,
                const std::function<void(std::string_view)>& write) const override {
-    check_marginals(options, loss_);
+    check_probabilities(options, loss_);
     check_format(options.format);
-    TagStream stream(input, model_.input, model_.dictionaries, false);
-    StreamedChain chain(shape_, theta_, model_.chain_constraints());
-    TagWriter writer(model_.input.format, model_.dictionaries.labels, write);
-    std::vector<std::uint32_t> best;
-    std::vector<double> mu;
-    Workspace ws;
-    while (stream.next()) {
-      writer.between(stream.before());
-      chain.set(stream.sequence());
-      double log_z = 0;
-      if (loss_.smooth() && (options.marginals || options.kbest > 0)) {
-        log_z = marginals(chain, mu, ws);
-      }
-      const std::span<const double> shown = options.marginals ? mu : std::span<const double>();
-      if (options.kbest > 0) {
-        write_kbest(stream, chain, options.kbest, log_z, shown, writer, ws);
-      } else {
-        decode(chain, stream.size(), best, ws);
-        writer.sequence(stream, best, shown);
-      }
-    }
-    writer.between(stream.before());
-    writer.flush();
+    const TagLabels labels = forced_labels(options.forced, model_.input.format);
+    SequenceReader reader(input, model_.input);
+    for_each_block(
+        reader, options.threads, labels, output_encoding(options.encoding),
+        [&](TagWorker& worker, TagBlock& block) { worker.predict(reader.file(), options, block); },
+        [&](const TagBlock& block) { write(block.text); });
   }
 
-  Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const override {
-    check_format(format);
-    TagStream stream(gold, model_.input, model_.dictionaries, true);
-    StreamedChain chain(shape_, theta_, model_.chain_constraints());
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    check_format(options.format);
+    SequenceReader reader(gold, model_.input);
     ChunkScores scores;
-    std::vector<std::uint32_t> best;
     std::vector<std::string_view> right, predicted;
     ConvertedTags right_bio, predicted_bio;
-    Workspace ws;
-    std::size_t known = 0;
-    while (stream.next()) {
-      known += stream.sequence().tokens.num_entries();
-      chain.set(stream.sequence());
-      decode(chain, stream.size(), best, ws);
-      right.clear();
-      predicted.clear();
-      for (std::size_t t = 0; t < best.size(); ++t) {
-        right.push_back(stream.label(t));
-        predicted.push_back(model_.dictionaries.labels.name(best[t]));
-      }
-      if (model_.input.encoding) {
-        scores.add(convert_encoding(right, Encoding::bio, right_bio),
-                   convert_encoding(predicted, Encoding::bio, predicted_bio));
-      } else {
-        scores.add(right, predicted);
-      }
-    }
+    std::size_t sequences = 0, known = 0;
+    for_each_block(
+        reader, options.threads, {true, {}}, {},
+        [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
+        [&](const TagBlock& block) {
+          std::size_t token = 0;
+          for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+            right.clear();
+            predicted.clear();
+            for (const std::size_t end = token + block.sequences.length(i); token < end; ++token) {
+              right.push_back(block.gold[token]);
+              predicted.push_back(tagger_.label(block.predicted[token]));
+            }
+            if (model_.input.encoding) {
+              scores.add(convert_encoding(right, Encoding::bio, right_bio),
+                         convert_encoding(predicted, Encoding::bio, predicted_bio));
+            } else {
+              scores.add(right, predicted);
+            }
+          }
+          sequences += block.sequences.size();
+          known += block.num_known;
+        });
+    if (sequences == 0) fail_without_sequences(reader);
     // Data of another format, or of other templates, would only look like a very bad model.
     if (known == 0 && model_.dictionaries.attributes.size() > 0) {
-      throw Error::in(gold == "-" ? "standard input" : gold, "no attribute that the model knows",
+      throw Error::in(reader.name(), "no attribute that the model knows",
                       fmt::format("expected data like that of its training, in the format {}",
                                   to_string(model_.input.format)));
     }
@@ -148,35 +304,53 @@ class TagPredictor final : public Predictor {
                     "expected the format that the model was trained on");
   }
 
-  static void decode(StreamedChain& chain, std::size_t length, std::vector<std::uint32_t>& best,
-                     Workspace& ws) {
-    best.resize(length);
-    chain.structure().decode_into(chain.scores(ws), best, ws);
-  }
-
-  // Under u(y) ~ exp(beta s.chi(y)). Returns log Z.
-  double marginals(StreamedChain& chain, std::vector<double>& mu, Workspace& ws) const {
-    const std::span<const double> s = chain.double_scores(ws);
-    Workspace::Frame frame(ws);
-    const auto scaled = frame.take<double>(s.size());
-    for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = loss_.beta * s[k];
-    mu.resize(s.size());
-    return chain.structure().log_partition(scaled, mu, ws);
-  }
-
-  void write_kbest(const TagStream& stream, StreamedChain& chain, std::size_t k, double log_z,
-                   std::span<const double> mu, TagWriter& writer, Workspace& ws) const {
-    std::size_t rank = 0;
-    for (const auto& [y, score] : chain.structure().kbest(chain.double_scores(ws), k)) {
-      writer.head(rank++, loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
-      writer.sequence(stream, y, mu);
+  // Only what are chunks all over can be spelt in another way.
+  std::optional<Encoding> output_encoding(const std::optional<std::string>& name) const {
+    if (!name) return std::nullopt;
+    const Encoding encoding = parse_encoding(*name);
+    for (std::uint32_t y = 0; y < tagger_.num_labels(); ++y) {
+      if (is_chunk_tag(tagger_.label(y))) continue;
+      throw Error::in("--encoding", fmt::format("a model with the label {}", in_quotes(tagger_.label(y))),
+                      "expected labels that are O, or B-, I-, E- or S- and a type");
     }
+    return encoding;
+  }
+
+  // The file in blocks, one worker for each thread. What `write` sees comes in the order of the file.
+  void for_each_block(SequenceReader& reader, std::size_t threads, TagLabels labels,
+                      std::optional<Encoding> encoding,
+                      const std::function<void(TagWorker&, TagBlock&)>& work,
+                      const std::function<void(const TagBlock&)>& write) const {
+    std::vector<TagWorker> workers;
+    workers.reserve(threads);
+    for (std::size_t w = 0; w < threads; ++w) workers.emplace_back(model_, tagger_, labels, encoding);
+    std::vector<TagBlock> blocks(pipeline_slots(threads));
+    run_pipeline(threads, {[&](std::size_t slot) { return read_block(reader, blocks[slot]); },
+                           [&](std::size_t worker, std::size_t slot) { work(workers[worker], blocks[slot]); },
+                           [&](std::size_t slot) {
+                             write(blocks[slot]);
+                             if (blocks[slot].failure) std::rethrow_exception(blocks[slot].failure);
+                           }});
+  }
+
+  // What is wrong behind the sequences of a block waits for what may be wrong in them.
+  static bool read_block(SequenceReader& reader, TagBlock& block) {
+    block.sequences.clear();
+    block.failure = nullptr;
+    try {
+      while (block.sequences.num_bytes() < TagBlock::kFull && reader.append_next(block.sequences)) {
+      }
+    } catch (...) {
+      block.failure = std::current_exception();
+    }
+    return block.sequences.size() > 0 || !block.sequences.after().empty() || block.failure;
   }
 
   WeightsView theta_;
   Loss loss_;
   TagModel model_;
   ChainShape shape_;
+  Tagger tagger_;
 };
 
 }  // namespace

@@ -31,27 +31,35 @@ const char* to_string(TagFormat format) {
   return "unknown";
 }
 
-namespace {
-
-std::unique_ptr<TagParser> make_parser(const TagInput& input, TagNames names, bool labels_required) {
+std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names, TagLabels labels) {
   switch (input.format) {
     case TagFormat::columns:
-      return make_column_parser(input, std::move(names), labels_required);
+      return make_column_parser(input, std::move(names), labels);
     case TagFormat::crfsuite:
-      return make_crfsuite_parser(std::move(names), labels_required);
+      return make_crfsuite_parser(std::move(names), labels);
     case TagFormat::wapiti:
-      return make_wapiti_parser(std::move(names), labels_required);
+      return make_wapiti_parser(std::move(names), labels);
   }
   return nullptr;
 }
 
-// Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look perfect.
-[[noreturn]] void fail_without_sequences(const SequenceReader& reader) {
+void fail_without_sequences(const SequenceReader& reader) {
   throw Error::in(reader.name(), "no sequences", "expected at least one");
 }
 
+void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
+                  std::span<const std::string_view> labels) {
+  for (std::size_t t = 0; encoding && t < labels.size(); ++t) {
+    if (is_chunk_tag(labels[t])) continue;
+    lines.fail(t, fmt::format("the label {}", in_quotes(labels[t])),
+               "expected O, or B-, I-, E- or S- and a type, as --encoding needs");
+  }
+}
+
+namespace {
+
 // Takes the columns of a training file from its first line.
-void set_columns(const SequenceReader& reader, std::optional<std::size_t> label_column, TagInput& input) {
+void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_column, TagInput& input) {
   const std::size_t found = count_columns(reader.line(0));
   if (found < 2) {
     reader.fail(0, "1 column", "expected at least 2, a word and its label, with spaces or tabs between");
@@ -96,15 +104,10 @@ class LabelReader {
  public:
   explicit LabelReader(const TagInput& input) : encoding_(input.encoding) {}
 
-  std::span<const std::string_view> read(const SequenceReader& reader, const StringBuffer& labels) {
+  std::span<const std::string_view> read(const SequenceLines& lines, const StringBuffer& labels) {
     tags_.clear();
-    for (std::size_t t = 0; t < labels.size(); ++t) {
-      tags_.push_back(labels[t]);
-      if (encoding_ && !is_chunk_tag(labels[t])) {
-        reader.fail(t, fmt::format("the label {}", in_quotes(labels[t])),
-                    "expected O, or B-, I-, E- or S- and a type, as --encoding needs");
-      }
-    }
+    for (std::size_t t = 0; t < labels.size(); ++t) tags_.push_back(labels[t]);
+    check_labels(encoding_, lines, tags_);
     return encoding_ ? convert_encoding(tags_, *encoding_, converted_) : tags_;
   }
 
@@ -123,12 +126,13 @@ TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& 
   const bool weighted = input.weight_comments || input.weight_column;
   do {
     names.clear();
-    parser.append(reader, examples.sequences, names);
-    for (const std::string_view name : label_reader.read(reader, names)) {
+    const SequenceLines lines = reader.lines();
+    parser.append(lines, examples.sequences, names);
+    for (const std::string_view name : label_reader.read(lines, names)) {
       examples.labels.push_back(labels.add(name));
     }
-    if (weighted) examples.weights.push_back(parser.weight(reader));
-    examples.first_lines.push_back(reader.line_number(0));
+    if (weighted) examples.weights.push_back(parser.weight(lines));
+    examples.first_lines.push_back(lines.line_number(0));
   } while (examples.sequences.size() != first && reader.next());
   parser.finish(examples.sequences);
   return examples;
@@ -142,13 +146,14 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   check_options(input, label_column, first);
   SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader);
-  if (input.format == TagFormat::columns) set_columns(reader, label_column, input);
+  if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
   const bool cut = min_count > 1;
   AttributeCounts counts;
-  const auto parser = make_parser(input,
-                                  {NameIds(dictionaries.attributes, cut ? &counts.attributes : nullptr),
-                                   NameIds(dictionaries.transitions, cut ? &counts.transitions : nullptr)},
-                                  true);
+  const auto parser =
+      make_tag_parser(input,
+                      {NameIds(dictionaries.attributes, cut ? &counts.attributes : nullptr),
+                       NameIds(dictionaries.transitions, cut ? &counts.transitions : nullptr)},
+                      {true, {}});
   Dictionary seen;
   TagExamples examples = read_rest(reader, input, *parser, first, seen);
   if (cut) examples.num_rare = drop_rare(counts, min_count, dictionaries, examples.sequences);
@@ -172,8 +177,8 @@ TagExamples read_tag(const std::string& path, const TagInput& input, const TagDi
                      Dictionary& labels) {
   SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader);
-  const auto parser =
-      make_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, true);
+  const auto parser = make_tag_parser(
+      input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
   return read_rest(reader, input, *parser, std::nullopt, labels);
 }
 
@@ -189,15 +194,15 @@ struct TagStream::State {
 
 TagStream::TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      bool labels_required)
-    : state_(
-          new State{SequenceReader(path, input),
-                    make_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
-                                labels_required),
-                    LabelReader(input),
-                    labels_required,
-                    false,
-                    {},
-                    {}}) {}
+    : state_(new State{
+          SequenceReader(path, input),
+          make_tag_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
+                          {labels_required, {}}),
+          LabelReader(input),
+          labels_required,
+          false,
+          {},
+          {}}) {}
 TagStream::~TagStream() = default;
 
 bool TagStream::next() {
@@ -209,15 +214,15 @@ bool TagStream::next() {
     return false;
   }
   state.any = true;
-  state.parser->append(state.reader, state.sequence, state.labels);
-  if (state.labels_required) state.label_reader.read(state.reader, state.labels);  // just checks them
+  state.parser->append(state.reader.lines(), state.sequence, state.labels);
+  if (state.labels_required) state.label_reader.read(state.reader.lines(), state.labels);  // just checks them
   state.parser->finish(state.sequence);
   return true;
 }
 
-std::size_t TagStream::size() const { return state_->reader.size(); }
+std::size_t TagStream::size() const { return state_->reader.lines().size(); }
 const Sequences& TagStream::sequence() const { return state_->sequence; }
-std::string_view TagStream::line(std::size_t t) const { return state_->reader.line(t); }
+std::string_view TagStream::line(std::size_t t) const { return state_->reader.lines().line(t); }
 std::string_view TagStream::before() const { return state_->reader.before(); }
 std::string_view TagStream::label(std::size_t t) const { return state_->labels[t]; }
 

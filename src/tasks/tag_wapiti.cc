@@ -19,20 +19,27 @@ bool is_attribute(std::string_view field) {
 // with * of both; the last one is the label.
 class WapitiParser final : public TagParser {
  public:
-  WapitiParser(TagNames names, bool labels_required)
-      : names_(std::move(names)), labels_required_(labels_required) {}
+  using Attribute = CrfsuiteItem::Attribute;
 
-  void append(const SequenceReader& reader, Sequences& to, StringBuffer& labels) override {
+  WapitiParser(TagNames names, TagLabels labels)
+      : names_(std::move(names)), labels_required_(labels.required) {}
+
+  void append(const SequenceLines& reader, Sequences& to, StringBuffer& labels) override {
     for (std::size_t t = 0; t < reader.size(); ++t) {
       labels.add(split(reader, t));
-      look_up(names_.attributes, 'b');
-      for (const auto& [id, value] : found_) to.tokens.add(id, value);
-      to.tokens.sum_repeated();
-      to.tokens.finish_row();
-      if (t > 0) look_up(names_.transitions, 'u');
-      to.transition_of.push_back(t > 0 ? sets_.row(found_, to.transitions) : 0);
+      append_token(attributes_, to);
     }
     to.offsets.push_back(to.tokens.size());
+  }
+
+  void append_token(std::span<const Attribute> attributes, Sequences& to) override {
+    const bool is_first = to.tokens.size() == to.offsets.back();
+    look_up(attributes, names_.attributes, 'b');
+    for (const auto& [id, value] : found_) to.tokens.add(id, value);
+    to.tokens.sum_repeated();
+    to.tokens.finish_row();
+    if (!is_first) look_up(attributes, names_.transitions, 'u');
+    to.transition_of.push_back(is_first ? 0 : sets_.row(found_, to.transitions));
   }
 
   void finish(Sequences& to) override {
@@ -42,46 +49,48 @@ class WapitiParser final : public TagParser {
   }
 
  private:
-  // Puts the attributes of a line into fields_. Returns its label, or nothing where it has none.
-  std::string_view split(const SequenceReader& reader, std::size_t t) {
-    fields_.clear();
-    for_each_field(reader.line(t), [&](std::string_view field) { fields_.push_back(field); });
+  // Puts the attributes of a line into attributes_. Returns its label, or nothing where it has none.
+  std::string_view split(const SequenceLines& reader, std::size_t t) {
+    attributes_.clear();
+    for_each_field(reader.line(t), [&](std::string_view field) { attributes_.push_back({field, 1.0f}); });
     std::string_view label;
     // A label that looks like an attribute does no harm in prediction: it is one that training never saw.
-    if (labels_required_ || !is_attribute(fields_.back())) {
-      label = fields_.back();
-      fields_.pop_back();
+    if (labels_required_ || !is_attribute(attributes_.back().name)) {
+      label = attributes_.back().name;
+      attributes_.pop_back();
     }
-    for (const std::string_view field : fields_) {
-      if (!is_attribute(field)) reader.fail(t, fmt::format("the attribute {}", in_quotes(field)), kExpected);
+    for (const auto& [name, value] : attributes_) {
+      if (!is_attribute(name)) reader.fail(t, fmt::format("the attribute {}", in_quotes(name)), kExpected);
     }
     return label;
   }
 
-  // The known ones of the attributes in fields_ that do not begin with this letter.
-  void look_up(NameIds& names, char other) {
+  // The known ones of the attributes that do not begin with this letter.
+  void look_up(std::span<const Attribute> attributes, NameIds& names, char other) {
     names.clear();
-    for (const std::string_view field : fields_) {
-      if (field.front() != other) names.push(field);
+    for (const auto& [name, value] : attributes) {
+      if (!name.starts_with(other)) names.push(name);
     }
     found_.clear();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::uint32_t id = names.id(i);
-      if (id != kUnknownName) found_.push_back({id, 1.0f});
+    std::size_t next = 0;
+    for (const auto& [name, value] : attributes) {
+      if (name.starts_with(other)) continue;
+      const std::uint32_t id = names.id(next++);
+      if (id != kUnknownName && value != 0) found_.push_back({id, value});
     }
   }
 
   TagNames names_;
   bool labels_required_;
   TransitionSets sets_;
-  std::vector<std::string_view> fields_;
+  std::vector<Attribute> attributes_;
   std::vector<AttributeValue> found_;
 };
 
 }  // namespace
 
-std::unique_ptr<TagParser> make_wapiti_parser(TagNames names, bool labels_required) {
-  return std::make_unique<WapitiParser>(std::move(names), labels_required);
+std::unique_ptr<TagParser> make_wapiti_parser(TagNames names, TagLabels labels) {
+  return std::make_unique<WapitiParser>(std::move(names), labels);
 }
 
 }  // namespace espalier

@@ -30,7 +30,7 @@ class TransitionSets {
     }
     return row;
   }
-  void clear() { rows_ = Dictionary(); }
+  void clear() { rows_.clear(); }
 
  private:
   Dictionary rows_;

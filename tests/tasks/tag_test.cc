@@ -449,7 +449,7 @@ TEST_F(TagTest, TheFormatIsThatOfTraining) {
   const std::string refusal =
       "--format: columns for a model of crfsuite; expected the format that the model was trained on";
   EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "columns"}); }), refusal);
-  EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, "columns"); }), refusal);
+  EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, {.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "csv"}); }),
             "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
 }

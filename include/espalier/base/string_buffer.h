@@ -24,6 +24,7 @@ class StringBuffer {
   }
 
   std::size_t size() const { return ends_.size(); }
+  std::size_t num_bytes() const { return text_.size(); }
   // Valid until the next one is written.
   std::string_view operator[](std::size_t i) const {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];

@@ -27,6 +27,8 @@ class Dictionary {
   Dictionary& operator=(Dictionary&&) = default;
 
   std::size_t size() const { return offsets_view_.size() - 1; }
+  // Forgets all names but keeps their memory. Requires a dictionary that is not frozen.
+  void clear();
   // The id of a name, added if new. Requires a dictionary that is not frozen.
   std::uint32_t add(std::string_view name);
   std::optional<std::uint32_t> find(std::string_view name) const;

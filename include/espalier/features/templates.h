@@ -30,6 +30,8 @@ class Template {
   //   Wapiti: "_x-1" to "_x-4", then "_x-#", those behind it "_x+1" to "_x+4", then "_x+#"
   void expand(const TokenTable& table, std::size_t t, std::string& to) const;
 
+  // No macros: the same at every token.
+  bool is_constant() const { return macros_.empty(); }
   // A line with %v[row,column], which stands for nothing in the name: the number in that field is the attribute's value.
   // (Without one, the value is 1.)
   bool has_value() const { return value_ != kNoValue; }

@@ -7,6 +7,7 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/model/model_file.h"
+#include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
@@ -31,11 +32,14 @@ class Model {
 
   const ModelInfo& info() const { return info_; }
   const Predictor& predictor() const { return *predictor_; }
+  // For programs that tag sentences in memory. Throws Error where the model is one of another task.
+  const Tagger& tagger() const;
   WeightShape weight_shape() const { return shape_; }
   // What `show --json` prints.
   nlohmann::ordered_json describe() const;
 
  private:
+  std::string path_;
   ModelFile file_;
   nlohmann::ordered_json settings_;
   ModelInfo info_;

@@ -14,6 +14,8 @@
 
 namespace espalier {
 
+class Tagger;
+
 // What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to the task.
 struct TaskSections {
   nlohmann::ordered_json settings;
@@ -51,6 +53,19 @@ struct PredictOptions {
   std::optional<std::string> format;  // default: the one that the model was trained on
   bool marginals = false;             // the probability of every label
   std::size_t kbest = 0;              // the k best outputs with their scores; 0: just the best
+  // Tagging.
+  bool entities = false;      // the probability of every chunk that is predicted
+  double min_confidence = 0;  // chunks that are less probable are left out
+  std::optional<std::string> forced =
+      {};  // where the input has labels that are to be kept: a column from 1, or "label"
+  // How labels of chunks are written: iob1, bio or bioes; default: as the model has them
+  std::optional<std::string> encoding = {};
+  std::size_t threads = 1;  // at least 1; the output does not depend on it
+};
+
+struct EvaluateOptions {
+  std::optional<std::string> format;  // default: the one that the model was trained on
+  std::size_t threads = 1;            // tagging: at least 1
 };
 
 // A trained model of some task, ready to use. Const and thread-safe.
@@ -60,7 +75,9 @@ class Predictor {
   // Reads the file `input` and hands what `predict` writes to `write`, piece by piece.
   virtual void predict(const std::string& input, const PredictOptions& options,
                        const std::function<void(std::string_view)>& write) const = 0;
-  virtual Evaluation evaluate(const std::string& gold, const std::optional<std::string>& format) const = 0;
+  virtual Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const = 0;
+  // For programs that have sentences in memory; nullptr where the model does not tag.
+  virtual const Tagger* tagger() const { return nullptr; }
 
   // "10 labels, 717 attributes"
   virtual std::string describe() const = 0;
