@@ -19,9 +19,10 @@ void set(Json& event, const char* key, double value) {
 
 }  // namespace
 
-void RunLog::start(const Json& settings) {
+void RunLog::start(const Json& settings, bool resumed) {
   if (path_.empty()) return;
-  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), "w") : std::fopen(path_.c_str(), "w"));
+  const char* mode = resumed ? "a" : "w";
+  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), mode) : std::fopen(path_.c_str(), mode));
   if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
   Json event{{"event", "start"}};
   event.update(settings);

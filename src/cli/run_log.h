@@ -15,8 +15,9 @@ class RunLog {
  public:
   explicit RunLog(std::string path) : path_(std::move(path)) {}
 
-  // Creates the file; a run that never starts leaves an old one alone. Throws Error where that fails.
-  void start(const nlohmann::ordered_json& settings);
+  // Creates the file, or goes on with the one of the run that this one resumes; a run that never starts leaves an old one
+  // alone. Throws Error where that fails.
+  void start(const nlohmann::ordered_json& settings, bool resumed);
   // `dev` is null without held-out data.
   void progress(const std::string& solver, double l2, const Progress& progress,
                 const nlohmann::ordered_json& dev);

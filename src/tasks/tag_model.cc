@@ -32,6 +32,20 @@ TagInput load_input(const StoredTask& stored) {
 
 }  // namespace
 
+std::optional<TagModel::WeightPlace> TagModel::find_weight(const WeightName& name) const {
+  const auto label = dictionaries.labels.find(name.label);
+  if (!label || name.before.size() > 1) return std::nullopt;
+  if (name.before.empty()) {
+    const auto attribute = dictionaries.attributes.find(name.attribute);
+    if (!attribute) return std::nullopt;
+    return WeightPlace{*attribute, *label};
+  }
+  const auto attribute = dictionaries.transitions.find(name.attribute);
+  const auto before = dictionaries.labels.find(name.before.front());
+  if (!attribute || !before) return std::nullopt;
+  return WeightPlace{shape().transition_row(*attribute, *before), *label};
+}
+
 std::string TagModel::describe() const {
   return fmt::format("{} labels, {} attributes", grouped(dictionaries.labels.size()),
                      grouped(dictionaries.attributes.size()));

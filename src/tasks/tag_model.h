@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 
 #include "espalier/features/chain_features.h"
@@ -17,6 +19,11 @@ struct TagModel {
   ChainShape shape() const {
     return {dictionaries.attributes.size(), dictionaries.transitions.size(), dictionaries.labels.size()};
   }
+  // Where its weights have the one of this name; nullopt where they do not.
+  struct WeightPlace {
+    std::size_t row, column;
+  };
+  std::optional<WeightPlace> find_weight(const WeightName& name) const;
   // "22 labels, 338,552 attributes"
   std::string describe() const;
 

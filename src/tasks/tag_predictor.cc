@@ -142,22 +142,27 @@ class TagPredictor final : public Predictor {
     return text;
   }
 
-  std::string all_weights() const override {
-    std::string text;
-    const auto out = std::back_inserter(text);
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
     for (std::uint32_t a = 0; a < shape_.num_attributes; ++a) {
       for (std::uint32_t y = 0; y < num_labels(); ++y) {
-        fmt::format_to(out, "{}\t{}\t{}\n", model_.dictionaries.attributes.name(a), label(y),
-                       theta_.row(a)[y]);
+        visit({model_.dictionaries.attributes.name(a), {}, label(y)}, theta_.row(a)[y]);
       }
     }
     for (std::uint32_t k = 0; k < num_transitions(); ++k) {
       const Transition step = transition(k);
-      fmt::format_to(out, "{}\t{}\t{}\t{}\n", model_.dictionaries.transitions.name(step.attribute),
-                     label(step.before), label(step.after), step.weight);
+      const std::string_view before = label(step.before);
+      visit({model_.dictionaries.transitions.name(step.attribute), {&before, 1}, label(step.after)},
+            step.weight);
     }
-    return text;
   }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = model_.find_weight(name);
+    if (!place) return std::nullopt;
+    return theta_.row(place->row)[place->column];
+  }
+  const Dictionary& labels() const override { return model_.dictionaries.labels; }
+  const Dictionary& attributes() const override { return model_.dictionaries.attributes; }
 
  private:
   struct Transition {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/base/aligned.h"
-#include "espalier/learning/problem.h"
+#include "espalier/learning/objective.h"
 
 namespace espalier {
 
@@ -21,7 +21,14 @@ class DualState {
   // Near the gold outputs: s_i = -kappa p_i, which costs an output kappa nats for each unit of cost.
   void start_near_gold(const Problem& problem, float kappa);
 
+  // The distributions that weights imply, u_i = pi_i(theta): s_i = beta(F_i'theta + gamma p_i). Requires a finite beta.
+  void start_at(const Objective& objective, const Weights& theta);
+  // What scores() and curvatures() of another state of this problem said. Requires as many of them.
+  void restore(const Problem& problem, In all_scores, In all_curvatures);
+
   std::size_t size() const { return examples_.size() - 1; }
+  In scores() const { return scores_; }  // of all examples, one after the other
+  std::vector<float> curvatures() const;
   Out s(std::size_t i) { return {scores_.data() + examples_[i].offset, length(i)}; }
   In s(std::size_t i) const { return {scores_.data() + examples_[i].offset, length(i)}; }
   Out mu(std::size_t i) { return {marginals_.data() + examples_[i].offset, length(i)}; }
