@@ -29,8 +29,10 @@ void RunLog::start(const Json& settings, bool resumed) {
   write(event);
 }
 
-void RunLog::progress(const std::string& solver, double l2, const Progress& progress, const Json& dev) {
+void RunLog::progress(const std::string& solver, double l2, const Progress& progress, const Json& dev,
+                      std::optional<std::size_t> fold) {
   Json event{{"event", "progress"}, {"solver", solver}, {"l2", l2}};
+  if (fold) event["fold"] = *fold;
   set(event, "pass", progress.passes);
   set(event, "seconds", progress.seconds);
   set(event, "wall_seconds", wall_seconds());

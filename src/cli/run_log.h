@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "espalier/base/progress.h"
@@ -18,9 +19,9 @@ class RunLog {
   // Creates the file, or goes on with the one of the run that this one resumes; a run that never starts leaves an old one
   // alone. Throws Error where that fails.
   void start(const nlohmann::ordered_json& settings, bool resumed);
-  // `dev` is null without held-out data.
+  // `dev` is null without held-out data; `fold` counts from 1, in cross-validation.
   void progress(const std::string& solver, double l2, const Progress& progress,
-                const nlohmann::ordered_json& dev);
+                const nlohmann::ordered_json& dev, std::optional<std::size_t> fold = std::nullopt);
   void end(const nlohmann::ordered_json& outcome);
 
  private:

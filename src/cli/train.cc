@@ -49,13 +49,14 @@ void add_train(CLI::App& program, Action& action) {
     subcommand.add_option("--init", arguments->init,
                           "start from this model; its attributes and labels are matched by name");
     add_checkpoint_options(subcommand, *arguments);
-    subcommand.footer(fmt::format(
-        "Examples:\n{0}"
-        "  espalier train {1} train.txt --init old.esp -o new.esp\n"
-        "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt            Ctrl-C saves, and then\n"
-        "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt --resume   goes on\n"
-        "--l2-max, --l2-min and --factor say which values 'auto' tries.",
-        task.train_examples, task.name));
+    subcommand.footer(
+        fmt::format("Examples:\n{0}"
+                    "  espalier train {1} train.txt --init old.esp -o new.esp\n"
+                    "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt            Ctrl-C "
+                    "saves, and then\n"
+                    "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt --resume   goes on\n"
+                    "--l2-max, --l2-min and --factor say which values 'auto' tries.",
+                    task.train_examples, task.name));
     subcommand.callback([arguments, &action] { action = [arguments] { return train(*arguments); }; });
   });
 }

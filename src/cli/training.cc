@@ -45,8 +45,8 @@ class Session {
     if (options_.resume) {
       resume();
     } else if (!options_.init.empty()) {
-      state_.path.training = start_from_model(
-          options_.init, *data_, {data_->problem(), loss_, l2.get<double>()}, solver_, display_);
+      state_.path.training = start_from_model(options_.init, *data_,
+                                              {data_->problem(), loss_, l2.get<double>()}, solver_, display_);
     }
     Json settings = options_.to_json();
     settings["l2"] = l2;
@@ -123,7 +123,8 @@ class Session {
     if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
     display_.report(progress, dev.headline);
     log_.progress(options_.solver, l2, progress, options_.dev.empty() ? Json() : dev.rates);
-    if (options_.checkpoint.empty() || !std::isfinite(progress.primal) || !std::isfinite(progress.dual)) return;
+    if (options_.checkpoint.empty() || !std::isfinite(progress.primal) || !std::isfinite(progress.dual))
+      return;
     // The last report of a run that ends too early is what --resume goes on from.
     const bool last = interrupt_.interrupted() || progress.passes >= settings_.stopping.passes ||
                       progress.seconds >= settings_.stopping.seconds;

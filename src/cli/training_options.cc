@@ -126,8 +126,9 @@ void add_checkpoint_options(CLI::App& command, TrainingOptions& options) {
       ->check(number_from_zero())
       ->needs(checkpoint);
   command
-      .add_flag("--resume", options.resume,
-                "go on from --checkpoint: the same command again, with --passes, --seconds or --gap as you like")
+      .add_flag(
+          "--resume", options.resume,
+          "go on from --checkpoint: the same command again, with --passes, --seconds or --gap as you like")
       ->needs(checkpoint);
 }
 

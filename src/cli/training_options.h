@@ -27,7 +27,7 @@ struct TrainingOptions {
   std::size_t threads = 1;
   bool quiet = false, resume = false;
   double checkpoint_every = 60;  // seconds
-  ClassifyOptions classify;  // each task looks at its own
+  ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
 
   // Adds the options that every task has.

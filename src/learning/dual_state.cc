@@ -27,16 +27,13 @@ void DualState::start_near_gold(const Problem& problem, float kappa) {
   }
 }
 
-void DualState::start_at(const Objective& objective, const Weights& theta) {
-  ESPALIER_EXPECT(objective.loss.smooth());
-  const auto beta = static_cast<float>(objective.loss.beta);
-  const auto cost = static_cast<float>(objective.loss.beta * objective.loss.gamma);
+void DualState::start_at(const Problem& problem, const Weights& theta, double beta, double gamma) {
   Workspace ws;
   for (std::size_t i = 0; i < size(); ++i) {
-    objective.problem.score(i, theta, beta, s(i), ws);
-    if (cost != 0) objective.problem.add_cost(i, cost, s(i));
+    problem.score(i, theta, static_cast<float>(beta), s(i), ws);
+    if (gamma != 0) problem.add_cost(i, static_cast<float>(beta * gamma), s(i));
     curvature(i) = 0;
-    refresh(objective.problem, i, ws);
+    refresh(problem, i, ws);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/base/aligned.h"
-#include "espalier/learning/objective.h"
+#include "espalier/learning/problem.h"
 
 namespace espalier {
 
@@ -21,8 +21,8 @@ class DualState {
   // Near the gold outputs: s_i = -kappa p_i, which costs an output kappa nats for each unit of cost.
   void start_near_gold(const Problem& problem, float kappa);
 
-  // The distributions that weights imply, u_i = pi_i(theta): s_i = beta(F_i'theta + gamma p_i). Requires a finite beta.
-  void start_at(const Objective& objective, const Weights& theta);
+  // The distributions that weights imply: s_i = beta(F_i'theta + gamma p_i), of a finite beta.
+  void start_at(const Problem& problem, const Weights& theta, double beta, double gamma);
   // What scores() and curvatures() of another state of this problem said. Requires as many of them.
   void restore(const Problem& problem, In all_scores, In all_curvatures);
 

@@ -54,7 +54,8 @@ class TrainingSet {
   // Requires read_dev().
   virtual Evaluation evaluate_dev(const Weights& theta) const = 0;
   // How good weights are on some of the training examples: those that they were not trained on. Thread-safe.
-  virtual Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const = 0;
+  virtual Evaluation evaluate_examples(const Weights& theta,
+                                       std::span<const std::uint32_t> examples) const = 0;
 
   // Where theta has the weight of this name; nullptr where this data has no such weight.
   virtual float* find_weight(const WeightName& name, Weights& theta) const = 0;
