@@ -122,7 +122,6 @@ int run_cross_validation(const Arguments& arguments) {
     const double best = result.values.at(result.best).l2;
     outcome["l2"] = best;
     if (!arguments.output.empty()) {
-      settings.threads = arguments.threads;
       message += "; all data: " + train_all(arguments, *data, solver, settings, best, display) + "; saved " +
                  arguments.output;
       outcome["model"] = arguments.output;

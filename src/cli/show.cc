@@ -78,12 +78,13 @@ std::string describe(const std::string& first_path, const Model& first, const st
 }
 
 Json to_json(const Model& first, const Model& second, const ModelDifference& difference) {
-  Json json{{"models", {first.describe(), second.describe()}}};
+  // Json::array, since two lists of two names each would be taken for an object.
+  Json json{{"models", Json::array({first.describe(), second.describe()})}};
   json["settings"] = Json::object();
   for (const auto& setting : difference.settings) {
-    json["settings"][setting.name] = {setting.first, setting.second};
+    json["settings"][setting.name] = Json::array({setting.first, setting.second});
   }
-  json["labels_only"] = {difference.labels_only_first, difference.labels_only_second};
+  json["labels_only"] = Json::array({difference.labels_only_first, difference.labels_only_second});
   json["attributes"] = {difference.attributes_first, difference.attributes_second};
   json["attributes_common"] = difference.attributes_common;
   json["norms"] = {difference.norm_first, difference.norm_second};

@@ -86,8 +86,13 @@ void TrainingOptions::check_outputs() const {
   }
   check_model_name(checkpoint);
   std::error_code ignored;
-  if (!resume && std::filesystem::exists(checkpoint, ignored)) {
+  const bool exists = std::filesystem::exists(checkpoint, ignored);
+  if (exists && !resume) {
     throw Error::in(checkpoint, "exists", "expected --resume to go on from it, or a name that is free");
+  }
+  if (!exists && resume) {
+    throw Error::in(checkpoint, "no such file",
+                    "expected the checkpoint of an interrupted run; one that ended has removed it");
   }
   if (!resume) OutputFile probe(checkpoint);
 }

@@ -77,7 +77,7 @@ TEST_F(CliCheckpointTest, ResumedRunsReachTheSameOptimum) {
 }
 
 TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
-  const std::string options = "train tag train.txt --gap 1e-3 --l2 1e-4 -o model.esp --checkpoint run.ckpt ";
+  const std::string options = "train tag train.txt --l2 1e-4 -o model.esp --checkpoint run.ckpt ";
   RunningProgram program(command(options + "--gap 0 --passes 1e9 --report-every 1"), here());
   ASSERT_TRUE(program.wait_for_error_lines(3));
   program.send(SIGINT);
@@ -147,7 +147,8 @@ TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
   EXPECT_EQ(error("train tag train.txt --template some.template --resume" + options),
             "espalier: run.ckpt: a checkpoint of a run with other templates; expected those of this run");
   EXPECT_EQ(error("train tag train.txt --resume -o model.esp --checkpoint no.ckpt"),
-            "espalier: no.ckpt: cannot open: No such file or directory; expected a model that can be read");
+            "espalier: no.ckpt: no such file; expected the checkpoint of an interrupted run; one that ended "
+            "has removed it");
   EXPECT_EQ(error("train tag train.txt --resume -o new.esp --checkpoint model.esp"),
             "espalier: model.esp: a model; expected the checkpoint of an interrupted run");
   EXPECT_EQ(
@@ -345,6 +346,13 @@ TEST_F(CliDiffTest, ShowsWhatDiffers) {
   EXPECT_EQ(difference.at("changes").size(), 3u);
   EXPECT_EQ(difference.at("models").at(0), json("show a.esp --json"));
   EXPECT_EQ(json("show --diff a.esp a.esp --json").at("norm_of_difference"), 0);
+
+  // Two labels only in each.
+  write("c.svm", "x 1:1\nk 2:1\nl 3:1\n");
+  write("d.svm", "x 1:1\nm 2:1\nn 3:1\n");
+  succeed("train classify c.svm -o c.esp --quiet");
+  succeed("train classify d.svm -o d.esp --quiet");
+  EXPECT_EQ(json("show --diff c.esp d.esp --json").at("labels_only").dump(), R"([["k","l"],["m","n"]])");
 }
 
 TEST_F(CliDiffTest, NeedsTwoModels) {
