@@ -76,6 +76,7 @@ int run(std::vector<std::string> arguments) {
   add_predict(program, action);
   add_eval(program, action);
   add_path(program, action);
+  add_cross_validate(program, action);
   add_show(program, action);
   add_demo(program, action);
   add_generate(program, action);

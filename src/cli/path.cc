@@ -26,6 +26,7 @@ void add_path(CLI::App& program, Action& action) {
     subcommand.get_option("--dev")->required();
     subcommand.add_option("-o,--output", arguments->output, "save the model that is best on --dev");
     add_path_options(subcommand, arguments->path);
+    add_checkpoint_options(subcommand, *arguments);
     subcommand.footer(fmt::format(
         "Examples:\n{}\n"
         "Prints a line for each l2: passes for it and in all, relative gap, objective, quality on --dev.",

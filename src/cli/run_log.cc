@@ -19,19 +19,20 @@ void set(Json& event, const char* key, double value) {
 
 }  // namespace
 
-void RunLog::start(const Json& settings) {
+void RunLog::start(const Json& settings, bool resumed) {
   if (path_.empty()) return;
-  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), "w") : std::fopen(path_.c_str(), "w"));
+  const char* mode = resumed ? "a" : "w";
+  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), mode) : std::fopen(path_.c_str(), mode));
   if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
   Json event{{"event", "start"}};
   event.update(settings);
   write(event);
 }
 
-void RunLog::progress(const std::string& solver, double l2, int round, const Progress& progress,
-                      const Json& dev) {
+void RunLog::progress(const std::string& solver, double l2, const Progress& progress, const Json& dev,
+                      const Json& where) {
   Json event{{"event", "progress"}, {"solver", solver}, {"l2", l2}};
-  if (round > 0) event["round"] = round;
+  if (!where.is_null()) event.update(where);
   set(event, "pass", progress.passes);
   set(event, "seconds", progress.seconds);
   set(event, "wall_seconds", wall_seconds());

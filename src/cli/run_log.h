@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "espalier/base/progress.h"
@@ -15,11 +16,12 @@ class RunLog {
  public:
   explicit RunLog(std::string path) : path_(std::move(path)) {}
 
-  // Creates the file; a run that never starts leaves an old one alone. Throws Error where that fails.
-  void start(const nlohmann::ordered_json& settings);
-  // `dev` is null without held-out data; `round`, of an outer loop, is 0 without one.
-  void progress(const std::string& solver, double l2, int round, const Progress& progress,
-                const nlohmann::ordered_json& dev);
+  // Creates the file, or goes on with the one of the run that this one resumes; a run that never starts leaves an old one
+  // alone. Throws Error where that fails.
+  void start(const nlohmann::ordered_json& settings, bool resumed);
+  // `dev` is null without held-out data; `where` has what else tells this report from others: a round, a fold.
+  void progress(const std::string& solver, double l2, const Progress& progress,
+                const nlohmann::ordered_json& dev, const nlohmann::ordered_json& where = nullptr);
   void end(const nlohmann::ordered_json& outcome);
 
  private:

@@ -3,10 +3,14 @@
 #include "cli/commands.h"
 #include "cli/validators.h"
 #include "espalier/base/output.h"
+#include "espalier/base/text.h"
 #include "espalier/model/model.h"
+#include "espalier/model/model_difference.h"
 
 namespace espalier::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 std::string describe(const std::string& path, const Model& model, std::size_t top) {
   const ModelInfo& info = model.info();
@@ -24,38 +28,125 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   return text;
 }
 
+// Names may hold bytes that are no UTF-8; they are replaced, not refused.
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string describe_setting(const Json& value) {
+  if (value.is_null()) return "(none)";
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// Two models side by side, then what is different in their weights.
+std::string describe(const std::string& first_path, const Model& first, const std::string& second_path,
+                     const Model& second, const ModelDifference& difference) {
+  const Certificate &a = first.info().certificate, &b = second.info().certificate;
+  std::string text;
+  const auto row = [&](std::string_view name, const std::string& x, const std::string& y) {
+    text += fmt::format("{:<12} {:<24} {}\n", name, x, y);
+  };
+  row("model", first_path, second_path);
+  row("task", first.info().task, second.info().task);
+  for (const auto& setting : difference.settings) {
+    row(setting.name, describe_setting(setting.first), describe_setting(setting.second));
+  }
+  row("primal", fmt::format("{:.6f}", a.primal), fmt::format("{:.6f}", b.primal));
+  row("dual", fmt::format("{:.6f}", a.dual), fmt::format("{:.6f}", b.dual));
+  row("relative gap", fmt::format("{:.2e}", a.relative_gap()), fmt::format("{:.2e}", b.relative_gap()));
+  row("passes", fmt::format("{:.2f}", a.passes), fmt::format("{:.2f}", b.passes));
+  row("labels", grouped(first.predictor().labels().size()), grouped(second.predictor().labels().size()));
+  row("attributes", grouped(difference.attributes_first), grouped(difference.attributes_second));
+  row("|theta|", fmt::format("{:.6g}", difference.norm_first), fmt::format("{:.6g}", difference.norm_second));
+  text += fmt::format("\n|difference| {:.6g}; {} attributes in common\n", difference.norm_of_difference,
+                      grouped(difference.attributes_common));
+  const auto only = [&](const std::string& path, const std::vector<std::string>& labels) {
+    if (!labels.empty()) text += fmt::format("labels only in {}: {}\n", path, fmt::join(labels, " "));
+  };
+  only(first_path, difference.labels_only_first);
+  only(second_path, difference.labels_only_second);
+  if (!difference.groups.empty()) text += "\nlargest changes of each label\n";
+  for (const auto& group : difference.groups) {
+    text += group.name + '\n';
+    for (const auto& change : group.changes) {
+      text += fmt::format("  {:>+9.4f} -> {:>+9.4f}  {}", change.first, change.second, change.attribute);
+      if (!change.before.empty()) text += fmt::format("  {} -> {}", change.before, change.label);
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+Json to_json(const Model& first, const Model& second, const ModelDifference& difference) {
+  // Json::array, since two lists of two names each would be taken for an object.
+  Json json{{"models", Json::array({first.describe(), second.describe()})}};
+  json["settings"] = Json::object();
+  for (const auto& setting : difference.settings) {
+    json["settings"][setting.name] = Json::array({setting.first, setting.second});
+  }
+  json["labels_only"] = Json::array({difference.labels_only_first, difference.labels_only_second});
+  json["attributes"] = {difference.attributes_first, difference.attributes_second};
+  json["attributes_common"] = difference.attributes_common;
+  json["norms"] = {difference.norm_first, difference.norm_second};
+  json["norm_of_difference"] = difference.norm_of_difference;
+  json["changes"] = Json::array();
+  for (const auto& group : difference.groups) {
+    for (const auto& change : group.changes) {
+      Json entry{{"attribute", change.attribute}};
+      if (!change.before.empty()) entry["before"] = change.before;
+      entry.update({{"label", change.label}, {"weights", {change.first, change.second}}});
+      json["changes"].push_back(entry);
+    }
+  }
+  return json;
+}
+
 }  // namespace
 
 void add_show(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("show", "tell what a model is: settings, certificate, strongest features");
   struct Arguments {
-    std::string model;
+    std::string model, other;
     std::size_t top = 5;
-    bool weights = false, json = false;
+    bool weights = false, json = false, diff = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("MODEL", arguments->model, "a model that train saved")->required();
+  CLI::Option* other = command->add_option("OTHER", arguments->other, "with --diff: another model");
   command->add_option("--top", arguments->top, "how many features of each label")
       ->capture_default_str()
       ->check(whole_number_from(0));
   CLI::Option* json =
       command->add_flag("--json", arguments->json, "settings and certificate as one JSON object");
+  CLI::Option* diff = command
+                          ->add_flag("--diff", arguments->diff,
+                                     "what differs between MODEL and OTHER: settings, certificates, weights")
+                          ->needs(other);
+  other->needs(diff);
   command
       ->add_flag("--weights", arguments->weights,
                  "every weight instead: attribute TAB label TAB weight (of transitions: attribute TAB label "
                  "before TAB "
                  "label TAB weight)")
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes(diff);
   command->footer(
       "Examples:\n"
       "  espalier show tagger.esp --top 10\n"
-      "  espalier show model.esp --weights > weights.tsv");
+      "  espalier show model.esp --weights > weights.tsv\n"
+      "  espalier show --diff old.esp new.esp");
   command->callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);
       OutputFile output("-");
-      if (arguments->json) {
+      if (arguments->diff) {
+        const Model other(arguments->other);
+        const ModelDifference difference = compare_models(model, other, arguments->top);
+        output.write(arguments->json
+                         ? dump(to_json(model, other, difference))
+                         : describe(arguments->model, model, arguments->other, other, difference));
+      } else if (arguments->json) {
         output.write(model.describe().dump() + '\n');
       } else if (arguments->weights) {
         output.write(model.predictor().all_weights());

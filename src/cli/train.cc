@@ -16,6 +16,9 @@ struct Arguments : TrainingOptions {
 
 int train(const Arguments& arguments) {
   if (arguments.l2 == "auto") {
+    if (!arguments.init.empty()) {
+      throw Error("--init: not with --l2 auto, which starts at --l2-max; expected --l2 X");
+    }
     if (arguments.dev.empty()) throw Error("--l2 auto: no held-out data to choose by; expected --dev FILE");
     return train_path(arguments, arguments.path, false);
   }
@@ -43,9 +46,17 @@ void add_train(CLI::App& program, Action& action) {
                     "regularisation l2/2 |theta|^2 against the sum of losses, or 'auto': the best on --dev")
         ->capture_default_str();
     add_path_options(subcommand, arguments->path);
+    subcommand.add_option("--init", arguments->init,
+                          "start from this model; its attributes and labels are matched by name");
+    add_checkpoint_options(subcommand, *arguments);
     subcommand.footer(
-        fmt::format("Examples:\n{}\n--l2-max, --l2-min and --factor say which values 'auto' tries.",
-                    task.train_examples));
+        fmt::format("Examples:\n{0}"
+                    "  espalier train {1} train.txt --init old.esp -o new.esp\n"
+                    "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt            Ctrl-C "
+                    "saves, and then\n"
+                    "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt --resume   goes on\n"
+                    "--l2-max, --l2-min and --factor say which values 'auto' tries.",
+                    task.train_examples, task.name));
     subcommand.callback([arguments, &action] { action = [arguments] { return train(*arguments); }; });
   });
 }

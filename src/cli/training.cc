@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/initial_model.h"
 #include "cli/interrupt.h"
 #include "cli/run_log.h"
 #include "espalier/base/error.h"
+#include "espalier/model/checkpoint.h"
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
 
@@ -17,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A training run from options to saved model: what train_one and train_path share.
+// A training run from options to saved model. One l2 is a path of one value.
 class Session {
  public:
   explicit Session(const TrainingOptions& options)
@@ -30,13 +34,24 @@ class Session {
     options.check_outputs();
   }
 
-  void start(Json l2) {
+  // Reads the data and whatever the run starts from. `l2` is one value or all of a path.
+  void start(const Json& l2) {
     data_ = options_.read_data();
+    const std::string name = options_.train == "-" ? "standard input" : options_.train;
+    display_.note(fmt::format("read {}: {}", name, data_->describe()));
+    if (!options_.checkpoint.empty()) {
+      identity_ = run_identity(*data_, loss_, l2, options_.solver);
+      if (l2.is_array()) identity_["dev"] = options_.dev;
+    }
+    if (options_.resume) {
+      resume();
+    } else if (!options_.init.empty()) {
+      state_.path.training = start_from_model(options_.init, *data_,
+                                              {data_->problem(), loss_, l2.get<double>()}, solver_, display_);
+    }
     Json settings = options_.to_json();
-    settings["l2"] = std::move(l2);
-    log_.start(settings);
-    display_.note(fmt::format("read {}: {}", options_.train == "-" ? "standard input" : options_.train,
-                              data_->describe()));
+    settings["l2"] = l2;
+    log_.start(settings, options_.resume);
     if (!options_.dev.empty()) {
       settings_.dev_error = [this](const Weights& theta) { return data_->evaluate_dev(theta).badness; };
     }
@@ -44,38 +59,114 @@ class Session {
     settings_.stopping.tick = [this](double passes) { display_.tick(passes); };
   }
 
-  Control report(double l2, const Progress& progress, const Weights& theta, int round = 0) {
-    Evaluation dev;
-    if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
-    display_.report(progress, dev.headline);
-    log_.progress(options_.solver, l2, round, progress, options_.dev.empty() ? Json() : dev.rates);
-    return Control::go_on;
+  // `finished` sees each value with its headline, also those that an earlier run finished.
+  const Path& run(const PathOptions& values,
+                  const std::function<void(const PathPoint&, const std::string&)>& finished) {
+    std::string headline;
+    for (std::size_t k = 0; k < state_.path.points.size(); ++k) {
+      finished(state_.path.points[k], state_.headlines[k]);
+    }
+    continue_path(
+        state_.path, data_->problem(), loss_, values, solver_, settings_,
+        [&](const Weights& theta) {
+          if (options_.dev.empty()) return 0.0;
+          const Evaluation dev = data_->evaluate_dev(theta);
+          headline = dev.headline;
+          return dev.badness;
+        },
+        [&](double l2, const Progress& progress, const Weights& theta) {
+          report(l2, progress, theta);
+          save_state(progress);
+          return Control::go_on;
+        },
+        [&](const PathPoint& point) {
+          state_.headlines.push_back(headline);
+          finished(point, headline);
+        });
+    return state_.path;
+  }
+
+  // Where gold outputs are not all known: one convex problem after the other.
+  const Path& run_rounds(LatentGold& gold, double l2) {
+    double before = 0;
+    const Cccp loop = cccp(
+        {data_->problem(), loss_, l2}, gold, options_.outer, solver_, settings_, state_.path.training,
+        [&](int round, const Progress& progress, const Weights& theta) {
+          report(l2, progress, theta, {{"round", round}});
+          return Control::go_on;
+        },
+        [&](const CccpRound& round) {
+          std::string note = fmt::format("round {}: objective {:.8g}", round.round, round.objective);
+          if (round.round > 1) note += fmt::format(", down {:.2g} %", 100 * (1 - round.objective / before));
+          display_.note(note);
+          before = round.objective;
+        });
+    Path& path = state_.path;
+    const Certificate& certificate = loop.rounds.back().certificate;
+    path.points = {{l2, certificate, certificate.passes, 0, loop.status}};
+    path.theta = path.training.theta;
+    path.status = loop.status;
+    path.message = loop.message;
+    return path;
   }
 
   // Saves, unless the numbers are worthless, and ends the log. Returns the exit status.
-  int finish(Status status, const std::string& message, double l2, const Certificate& certificate,
-             const Weights& theta) {
-    const bool save = !options_.output.empty() && status != Status::failed;
+  int finish(const std::string& message) {
+    const Path& path = state_.path;
+    const PathPoint& best = path.points.at(path.best);
+    const bool save = !options_.output.empty() && path.status != Status::failed;
     if (save) {
-      save_model(options_.output, {options_.task, loss_, l2, options_.solver, certificate}, *data_, theta);
+      save_model(options_.output, {options_.task, loss_, best.l2, options_.solver, best.certificate}, *data_,
+                 path.theta);
     }
-    Json outcome{{"status", to_string(status)}, {"message", message}, {"l2", l2}};
+    Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
     if (save) outcome["model"] = options_.output;
+    if (path.status == Status::converged || path.status == Status::stalled) {
+      std::error_code ignored;
+      if (checkpointed_) std::filesystem::remove(options_.checkpoint, ignored);
+      checkpointed_ = false;
+    }
+    if (checkpointed_) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
-    if (status == Status::failed)
+    if (path.status == Status::failed)
       throw Error(message + "; expected finite numbers: check the data's values and l2");
-    display_.note(save ? fmt::format("{}; saved {}", message, options_.output) : message);
+    display_.note(message + (save ? "; saved " + options_.output : "") +
+                  (checkpointed_ ? "; --resume goes on from " + options_.checkpoint : ""));
     return interrupt_.interrupted() ? kInterrupted : kSuccess;
   }
 
-  const Loss& loss() const { return loss_; }
-  const SolverEntry& solver() const { return solver_; }
-  const SolverSettings& settings() const { return settings_; }
-  const TrainingSet& data() const { return *data_; }
   LatentGold* latent_gold() { return data_->latent_gold(); }
-  Display& display() { return display_; }
 
  private:
+  void resume() {
+    state_ = load_checkpoint(options_.checkpoint, identity_, data_->problem());
+    checkpointed_ = true;
+    const Progress& progress = state_.path.progress;
+    display_.note(fmt::format("resumed {}: {:.1f} passes, {:.1f} s", options_.checkpoint, progress.passes,
+                              progress.seconds));
+  }
+
+  void report(double l2, const Progress& progress, const Weights& theta, const Json& where = nullptr) {
+    Evaluation dev;
+    if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
+    display_.report(progress, dev.headline);
+    log_.progress(options_.solver, l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
+  }
+
+  void save_state(const Progress& progress) {
+    if (options_.checkpoint.empty() || !std::isfinite(progress.primal) || !std::isfinite(progress.dual))
+      return;
+    // The last report of a run that ends too early is what --resume goes on from.
+    const bool last = interrupt_.interrupted() || progress.passes >= settings_.stopping.passes ||
+                      progress.seconds >= settings_.stopping.seconds;
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> since = now - checkpoint_time_;
+    if (!last && since.count() < options_.checkpoint_every) return;
+    save_checkpoint(options_.checkpoint, identity_, state_);
+    checkpointed_ = true;
+    checkpoint_time_ = now;
+  }
+
   const TrainingOptions& options_;
   Loss loss_;
   const SolverEntry& solver_;
@@ -84,40 +175,25 @@ class Session {
   RunLog log_;
   InterruptGuard interrupt_;
   std::unique_ptr<TrainingSet> data_;
+  Checkpoint state_;
+  Json identity_;
+  bool checkpointed_ = false;  // there is a checkpoint of this run
+  std::chrono::steady_clock::time_point checkpoint_time_ = std::chrono::steady_clock::now();
 };
-
-// Where gold outputs are not all known: one convex problem after the other.
-int train_rounds(const TrainingOptions& options, Session& session, LatentGold& gold, double l2) {
-  Training training;
-  double before = 0;
-  const Cccp loop = cccp(
-      {session.data().problem(), session.loss(), l2}, gold, options.outer, session.solver(),
-      session.settings(), training,
-      [&](int round, const Progress& progress, const Weights& theta) {
-        return session.report(l2, progress, theta, round);
-      },
-      [&](const CccpRound& round) {
-        std::string note = fmt::format("round {}: objective {:.8g}", round.round, round.objective);
-        if (round.round > 1) note += fmt::format(", down {:.2g} %", 100 * (1 - round.objective / before));
-        session.display().note(note);
-        before = round.objective;
-      });
-  return session.finish(loop.status, loop.message, l2, loop.rounds.back().certificate, training.theta);
-}
 
 }  // namespace
 
 int train_one(const TrainingOptions& options, double l2) {
+  if (options.tag.partial && (!options.checkpoint.empty() || !options.init.empty())) {
+    throw Error(fmt::format("{}: not with --partial, whose rounds start from what they fill in; expected neither",
+                            options.checkpoint.empty() ? "--init" : "--checkpoint"));
+  }
   Session session(options);
   session.start(l2);
-  if (LatentGold* gold = session.latent_gold()) return train_rounds(options, session, *gold, l2);
-  Training training;
-  const Summary summary = session.solver().run(
-      {session.data().problem(), session.loss(), l2}, session.settings(), training,
-      [&](const Progress& progress, const Weights& theta) { return session.report(l2, progress, theta); });
-  const Progress& last = summary.history.back();
-  return session.finish(summary.status, summary.message, l2, {last.primal, last.dual, last.passes},
-                        training.theta);
+  LatentGold* gold = session.latent_gold();
+  const Path& path = gold ? session.run_rounds(*gold, l2)
+                          : session.run({l2, l2}, [](const PathPoint&, const std::string&) {});
+  return session.finish(path.message);
 }
 
 int train_path(const TrainingOptions& options, const PathOptions& path_options, bool print_table) {
@@ -133,22 +209,11 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
     std::fflush(stdout);
   };
   print(fmt::format("{:>12} {:>8} {:>8} {:>10} {:>14}  dev\n", "l2", "passes", "total", "gap", "primal"));
-  std::string headline;
-  const Path path = regularisation_path(
-      session.data().problem(), session.loss(), path_options, session.solver(), session.settings(),
-      [&](const Weights& theta) {
-        const Evaluation dev = session.data().evaluate_dev(theta);
-        headline = dev.headline;
-        return dev.badness;
-      },
-      [&](double l2, const Progress& progress, const Weights& theta) {
-        return session.report(l2, progress, theta);
-      },
-      [&](const PathPoint& point) {
-        print(fmt::format("{:>12.6g} {:>8.2f} {:>8.2f} {:>10.2e} {:>14.8g}  {}\n", point.l2,
-                          point.certificate.passes, point.total_passes, point.certificate.relative_gap(),
-                          point.certificate.primal, headline));
-      });
+  const Path& path = session.run(path_options, [&](const PathPoint& point, const std::string& headline) {
+    print(fmt::format("{:>12.6g} {:>8.2f} {:>8.2f} {:>10.2e} {:>14.8g}  {}\n", point.l2,
+                      point.certificate.passes, point.total_passes, point.certificate.relative_gap(),
+                      point.certificate.primal, headline));
+  });
   const PathPoint& best = path.points.at(path.best);
   std::string message = fmt::format("best of {} values: l2 {:.6g}, relative gap {:.2g}", path.points.size(),
                                     best.l2, best.certificate.relative_gap());
@@ -156,7 +221,7 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
     message +=
         fmt::format(" ({}: {} of {} values)", to_string(path.status), path.points.size(), values.size());
   }
-  return session.finish(path.status, message, best.l2, best.certificate, path.theta);
+  return session.finish(message);
 }
 
 }  // namespace espalier::cli

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
@@ -77,6 +79,22 @@ void TrainingOptions::check_outputs() const {
     if (!path.empty() && path != "-") OutputFile probe(path);
   }
   check_model_name(output);
+  if (checkpoint.empty()) return;
+  if (checkpoint == "-" || checkpoint == output) {
+    throw Error(fmt::format("--checkpoint {}: {}; expected a file of its own", checkpoint,
+                            checkpoint == "-" ? "standard output" : "that is where the model goes"));
+  }
+  check_model_name(checkpoint);
+  std::error_code ignored;
+  const bool exists = std::filesystem::exists(checkpoint, ignored);
+  if (exists && !resume) {
+    throw Error::in(checkpoint, "exists", "expected --resume to go on from it, or a name that is free");
+  }
+  if (!exists && resume) {
+    throw Error::in(checkpoint, "no such file",
+                    "expected the checkpoint of an interrupted run; one that ended has removed it");
+  }
+  if (!resume) OutputFile probe(checkpoint);
 }
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data() const {
@@ -90,6 +108,8 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
   if (!dev.empty()) json["dev"] = dev;
   json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
   if (seconds) json["seconds"] = *seconds;
+  if (!init.empty()) json["init"] = init;
+  if (resume) json["resume"] = checkpoint;
   json.update({{"seed", seed},
                {"threads", threads},
                {"sampling", sampling},
@@ -98,6 +118,23 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"report_every", report_every}});
   task_command(task).describe(*this, json);
   return json;
+}
+
+void add_checkpoint_options(CLI::App& command, TrainingOptions& options) {
+  CLI::Option* checkpoint = command.add_option(
+      "--checkpoint", options.checkpoint,
+      "keep what an interrupted run needs in this file, until the model is trained and saved");
+  command
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "seconds at least between two checkpoints; written at reports")
+      ->capture_default_str()
+      ->check(number_from_zero())
+      ->needs(checkpoint);
+  command
+      .add_flag(
+          "--resume", options.resume,
+          "go on from --checkpoint: the same command again, with --passes, --seconds or --gap as you like")
+      ->needs(checkpoint);
 }
 
 void add_path_options(CLI::App& command, PathOptions& options) {

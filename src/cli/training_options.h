@@ -16,17 +16,19 @@
 
 namespace espalier::cli {
 
-// What `train` and `path` have in common, as it was typed.
+// What `train`, `path` and `cross-validate` have in common, as it was typed.
 struct TrainingOptions {
   std::string task, train, dev, output, log;
+  std::string init, checkpoint;
   std::string loss = "crf", solver = "eg";
   std::string sampling = "gap", step = "auto", start = "gold";
   double gap = 1e-3, passes = 1000, report_every = 5;
   std::optional<double> seconds;
   std::uint64_t seed = 1;
   std::size_t threads = 1;
-  bool quiet = false;
-  ClassifyOptions classify;  // each task looks at its own
+  bool quiet = false, resume = false;
+  double checkpoint_every = 60;  // seconds
+  ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
   CccpOptions outer;  // where gold outputs are not all known
 
@@ -44,7 +46,10 @@ struct TrainingOptions {
   nlohmann::ordered_json to_json() const;
 };
 
-// The options of the l2 sequence, for `path` and for `train --l2 auto`.
+// The options of interrupted runs, for `train` and `path`.
+void add_checkpoint_options(CLI::App& command, TrainingOptions& options);
+
+// The options of the l2 sequence, for `path`, `cross-validate` and `train --l2 auto`.
 void add_path_options(CLI::App& command, PathOptions& options);
 
 }  // namespace espalier::cli

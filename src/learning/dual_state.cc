@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "espalier/base/error.h"
+
 namespace espalier {
 
 DualState::DualState(const Problem& problem) : examples_(problem.size() + 1) {
@@ -23,6 +25,33 @@ void DualState::start_near_gold(const Problem& problem, float kappa) {
     curvature(i) = 0;
     refresh(problem, i, ws);
   }
+}
+
+void DualState::start_at(const Problem& problem, const Weights& theta, double beta, double gamma) {
+  Workspace ws;
+  for (std::size_t i = 0; i < size(); ++i) {
+    problem.score(i, theta, static_cast<float>(beta), s(i), ws);
+    if (gamma != 0) problem.add_cost(i, static_cast<float>(beta * gamma), s(i));
+    curvature(i) = 0;
+    refresh(problem, i, ws);
+  }
+}
+
+void DualState::restore(const Problem& problem, In all_scores, In all_curvatures) {
+  ESPALIER_EXPECT(all_scores.size() == scores_.size() && all_curvatures.size() == size());
+  std::copy(all_scores.begin(), all_scores.end(), scores_.begin());
+  Workspace ws;
+  for (std::size_t i = 0; i < size(); ++i) {
+    curvature(i) = all_curvatures[i];
+    refresh(problem, i, ws);
+  }
+}
+
+std::vector<float> DualState::curvatures() const {
+  std::vector<float> all;
+  all.reserve(size());
+  for (std::size_t i = 0; i < size(); ++i) all.push_back(examples_[i].curvature);
+  return all;
 }
 
 void DualState::refresh(const Problem& problem, std::size_t i, Workspace& ws) {

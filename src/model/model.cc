@@ -78,6 +78,9 @@ void save_model(const std::string& path, const ModelInfo& info, const TrainingSe
 
 Model::Model(const std::string& path) : path_(path), file_(path) {
   // The checksums hold, so whatever is wrong below was written that way: a file made by hand, or by another program.
+  if (file_.has("checkpoint")) {
+    throw Error::in(path, "a checkpoint, which 'espalier train --resume' goes on from", "expected a model");
+  }
   try {
     settings_ = Json::parse(file_.section_bytes("model"));
     info_ = info_from(settings_, path);

@@ -24,46 +24,51 @@ std::vector<double> PathOptions::values() const {
 
 Path regularisation_path(const Problem& problem, const Loss& loss, const PathOptions& options,
                          const SolverEntry& solver, const SolverSettings& settings,
-                         const std::function<double(const Weights&)>& badness,
-                         const std::function<Control(double l2, const Progress&, const Weights&)>& observer,
+                         const std::function<double(const Weights&)>& badness, const PathObserver& observer,
                          const std::function<void(const PathPoint&)>& finished) {
   Path path;
-  Training training;
-  Progress before;  // passes and seconds of the values so far
-  for (const double l2 : options.values()) {
-    SolverSettings here = settings;
-    here.stopping.passes = settings.stopping.passes - before.passes;
-    here.stopping.seconds = settings.stopping.seconds - before.seconds;
+  continue_path(path, problem, loss, options, solver, settings, badness, observer, finished);
+  return path;
+}
+
+void continue_path(Path& path, const Problem& problem, const Loss& loss, const PathOptions& options,
+                   const SolverEntry& solver, const SolverSettings& settings,
+                   const std::function<double(const Weights&)>& badness, const PathObserver& observer,
+                   const std::function<void(const PathPoint&)>& finished) {
+  const std::vector<double> values = options.values();
+  SolverSettings here = settings;
+  if (path.training.dual) here.start = EgStart::warm;
+  for (std::size_t k = path.points.size(); k < values.size(); ++k) {
+    const double l2 = values[k];
+    here.stopping.passes = settings.stopping.passes - path.progress.passes;
+    here.stopping.seconds = settings.stopping.seconds - path.progress.seconds;
+    here.stopping.before = path.progress;
     const Summary summary =
-        solver.run({problem, loss, l2}, here, training, [&](const Progress& p, const Weights& theta) {
-          Progress total = p;
-          total.passes += before.passes;
-          total.seconds += before.seconds;
-          total.wall_seconds += before.wall_seconds;
-          return observer ? observer(l2, total, theta) : Control::go_on;
+        solver.run({problem, loss, l2}, here, path.training, [&](const Progress& p, const Weights& theta) {
+          path.progress = p;
+          return observer ? observer(l2, p, theta) : Control::go_on;
         });
+    here.start = settings.start;
     if (summary.history.empty()) break;
     const Progress& last = summary.history.back();
-    before.passes += last.passes;
-    before.seconds += last.seconds;
-    before.wall_seconds += last.wall_seconds;
+    const double passes_before = path.points.empty() ? 0 : path.points.back().total_passes;
 
     PathPoint point;
     point.l2 = l2;
-    point.certificate = {last.primal, last.dual, last.passes};
-    point.total_passes = before.passes;
-    point.badness = badness(training.theta);
+    point.certificate = {last.primal, last.dual, last.passes - passes_before};
+    point.total_passes = last.passes;
+    point.badness = badness(path.training.theta);
     point.status = summary.status;
     path.status = summary.status;
+    path.message = summary.message;
     path.points.push_back(point);
     if (path.points.size() == 1 || point.badness < path.points[path.best].badness) {
       path.best = path.points.size() - 1;
-      path.theta = training.theta;
+      path.theta = path.training.theta;
     }
     if (finished) finished(point);
     if (summary.status != Status::converged && summary.status != Status::stalled) break;
   }
-  return path;
 }
 
 }  // namespace espalier

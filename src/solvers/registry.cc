@@ -17,7 +17,8 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
   options.step = settings.step;
   // Duals of a maximum are saturated: what has no mass at one l2 takes longer to come back at the next than to be found
   // anew (a path of max-margin chains: 76 passes instead of 21 for its third value, 318 instead of 29 for its fourth).
-  options.start = training.dual && objective.loss.smooth() ? EgStart::warm : settings.start;
+  const bool warm = training.dual && (objective.loss.smooth() || settings.start == EgStart::warm);
+  options.start = warm ? EgStart::warm : settings.start;
   options.seed = settings.seed;
   options.threads = settings.threads;
   options.report_every = settings.report_every;
@@ -51,9 +52,9 @@ Summary run_sgd(const Objective& objective, const SolverSettings& settings, Trai
 }
 
 constexpr SolverEntry kSolvers[] = {
-    {"eg", "online exponentiated gradient on the dual; every loss, needs no learning rate", true, run_eg},
-    {"lbfgs", "L-BFGS on the primal; losses of finite beta", false, run_lbfgs},
-    {"sgd", "stochastic gradient descent on the primal; every loss, a loose certificate", true, run_sgd},
+    {"eg", "online exponentiated gradient on the dual; every loss, needs no learning rate", true, true, run_eg},
+    {"lbfgs", "L-BFGS on the primal; losses of finite beta", false, false, run_lbfgs},
+    {"sgd", "stochastic gradient descent on the primal; every loss, a loose certificate", true, false, run_sgd},
 };
 
 }  // namespace

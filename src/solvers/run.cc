@@ -31,7 +31,7 @@ void Run::resume() {
 }
 
 bool Run::exhausted(double passes) const {
-  if (rule_.tick) rule_.tick(passes);
+  if (rule_.tick) rule_.tick(rule_.before.passes + passes);
   return rule_.interrupted() || passes >= rule_.passes || seconds() >= rule_.seconds;
 }
 
@@ -39,9 +39,9 @@ bool Run::report(const Certificate& certificate, const Weights& theta) {
   ESPALIER_EXPECT(!running_);
   Progress progress;
   progress.epoch = static_cast<int>(summary_.history.size()) + 1;
-  progress.passes = certificate.passes;
-  progress.seconds = trained_;
-  progress.wall_seconds = since(started_);
+  progress.passes = rule_.before.passes + certificate.passes;
+  progress.seconds = rule_.before.seconds + trained_;
+  progress.wall_seconds = rule_.before.wall_seconds + since(started_);
   progress.primal = certificate.primal;
   progress.dual = certificate.dual;
   // Weak duality is an invariant; only rounding of the sums themselves may show.

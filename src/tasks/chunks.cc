@@ -123,7 +123,9 @@ Evaluation ChunkScores::evaluate() const {
   Evaluation result;
   result.rates["accuracy"] = share(correct_tokens_, tokens_);
   result.badness = 1 - share(correct_tokens_, tokens_);
-  result.headline = fmt::format("accuracy {:.2f} %", percent(correct_tokens_, tokens_));
+  result.metric = "accuracy %";
+  result.value = percent(correct_tokens_, tokens_);
+  result.headline = fmt::format("accuracy {:.2f} %", result.value);
   result.text =
       fmt::format("{} ({} of {} tokens)\nwhole sequences {:.2f} % ({} of {})\n", result.headline,
                   grouped(correct_tokens_), grouped(tokens_), percent(correct_sequences_, sequences_),
@@ -209,7 +211,9 @@ void ChunkScores::report_chunks(Evaluation& result) const {
   };
   add_row("all types", all);
   for (const auto& row : rows) add_row(label(row.first), row.second);
-  result.headline = fmt::format("F1 {:.2f} %", f1(all));
+  result.metric = "F1 %";
+  result.value = f1(all);
+  result.headline = fmt::format("F1 {:.2f} %", result.value);
   result.badness = 1 - result.rates["f1"].get<double>();
 }
 

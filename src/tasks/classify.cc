@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
 #include "espalier/base/text.h"
 #include "espalier/features/row_features.h"
 #include "espalier/learning/multiclass_problem.h"
@@ -21,17 +23,36 @@ std::string describe_sizes(const Dictionary& labels, const Dictionary& attribute
   return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
 }
 
-Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const Dictionary& labels,
-                    std::span<const float> costs) {
+// Those of the examples that `chosen` lists.
+Evaluation evaluate(const ClassifyExamples& examples, std::span<const std::uint32_t> chosen,
+                    WeightsView theta, const Dictionary& labels, std::span<const float> costs) {
   const Multiclass structure(labels.size());
   Confusion confusion(labels, costs);
   std::vector<double> s(labels.size());
   Workspace ws;
-  for (std::size_t i = 0; i < examples.labels.size(); ++i) {
+  for (const std::uint32_t i : chosen) {
     score_row(examples.rows.row(i), theta, 1.0, s);
     confusion.add(examples.labels[i], structure.decode(std::span<const double>(s), ws));
   }
   return confusion.evaluate();
+}
+
+Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const Dictionary& labels,
+                    std::span<const float> costs) {
+  std::vector<std::uint32_t> all(examples.labels.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return evaluate(examples, all, theta, labels, costs);
+}
+
+struct WeightPlace {
+  std::uint32_t row, column;
+};
+std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& attributes,
+                                      const Dictionary& labels) {
+  if (!name.before.empty()) return std::nullopt;
+  const auto attribute = attributes.find(name.attribute), label = labels.find(name.label);
+  if (!attribute || !label) return std::nullopt;
+  return WeightPlace{*attribute, *label};
 }
 
 class ClassifyTrainingSet final : public TrainingSet {
@@ -75,6 +96,21 @@ class ClassifyTrainingSet final : public TrainingSet {
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(dev_, theta, labels_, costs_);
+  }
+  Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
+    return evaluate(train_, examples, theta, labels_, costs_);
+  }
+
+  float* find_weight(const WeightName& name, Weights& theta) const override {
+    const auto place = find_place(name, attributes_, labels_);
+    return place ? theta.row(place->row) + place->column : nullptr;
+  }
+  const Dictionary& labels() const override { return labels_; }
+  const Dictionary& attributes() const override { return attributes_; }
+  std::uint64_t fingerprint() const override {
+    Fingerprint fingerprint;
+    add_rows(train_.rows, fingerprint);
+    return fingerprint.value();
   }
 
  private:
@@ -167,15 +203,21 @@ class ClassifyPredictor final : public Predictor {
     return text;
   }
 
-  std::string all_weights() const override {
-    std::string text;
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
     for (std::uint32_t a = 0; a < attributes_.size(); ++a) {
       for (std::uint32_t y = 0; y < labels_.size(); ++y) {
-        text += fmt::format("{}\t{}\t{}\n", attributes_.name(a), labels_.name(y), weight(a, y));
+        visit({attributes_.name(a), {}, labels_.name(y)}, weight(a, y));
       }
     }
-    return text;
   }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = find_place(name, attributes_, labels_);
+    if (!place) return std::nullopt;
+    return weight(place->row, place->column);
+  }
+  const Dictionary& labels() const override { return labels_; }
+  const Dictionary& attributes() const override { return attributes_; }
 
  private:
   float weight(std::uint32_t attribute, std::uint32_t label) const { return theta_.row(attribute)[label]; }

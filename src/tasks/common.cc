@@ -2,6 +2,17 @@
 
 namespace espalier {
 
+void add_rows(const SparseRows& rows, Fingerprint& fingerprint) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const SparseRows::Row row = rows.row(i);
+    fingerprint.add_list(row.ids);
+    // Whether values that are all 1 are stored depends on the other rows.
+    const bool plain =
+        std::all_of(row.values.begin(), row.values.end(), [](float value) { return value == 1; });
+    fingerprint.add_list(plain ? std::span<const float>() : row.values);
+  }
+}
+
 void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections) {
   sections.arrays.emplace_back(name + ".bytes", as_bytes(dictionary.bytes()));
   sections.arrays.emplace_back(name + ".offsets", as_bytes(dictionary.offsets()));

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
 #include "espalier/features/dictionary.h"
+#include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
@@ -32,6 +34,9 @@ std::span<const T> as_array(std::string_view bytes, std::string_view name, const
   }
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
 }
+
+// The ids and values of all rows.
+void add_rows(const SparseRows& rows, Fingerprint& fingerprint);
 
 void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections);
 Dictionary load_dictionary(const std::string& name, const StoredTask& stored);

@@ -36,11 +36,15 @@ Evaluation Confusion::evaluate() const {
   Evaluation result;
   result.rates["error"] = error;
   result.badness = error;
+  result.metric = "error %";
+  result.value = 100 * error;
   result.headline = fmt::format("error {:.2f} %", 100 * error);
   result.text = fmt::format("{} ({} of {})\n", result.headline, grouped(errors), grouped(total));
   if (!costs_.empty()) {
     result.rates["cost"] = rate(cost);
     result.badness = rate(cost);
+    result.metric = "cost";
+    result.value = rate(cost);
     result.headline += fmt::format(", cost {:.4f}", rate(cost));
     result.text += fmt::format("mean cost {:.4f}\n", rate(cost));
   }

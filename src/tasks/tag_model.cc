@@ -78,6 +78,35 @@ std::optional<ChainConstraints> load_constraints(const StoredTask& stored, std::
 
 }  // namespace
 
+std::optional<WeightPlace> TagModel::find_weight(const WeightName& name) const {
+  std::vector<std::uint32_t> in_a_row;
+  for (const std::string_view before : name.before) {
+    const auto label = dictionaries.labels.find(before);
+    if (!label) return std::nullopt;
+    in_a_row.push_back(*label);
+  }
+  const auto label = dictionaries.labels.find(name.label);
+  if (!label) return std::nullopt;
+  in_a_row.push_back(*label);
+
+  const ChainShape shape = this->shape();
+  if (in_a_row.size() == 1) {
+    const auto attribute = dictionaries.attributes.find(name.attribute);
+    return attribute ? shape.token_weight(*attribute, *label) : std::nullopt;
+  }
+  const auto attribute = dictionaries.transitions.find(name.attribute);
+  if (in_a_row.size() == 2 && shape.has_tables()) {
+    return attribute ? shape.step_weight(*attribute, in_a_row[0], *label) : std::nullopt;
+  }
+  if (!shape.ngrams || name.attribute != ngram_attribute()) return std::nullopt;
+  const auto ngram = shape.ngrams->find(in_a_row);
+  return ngram ? std::optional(shape.ngram_weight(*ngram)) : std::nullopt;
+}
+
+std::string_view TagModel::ngram_attribute() const {
+  return dictionaries.transitions.size() == 1 ? dictionaries.transitions.name(0) : kTiedTransition;
+}
+
 std::string TagModel::describe() const {
   return fmt::format("{} labels, {} attributes", grouped(dictionaries.labels.size()),
                      grouped(dictionaries.attributes.size()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -22,6 +23,10 @@ struct TagModel {
   // For chains, which refer to them.
   const ChainConstraints* chain_constraints() const { return constraints ? &*constraints : nullptr; }
   ChainShape shape() const { return layout.shape(dictionaries); }
+  // Where its weights have the one of this name; nullopt where they do not.
+  std::optional<WeightPlace> find_weight(const WeightName& name) const;
+  // What the weights of n-grams go by.
+  std::string_view ngram_attribute() const;
   // "22 labels, 338,552 attributes"
   std::string describe() const;
 

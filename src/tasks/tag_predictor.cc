@@ -294,7 +294,17 @@ class TagPredictor final : public Predictor {
   std::string describe() const override { return model_.describe(); }
 
   std::string strongest(std::size_t top) const override { return describe_strongest(model_, theta_, top); }
-  std::string all_weights() const override { return describe_all(model_, theta_); }
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    espalier::for_each_weight(model_, theta_, visit);
+  }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = model_.find_weight(name);
+    if (!place) return std::nullopt;
+    return theta_.at(*place);
+  }
+  const Dictionary& labels() const override { return model_.dictionaries.labels; }
+  const Dictionary& attributes() const override { return model_.dictionaries.attributes; }
 
  private:
   // Attributes of one format mean nothing in the other.

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
 #include "espalier/base/input.h"
 #include "espalier/base/text.h"
 #include "espalier/features/templates.h"
@@ -12,6 +13,7 @@
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
+#include "tasks/common.h"
 #include "tasks/label_constraints.h"
 #include "tasks/tag_gold.h"
 #include "tasks/tag_model.h"
@@ -173,6 +175,23 @@ class TagTrainingSet final : public TrainingSet {
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(*dev_, model_.input, theta);
   }
+  Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override;
+
+  float* find_weight(const WeightName& name, Weights& theta) const override {
+    const auto place = model_.find_weight(name);
+    return place ? theta.row(place->row) + place->column : nullptr;
+  }
+  const Dictionary& labels() const override { return model_.dictionaries.labels; }
+  const Dictionary& attributes() const override { return model_.dictionaries.attributes; }
+  std::uint64_t fingerprint() const override {
+    Fingerprint fingerprint;
+    const Sequences& sequences = train_.sequences;
+    fingerprint.add_list(std::span<const std::size_t>(sequences.offsets));
+    fingerprint.add_list(std::span<const std::uint32_t>(sequences.transition_of));
+    add_rows(sequences.tokens, fingerprint);
+    add_rows(sequences.transitions, fingerprint);
+    return fingerprint.value();
+  }
 
  private:
   // Leaves out sequences that training cannot use, or refuses them.
@@ -208,6 +227,30 @@ class TagTrainingSet final : public TrainingSet {
   std::unique_ptr<ChainLatentGold> latent_;
   std::unique_ptr<DevSet> dev_;
 };
+
+Evaluation TagTrainingSet::evaluate_examples(const Weights& theta,
+                                             std::span<const std::uint32_t> examples) const {
+  ChunkScores scores;
+  std::vector<float> s;
+  std::vector<std::uint32_t> best;
+  std::vector<std::string_view> gold, predicted;
+  Workspace ws;
+  for (const std::uint32_t i : examples) {
+    s.resize(problem_->num_statistics(i));
+    problem_->score(i, theta, 1.0f, s, ws);
+    const std::size_t length = train_.sequences.length(i);
+    best.resize(length);
+    problem_->examples().structure(i).decode_into(std::span<const float>(s), best, ws);
+    gold.clear();
+    predicted.clear();
+    for (std::size_t t = 0; t < length; ++t) {
+      gold.push_back(model_.dictionaries.labels.name(train_.labels[train_.sequences.offsets[i] + t]));
+      predicted.push_back(model_.dictionaries.labels.name(best[t]));
+    }
+    scores.add(gold, predicted);
+  }
+  return scores.evaluate();
+}
 
 }  // namespace
 

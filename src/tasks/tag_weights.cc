@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
+#include <vector>
 
 namespace espalier {
 namespace {
@@ -46,8 +46,9 @@ class Heaviest {
 }  // namespace
 
 void for_each_weight(const TagModel& model, WeightsView theta,
-                     const std::function<void(const TagWeight&)>& use) {
+                     const std::function<void(const WeightName& name, float weight)>& use) {
   const ChainShape shape = model.shape();
+  const TagDictionaries& names = model.dictionaries;
   const auto num_labels = static_cast<std::uint32_t>(shape.num_labels);
   // The numbers of the labels that an attribute goes with.
   const auto for_each_label = [](const ObservedPairs* pairs, std::size_t attribute, std::uint32_t all,
@@ -60,20 +61,23 @@ void for_each_weight(const TagModel& model, WeightsView theta,
   };
   for (std::uint32_t a = 0; a < shape.num_attributes; ++a) {
     for_each_label(shape.tokens.get(), a, num_labels, [&](std::uint32_t label) {
-      use({model.dictionaries.attributes.name(a), {&label, 1}, theta.at(*shape.token_weight(a, label))});
+      use({names.attributes.name(a), {}, names.labels.name(label)}, theta.at(*shape.token_weight(a, label)));
     });
   }
   for (std::uint32_t a = 0; shape.has_tables() && a < shape.num_transition_attributes; ++a) {
     for_each_label(shape.steps.get(), a, num_labels * num_labels, [&](std::uint32_t pair) {
-      const std::uint32_t labels[] = {pair / num_labels, pair % num_labels};
-      use({model.dictionaries.transitions.name(a), labels,
-           theta.at(*shape.step_weight(a, labels[0], labels[1]))});
+      const std::uint32_t first = pair / num_labels, second = pair % num_labels;
+      const std::string_view before = names.labels.name(first);
+      use({names.transitions.name(a), {&before, 1}, names.labels.name(second)},
+          theta.at(*shape.step_weight(a, first, second)));
     });
   }
-  const std::string_view name =
-      model.dictionaries.transitions.size() == 1 ? model.dictionaries.transitions.name(0) : kTiedTransition;
+  std::vector<std::string_view> before;
   for (std::size_t k = 0; k < shape.num_ngrams(); ++k) {
-    use({name, shape.ngrams->ngram(k), theta.at(shape.ngram_weight(k))});
+    const auto labels = shape.ngrams->ngram(k);
+    before.clear();
+    for (const std::uint32_t label : labels.first(labels.size() - 1)) before.push_back(names.labels.name(label));
+    use({model.ngram_attribute(), before, names.labels.name(labels.back())}, theta.at(shape.ngram_weight(k)));
   }
 }
 
@@ -84,16 +88,17 @@ std::string describe_strongest(const TagModel& model, WeightsView theta, std::si
   bool several = false;
   // Where all steps are alike, the name of what they have in common says nothing.
   const bool alike = model.dictionaries.transitions.size() <= 1 || !model.shape().has_tables();
-  for_each_weight(model, theta, [&](const TagWeight& one) {
-    if (one.labels.size() == 1) {
-      of_label[one.labels[0]].offer(one.weight, [&] { return std::string(one.attribute); });
+  for_each_weight(model, theta, [&](const WeightName& name, float weight) {
+    if (name.before.empty()) {
+      of_label[*labels.find(name.label)].offer(weight, [&] { return std::string(name.attribute); });
       return;
     }
     several = true;
-    of_several.offer(one.weight, [&] {
-      std::string text(labels.name(one.labels[0]));
-      for (const std::uint32_t label : one.labels.subspan(1)) text.append(" -> ").append(labels.name(label));
-      if (!alike) text.append("  ").append(one.attribute);
+    of_several.offer(weight, [&] {
+      std::string text;
+      for (const std::string_view label : name.before) text.append(label).append(" -> ");
+      text += name.label;
+      if (!alike) text.append("  ").append(name.attribute);
       return text;
     });
   });
@@ -105,18 +110,6 @@ std::string describe_strongest(const TagModel& model, WeightsView theta, std::si
   if (!several) return text;
   text += "transitions\n";
   of_several.append(text);
-  return text;
-}
-
-std::string describe_all(const TagModel& model, WeightsView theta) {
-  std::string text;
-  const auto out = std::back_inserter(text);
-  for_each_weight(model, theta, [&](const TagWeight& one) {
-    text += one.attribute;
-    for (const std::uint32_t label : one.labels)
-      text.append("\t").append(model.dictionaries.labels.name(label));
-    fmt::format_to(out, "\t{}\n", one.weight);
-  });
   return text;
 }
 

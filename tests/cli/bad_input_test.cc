@@ -345,9 +345,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
         BadInput{
             "NoCommand", "",
-            "no command; expected train, predict, eval, path, show, demo or generate; see 'espalier --help'"},
+            "no command; expected train, predict, eval, path, cross-validate, show, demo or generate; see 'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm",
-                 "'trane' is no command; expected train, predict, eval, path, show, demo or generate; see "
+                 "'trane' is no command; expected train, predict, eval, path, cross-validate, show, demo or generate; see "
                  "'espalier "
                  "--help'"},
         BadInput{"NoTask", "train", "no task; expected tag or classify; see 'espalier train --help'"},

@@ -20,18 +20,20 @@ TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                          ::testing::Values("train", "train classify", "train tag", "path", "path classify",
-                                           "path tag", "predict", "eval", "show", "demo", "generate"),
+                                           "path tag", "cross-validate", "cross-validate classify",
+                                           "cross-validate tag", "predict", "eval", "show", "demo",
+                                           "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
-                           std::replace(name.begin(), name.end(), ' ', '_');
+                           for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
                            return name;
                          });
 
 using CliProgramTest = CliTest;
 
 TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
-  for (const std::string command :
-       {"", "train", "train tag", "path", "path tag", "predict", "eval", "show", "demo", "generate"}) {
+  for (const std::string command : {"", "train", "train tag", "path", "path tag", "cross-validate",
+                                    "cross-validate tag", "predict", "eval", "show", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
         << command;
@@ -40,7 +42,8 @@ TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
 
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
-  for (const char* command : {"train", "predict", "eval", "path", "show", "demo", "generate"}) {
+  for (const char* command :
+       {"train", "predict", "eval", "path", "cross-validate", "show", "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }

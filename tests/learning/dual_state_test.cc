@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -105,6 +106,38 @@ TEST(DualState, StartsForgetWhatWasThere) {
       EXPECT_EQ(dual.s(i)[k], 0);
       EXPECT_EQ(dual.mu(i)[k], fresh.mu(i)[k]);
     }
+  }
+}
+
+TEST(DualState, StartsAtTheDistributionsThatWeightsImply) {
+  const OwnedProblem owned = problem_with(true);
+  const Weights theta = test_support::random_weights(3, owned.problem.weight_shape());
+  DualState dual(owned.problem);
+  dual.curvature(0) = 5;
+  dual.start_at(owned.problem, theta, 2, 0.5);
+  EXPECT_EQ(dual.curvature(0), 0);
+  Workspace ws;
+  for (std::size_t i = 0; i < dual.size(); ++i) {
+    std::vector<double> s(7);
+    owned.problem.score(i, theta, 2.0, s, ws);
+    owned.problem.add_cost(i, 2 * 0.5, s);
+    for (std::size_t k = 0; k < 7; ++k) EXPECT_NEAR(dual.s(i)[k], s[k], 1e-5);
+    expect_consistent(dual, i);
+  }
+}
+
+TEST(DualState, IsRestoredFromScoresAndCurvatures) {
+  const OwnedProblem owned = problem_with(true);
+  DualState dual(owned.problem);
+  dual.start_near_gold(owned.problem, kKappa);
+  for (std::size_t i = 0; i < dual.size(); ++i) dual.curvature(i) = static_cast<float>(i);
+  DualState other(owned.problem);
+  other.restore(owned.problem, dual.scores(), dual.curvatures());
+  for (std::size_t i = 0; i < dual.size(); ++i) {
+    EXPECT_TRUE(std::equal(dual.s(i).begin(), dual.s(i).end(), other.s(i).begin()));
+    EXPECT_TRUE(std::equal(dual.mu(i).begin(), dual.mu(i).end(), other.mu(i).begin()));
+    EXPECT_EQ(dual.log_z(i), other.log_z(i));
+    EXPECT_EQ(other.curvature(i), static_cast<float>(i));
   }
 }
 

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "espalier/learning/certificate.h"
@@ -205,6 +207,53 @@ TEST(Path, PrimalSolversWorkToo) {
   for (std::size_t p = 0; p < by_eg.points.size(); ++p) {
     const double primal = by_eg.points[p].certificate.primal;
     EXPECT_NEAR(by_lbfgs.points[p].certificate.primal, primal, 1e-6 * primal);
+  }
+}
+
+// Stopped in its third value, a path goes on there, and its points are those of one that never stopped.
+TEST(Path, GoesOnWhereItWasStopped) {
+  const OwnedProblem owned(4);
+  const PathOptions options{8, 1, 0.5};
+  SolverSettings settings;
+  settings.stopping.gap = 1e-6;
+  settings.report_every = 0.5;
+  for (const std::string solver : {"eg", "lbfgs"}) {
+    const SolverEntry& entry = find_solver(solver, Loss::crf());
+    Path path, at_stop;
+    continue_path(path, owned.problem, Loss::crf(), options, entry, settings, squared_norm,
+                  [&](double l2, const Progress&, const Weights&) {
+                    if (l2 != 2) return Control::go_on;
+                    at_stop = path;
+                    return Control::stop;
+                  });
+    EXPECT_EQ(path.status, Status::stopped) << solver;
+    ASSERT_EQ(at_stop.points.size(), 2u) << solver;
+    EXPECT_GT(at_stop.progress.passes, at_stop.points[1].total_passes);
+
+    const double passes_at_stop = at_stop.progress.passes;
+    std::vector<double> passes;
+    continue_path(at_stop, owned.problem, Loss::crf(), options, entry, settings, squared_norm,
+                  [&](double, const Progress& progress, const Weights&) {
+                    passes.push_back(progress.passes);
+                    return Control::go_on;
+                  });
+    const Path whole =
+        regularisation_path(owned.problem, Loss::crf(), options, entry, settings, squared_norm);
+    EXPECT_EQ(at_stop.status, Status::converged);
+    EXPECT_EQ(at_stop.best, whole.best);
+    ASSERT_EQ(at_stop.points.size(), whole.points.size());
+    for (std::size_t k = 0; k < whole.points.size(); ++k) {
+      const Certificate &a = at_stop.points[k].certificate, &b = whole.points[k].certificate;
+      EXPECT_LE(a.dual, b.primal * (1 + 1e-12));
+      EXPECT_LE(b.dual, a.primal * (1 + 1e-12));
+      EXPECT_LE(a.relative_gap(), 1e-6);
+    }
+    EXPECT_TRUE(std::is_sorted(passes.begin(), passes.end()));
+    EXPECT_GE(passes.front(), passes_at_stop);
+    EXPECT_EQ(at_stop.points.back().total_passes, passes.back());
+    // What the third value took before the stop counts for it.
+    EXPECT_DOUBLE_EQ(at_stop.points[2].certificate.passes,
+                     at_stop.points[2].total_passes - at_stop.points[1].total_passes);
   }
 }
 

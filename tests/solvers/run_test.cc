@@ -115,6 +115,28 @@ TEST(Run, ExhaustedByPassesTimeOrInterrupt) {
   EXPECT_TRUE(SolverRun(no_time, nobody).exhausted(0));
 }
 
+TEST(Run, CountsOnFromWhatWasBefore) {
+  double ticked = 0;
+  Progress before;
+  before.passes = 7;
+  before.seconds = 100;
+  before.wall_seconds = 150;
+  const StoppingRule rule{.passes = 5, .tick = [&](double passes) { ticked = passes; }, .before = before};
+  const Observer nobody;
+  SolverRun run(rule, nobody);
+  EXPECT_FALSE(run.exhausted(4));  // limits are those of this run alone
+  EXPECT_EQ(ticked, 11);
+  run.pause();
+  EXPECT_TRUE(run.report({10, 5, 5}, {}));
+  const Summary summary = run.finish();
+  EXPECT_EQ(summary.status, Status::out_of_passes);
+  EXPECT_EQ(summary.message, "out of passes (--passes): relative gap 0.5 after 12.0 passes");
+  EXPECT_EQ(summary.history.back().passes, 12);
+  EXPECT_GE(summary.history.back().seconds, 100);
+  EXPECT_LT(summary.history.back().seconds, 150);
+  EXPECT_GE(summary.history.back().wall_seconds, 150);
+}
+
 TEST(Run, HistoryHasWhatTheObserverSaw) {
   const StoppingRule rule{.gap = 0};
   std::vector<Progress> seen;

@@ -21,7 +21,14 @@ class DualState {
   // Near the gold outputs: kappa nats behind them for each part that differs (Problem::add_near_gold).
   void start_near_gold(const Problem& problem, float kappa);
 
+  // The distributions that weights imply: s_i = beta(F_i'theta + gamma p_i), of a finite beta.
+  void start_at(const Problem& problem, const Weights& theta, double beta, double gamma);
+  // What scores() and curvatures() of another state of this problem said. Requires as many of them.
+  void restore(const Problem& problem, In all_scores, In all_curvatures);
+
   std::size_t size() const { return examples_.size() - 1; }
+  In scores() const { return scores_; }  // of all examples, one after the other
+  std::vector<float> curvatures() const;
   Out s(std::size_t i) { return {scores_.data() + examples_[i].offset, length(i)}; }
   In s(std::size_t i) const { return {scores_.data() + examples_[i].offset, length(i)}; }
   Out mu(std::size_t i) { return {marginals_.data() + examples_[i].offset, length(i)}; }

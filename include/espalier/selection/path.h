@@ -32,15 +32,28 @@ struct Path {
   std::size_t best = 0;  // the point of least badness; the first (largest l2) of equals
   Weights theta;         // its weights
   Status status = Status::not_run;
+  std::string message;  // how its last value ended
+  // Where it is: what the next value starts from, or this one goes on from, and what all of it took.
+  Training training;
+  Progress progress;
 };
+
+using PathObserver = std::function<Control(double l2, const Progress&, const Weights&)>;
 
 // The regularisation path (Collins et al. 2008, section 7.1.2): each l2 is optimised to the tolerance from the previous one's
 // duals, which w(u) keeps valid as they are. `badness` rates weights on held-out data. The observer sees passes and seconds that run on
 // over all values. A stop (observer or Ctrl-C) ends the path with the points so far, the last one at the gap it has.
-Path regularisation_path(
-    const Problem& problem, const Loss& loss, const PathOptions& options, const SolverEntry& solver,
-    const SolverSettings& settings, const std::function<double(const Weights&)>& badness,
-    const std::function<Control(double l2, const Progress&, const Weights&)>& observer = {},
-    const std::function<void(const PathPoint&)>& finished = {});
+Path regularisation_path(const Problem& problem, const Loss& loss, const PathOptions& options,
+                         const SolverEntry& solver, const SolverSettings& settings,
+                         const std::function<double(const Weights&)>& badness,
+                         const PathObserver& observer = {},
+                         const std::function<void(const PathPoint&)>& finished = {});
+
+// The same for a path that was begun: the values after its points, the first of them from where its training is. While it runs,
+// `path` is as it was at the last report, without the value that is being optimised: what a checkpoint keeps.
+void continue_path(Path& path, const Problem& problem, const Loss& loss, const PathOptions& options,
+                   const SolverEntry& solver, const SolverSettings& settings,
+                   const std::function<double(const Weights&)>& badness, const PathObserver& observer = {},
+                   const std::function<void(const PathPoint&)>& finished = {});
 
 }  // namespace espalier

@@ -27,7 +27,8 @@ struct SolverSettings {
   std::size_t threads = 1;
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
-  EgStart start = EgStart::gold;  // of a first run; one with duals at hand goes on from them
+  // Of a first run; one with duals at hand goes on from them, if the loss is smooth or this is `warm`.
+  EgStart start = EgStart::gold;
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
@@ -36,6 +37,7 @@ struct SolverSettings {
 struct SolverEntry {
   std::string_view name, summary;
   bool any_loss;  // false: finite beta only
+  bool dual;      // starts from duals, where there are some; else from weights
   Summary (*run)(const Objective&, const SolverSettings&, Training&, const Observer&);
 };
 

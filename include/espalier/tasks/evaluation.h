@@ -12,6 +12,8 @@ struct Evaluation {
   std::string text;               // what `eval` prints; ends with a newline
   std::string headline;           // "error 7.42 %", for progress lines and tables
   double badness = 0;             // what selection minimises
+  std::string metric;             // what that is to people: "F1 %", "error %"
+  double value = 0;               // in that unit
 };
 
 }  // namespace espalier

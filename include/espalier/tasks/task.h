@@ -1,12 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "espalier/features/dictionary.h"
 #include "espalier/learning/latent_gold.h"
 #include "espalier/learning/loss.h"
 #include "espalier/learning/problem.h"
@@ -31,6 +34,14 @@ struct StoredTask {
   std::string file;  // for messages
 };
 
+// One weight by its names, which mean the same in every model of a task: an attribute with a label, or, in a chain, with
+// the labels before it, the farthest first. The names are valid as long as their owner says.
+struct WeightName {
+  std::string_view attribute;
+  std::span<const std::string_view> before;  // none: an attribute of a token or an example
+  std::string_view label;
+};
+
 // Training data of some task, turned into a Problem.
 class TrainingSet {
  public:
@@ -47,6 +58,16 @@ class TrainingSet {
   virtual void read_dev(const std::string& path) = 0;
   // Requires read_dev().
   virtual Evaluation evaluate_dev(const Weights& theta) const = 0;
+  // How good weights are on some of the training examples: those that they were not trained on. Thread-safe.
+  virtual Evaluation evaluate_examples(const Weights& theta,
+                                       std::span<const std::uint32_t> examples) const = 0;
+
+  // Where theta has the weight of this name; nullptr where this data has no such weight.
+  virtual float* find_weight(const WeightName& name, Weights& theta) const = 0;
+  virtual const Dictionary& labels() const = 0;
+  virtual const Dictionary& attributes() const = 0;  // of tokens or examples
+  // XXH3 of the attributes and values of all examples. What they are called is in sections().
+  virtual std::uint64_t fingerprint() const = 0;
 };
 
 struct PredictOptions {
@@ -83,7 +104,16 @@ class Predictor {
   virtual std::string describe() const = 0;
   // The `top` heaviest features of each label, for people; every weight, for programs.
   virtual std::string strongest(std::size_t top) const = 0;
-  virtual std::string all_weights() const = 0;
+  std::string all_weights() const;
+
+  // Every weight, attributes of tokens or examples first; the labels of an attribute follow each other. The names are
+  // valid during the call.
+  virtual void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const = 0;
+  // nullopt where the model has no such weight.
+  virtual std::optional<float> find_weight(const WeightName& name) const = 0;
+  virtual const Dictionary& labels() const = 0;
+  virtual const Dictionary& attributes() const = 0;  // of tokens or examples
 };
 
 }  // namespace espalier

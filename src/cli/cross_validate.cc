@@ -1,0 +1,169 @@
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "cli/commands.h"
+#include "cli/display.h"
+#include "cli/interrupt.h"
+#include "cli/run_log.h"
+#include "cli/task_commands.h"
+#include "cli/validators.h"
+#include "espalier/base/error.h"
+#include "espalier/model/model.h"
+#include "espalier/selection/cross_validation.h"
+
+namespace espalier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments : TrainingOptions {
+  PathOptions path;
+  std::size_t folds = 5;
+};
+
+void print_table(const CrossValidation& result, const std::string& metric) {
+  std::string table =
+      fmt::format("{:>12} {:>6} {:>9} {:>12} {:>10}\n", "l2", "folds", "passes", metric, "deviation");
+  for (std::size_t k = 0; k < result.values.size(); ++k) {
+    const CrossValidatedValue& value = result.values[k];
+    table += fmt::format("{:>12.6g} {:>6} {:>9.2f} {:>12.4f} {:>10.4f}", value.l2, value.folds, value.passes,
+                         value.mean, value.deviation);
+    if (k == result.best) table += "  best";
+    if (k == result.simplest && k != result.best) table += "  within one standard error";
+    table += '\n';
+  }
+  std::fputs(table.c_str(), stdout);  // main looks whether it could be written
+}
+
+Json to_json(const CrossValidatedValue& value, const std::string& metric) {
+  return {{"l2", value.l2},   {"folds", value.folds}, {"passes", value.passes},
+          {"metric", metric}, {"mean", value.mean},   {"deviation", value.deviation}};
+}
+
+// On all of the data, at the value chosen. Returns how that ended.
+std::string train_all(const Arguments& arguments, const TrainingSet& data, const SolverEntry& solver,
+                      const SolverSettings& settings, double l2, Display& display) {
+  const Loss loss = arguments.checked_loss();
+  Training training;
+  const Summary summary = solver.run({data.problem(), loss, l2}, settings, training,
+                                     [&](const Progress& progress, const Weights&) {
+                                       display.report(progress, "");
+                                       return Control::go_on;
+                                     });
+  if (summary.status == Status::failed) {
+    throw Error(summary.message + "; expected finite numbers: check the data's values and l2");
+  }
+  const Progress& last = summary.history.back();
+  save_model(arguments.output,
+             {arguments.task, loss, l2, arguments.solver, {last.primal, last.dual, last.passes}}, data,
+             training.theta);
+  return summary.message;
+}
+
+int run_cross_validation(const Arguments& arguments) {
+  if (arguments.output == "-") {
+    throw Error("--output -: standard output is where the table goes; expected the name of a file");
+  }
+  const std::vector<double> l2 = arguments.path.values();
+  const Loss loss = arguments.checked_loss();
+  const SolverEntry& solver = arguments.checked_solver();
+  SolverSettings settings = arguments.checked_settings();
+  arguments.check_outputs();
+  InterruptGuard interrupt;
+  const auto data = arguments.read_data();
+  const auto folds = make_folds(data->problem().size(), arguments.folds, arguments.seed);
+  Display display(arguments.gap, arguments.quiet);
+  display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
+                           data->describe()));
+  RunLog log(arguments.log);
+  Json start = arguments.to_json();
+  start["folds"] = arguments.folds;
+  start["l2"] = l2;
+  log.start(start, false);
+
+  settings.stopping.stop = interrupt.flag();
+  settings.threads = 1;
+  std::mutex display_mutex;
+  settings.stopping.tick = [&](double passes) {
+    const std::lock_guard lock(display_mutex);
+    display.tick(passes);
+  };
+  std::vector<Evaluation> last(folds.size());  // of the value that a fold was at
+  const CrossValidation result = cross_validate(
+      data->problem(), loss, arguments.path, solver, settings, folds, arguments.threads,
+      [&](std::size_t fold, const Weights& theta) {
+        last[fold] = data->evaluate_examples(theta, folds[fold]);
+        return HeldOutScore{last[fold].badness, last[fold].value};
+      },
+      [&](std::size_t fold, const PathPoint& point, const Progress& progress) {
+        const std::lock_guard lock(display_mutex);
+        display.note(fmt::format("fold {}  l2 {:<10.6g} pass {:>7.2f}  gap {:.2e}  {}", fold + 1, point.l2,
+                                 point.total_passes, point.certificate.relative_gap(), last[fold].headline));
+        log.progress(arguments.solver, point.l2, progress, last[fold].rates, {{"fold", fold + 1}});
+      });
+  if (result.status == Status::failed) {
+    throw Error(
+        "failed: an objective is not finite; expected finite numbers: check the data's values and l2");
+  }
+  const std::string& metric = last.front().metric;
+  if (!result.values.empty()) print_table(result, metric);
+
+  Json outcome{{"status", to_string(result.status)}};
+  for (const CrossValidatedValue& value : result.values) outcome["values"].push_back(to_json(value, metric));
+  std::string message = result.values.empty()
+                            ? "stopped before the first value of l2 was done"
+                            : fmt::format("{} of {} values in {} folds: best l2 {:.6g}", result.values.size(),
+                                          l2.size(), folds.size(), result.values[result.best].l2);
+  if (interrupt.interrupted()) {
+    message += " so far";
+    if (!arguments.output.empty()) message += "; no model, since not all folds were done";
+  } else {
+    const double best = result.values.at(result.best).l2;
+    outcome["l2"] = best;
+    if (!arguments.output.empty()) {
+      message += "; all data: " + train_all(arguments, *data, solver, settings, best, display) + "; saved " +
+                 arguments.output;
+      outcome["model"] = arguments.output;
+    }
+  }
+  outcome["message"] = message;
+  log.end(outcome);
+  display.note(message);
+  return interrupt.interrupted() ? kInterrupted : kSuccess;
+}
+
+}  // namespace
+
+void add_cross_validate(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand(
+      "cross-validate", "choose l2 without held-out data: train on all folds but one, evaluate on that one");
+  command->footer(
+      "Examples:\n"
+      "  espalier cross-validate tag train.txt -o model.esp\n"
+      "  espalier cross-validate classify train.svm --folds 10 --threads 2");
+  add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
+                                             const std::shared_ptr<Arguments>& arguments) {
+    subcommand.remove_option(subcommand.get_option("--dev"));
+    subcommand.get_option("--threads")->description("folds to train at the same time");
+    subcommand.add_option("--folds", arguments->folds, "parts that are held out, one after the other")
+        ->capture_default_str()
+        ->check(whole_number_from(2));
+    subcommand.add_option("-o,--output", arguments->output,
+                          "then train on all data with the best l2, and save");
+    add_path_options(subcommand, arguments->path);
+    subcommand.footer(fmt::format(
+        "Examples:\n"
+        "  espalier cross-validate {0} train.txt\n"
+        "  espalier cross-validate {0} train.txt --folds 10 --l2-max 100 --l2-min 0.1 --threads 2 -o "
+        "model.esp\n"
+        "Prints a line for each l2: the folds that got to it, their passes, mean and standard deviation "
+        "over\n"
+        "folds of the quality on what was held out. --passes and --seconds are limits of each fold.",
+        task.name));
+    subcommand.callback(
+        [arguments, &action] { action = [arguments] { return run_cross_validation(*arguments); }; });
+  });
+}
+
+}  // namespace espalier::cli

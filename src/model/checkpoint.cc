@@ -1,0 +1,193 @@
+#include "espalier/model/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
+#include "espalier/model/model_file.h"
+
+namespace espalier {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kHash = "xxh3:";
+constexpr const char* kAnew = "start the run anew, without --resume";
+
+std::string hash_text(const Fingerprint& fingerprint) {
+  return fmt::format("{}{:016x}", kHash, fingerprint.value());
+}
+
+// Everything of the examples but their features: structure, gold outputs, costs and weights.
+void add_examples(const Problem& problem, Fingerprint& fingerprint) {
+  std::vector<float> statistics;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const double numbers[] = {problem.weight(i), problem.cost_offset(i)};
+    fingerprint.add_list(std::span<const double>(numbers));
+    statistics.assign(problem.num_statistics(i), 0.0f);
+    problem.add_gold(i, 1.0f, statistics);
+    fingerprint.add_list(std::span<const float>(statistics));
+    std::fill(statistics.begin(), statistics.end(), 0.0f);
+    problem.add_cost(i, 1.0f, statistics);
+    fingerprint.add_list(std::span<const float>(statistics));
+  }
+}
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+bool is_hash(const Json& value) {
+  return value.is_string() && value.get_ref<const std::string&>().starts_with(kHash);
+}
+
+void check_identity(const std::string& file, const Json& found, const Json& expected) {
+  for (const auto& item : expected.items()) {
+    const std::string& key = item.key();
+    if (found.contains(key) && found.at(key) == item.value()) continue;
+    if (is_hash(item.value())) {
+      throw Error::in(file, fmt::format("a checkpoint of a run with other {}", key),
+                      "expected those of this run");
+    }
+    const std::string before =
+        found.contains(key) ? fmt::format("with {} {}", key, value_text(found.at(key))) : "without " + key;
+    throw Error::in(file, fmt::format("a checkpoint of a run {}", before),
+                    fmt::format("expected {} {}, as this one has", key, value_text(item.value())));
+  }
+  for (const auto& item : found.items()) {
+    if (expected.contains(item.key())) continue;
+    throw Error::in(file, fmt::format("a checkpoint of a run with {}", item.key()),
+                    "expected one without it, as this one");
+  }
+}
+
+Json to_json(const PathPoint& point, const std::string& headline) {
+  return {{"l2", point.l2},
+          {"primal", point.certificate.primal},
+          {"dual", point.certificate.dual},
+          {"passes", point.certificate.passes},
+          {"total_passes", point.total_passes},
+          {"badness", point.badness},
+          {"headline", headline}};
+}
+
+PathPoint point_from(const Json& json) {
+  PathPoint point;
+  point.l2 = json.at("l2").get<double>();
+  point.certificate = {json.at("primal").get<double>(), json.at("dual").get<double>(),
+                       json.at("passes").get<double>()};
+  point.total_passes = json.at("total_passes").get<double>();
+  point.badness = json.at("badness").get<double>();
+  point.status = Status::converged;
+  return point;
+}
+
+Weights weights_from(const ModelFile& file, std::string_view section, const Problem& problem) {
+  Weights theta(problem.weight_shape());
+  const auto stored = file.section<float>(section);
+  if (stored.size() != theta.values().size()) {
+    throw Error::in(file.path(), fmt::format("{} weights", stored.size()),
+                    fmt::format("expected {}; {}", theta.values().size(), kAnew));
+  }
+  std::copy(stored.begin(), stored.end(), theta.values().begin());
+  return theta;
+}
+
+DualState duals_from(const ModelFile& file, const Problem& problem) {
+  DualState dual(problem);
+  const auto scores = file.section<float>("scores"), curvatures = file.section<float>("curvatures");
+  if (scores.size() != dual.scores().size() || curvatures.size() != dual.size()) {
+    throw Error::in(file.path(), fmt::format("{} scores of {} examples", scores.size(), curvatures.size()),
+                    fmt::format("expected {} of {}; {}", dual.scores().size(), dual.size(), kAnew));
+  }
+  dual.restore(problem, scores, curvatures);
+  return dual;
+}
+
+}  // namespace
+
+Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std::string_view solver) {
+  const TaskSections sections = data.sections();
+  Json identity{{"task", data.task()}, {"loss", loss.name()}, {"l2", l2}, {"solver", solver}};
+  identity.update(sections.settings);
+  Fingerprint examples;
+  for (const auto& [name, bytes] : sections.arrays) {
+    // The parts of dictionaries have a dot in their names. Dictionaries come from the training data alone.
+    if (name.find('.') != std::string::npos) {
+      examples.add_list(std::span<const char>(bytes));
+    } else {
+      Fingerprint array;
+      array.add_bytes(bytes);
+      identity[name] = hash_text(array);
+    }
+  }
+  add_examples(data.problem(), examples);
+  const std::uint64_t features = data.fingerprint();
+  examples.add_list(std::span<const std::uint64_t>(&features, 1));
+  identity["training data"] = hash_text(examples);
+  return identity;
+}
+
+void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint) {
+  const Path& path = checkpoint.path;
+  Json state{{"identity", identity},
+             {"passes", path.progress.passes},
+             {"seconds", path.progress.seconds},
+             {"wall_seconds", path.progress.wall_seconds},
+             {"best", path.best},
+             {"points", Json::array()}};
+  for (std::size_t k = 0; k < path.points.size(); ++k) {
+    state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
+  }
+  const std::string text = state.dump(-1, ' ', false, Json::error_handler_t::replace);
+  ModelFileWriter writer;
+  writer.add_bytes("checkpoint", text);
+  std::vector<float> curvatures;
+  if (path.training.dual) {
+    curvatures = path.training.dual->curvatures();
+    writer.add("scores", path.training.dual->scores());
+    writer.add("curvatures", std::span<const float>(curvatures));
+  } else {
+    writer.add("weights", path.training.theta.values());
+  }
+  if (!path.points.empty()) writer.add("best", path.theta.values());
+  writer.write(file);
+}
+
+Checkpoint load_checkpoint(const std::string& name, const Json& identity, const Problem& problem) {
+  const ModelFile file(name);
+  if (!file.has("checkpoint")) {
+    throw Error::in(name, "a model", "expected the checkpoint of an interrupted run");
+  }
+  Checkpoint checkpoint;
+  Path& path = checkpoint.path;
+  try {
+    const Json state = Json::parse(file.section_bytes("checkpoint"));
+    check_identity(name, state.at("identity"), identity);
+    path.progress.passes = state.at("passes").get<double>();
+    path.progress.seconds = state.at("seconds").get<double>();
+    path.progress.wall_seconds = state.at("wall_seconds").get<double>();
+    path.best = state.at("best").get<std::size_t>();
+    for (const Json& point : state.at("points")) {
+      path.points.push_back(point_from(point));
+      checkpoint.headlines.push_back(point.at("headline").get<std::string>());
+    }
+    if (!path.points.empty() && path.best >= path.points.size()) {
+      throw Error::in(name, fmt::format("value {} as the best of {}", path.best, path.points.size()), kAnew);
+    }
+  } catch (const nlohmann::json::exception& e) {
+    throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), kAnew);
+  }
+  if (file.has("scores")) {
+    path.training.dual = duals_from(file, problem);
+  } else {
+    path.training.theta = weights_from(file, "weights", problem);
+  }
+  if (!path.points.empty()) path.theta = weights_from(file, "best", problem);
+  return checkpoint;
+}
+
+}  // namespace espalier

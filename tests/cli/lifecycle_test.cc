@@ -1,0 +1,366 @@
+// Runs that are interrupted and resumed, runs that start from a model, cross-validation, and what differs between models.
+
+#include <signal.h>
+
+#include <map>
+
+#include "cli/cli_test.h"
+
+namespace espalier::testing {
+namespace {
+
+class CliLifecycleTest : public CliTest {
+ protected:
+  void SetUp() override {
+    succeed("generate tag -n 150 --seed 1 -o train.txt");
+    succeed("generate tag -n 50 --seed 2 -o dev.txt");
+  }
+  Json certificate(const std::string& model) const {
+    return json("show " + model + " --json").at("certificate");
+  }
+  // Two certificates enclose one optimum.
+  static void expect_same_optimum(const Json& a, const Json& b) {
+    EXPECT_LE(a.at("dual").get<double>(), b.at("primal").get<double>());
+    EXPECT_LE(b.at("dual").get<double>(), a.at("primal").get<double>());
+  }
+  std::string error(const std::string& arguments) const {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_EQ(outcome.out, "");
+    const std::vector<std::string> all = lines(outcome.err);
+    return all.empty() ? "" : all.back();
+  }
+};
+
+using CliCheckpointTest = CliLifecycleTest;
+
+TEST_F(CliCheckpointTest, ResumedRunsReachTheSameOptimum) {
+  for (const std::string how : {"eg", "lbfgs", "eg --loss svm --l2 16"}) {
+    const std::string command = "train tag train.txt --gap 5e-3 --solver " + how;
+    succeed(command + " -o whole.esp");
+    const Outcome first = run(command + " -o model.esp --checkpoint run.ckpt --log run.jsonl --passes 6");
+    EXPECT_EQ(first.status, 0);
+    EXPECT_TRUE(lines(first.err).back().ends_with("; saved model.esp; --resume goes on from run.ckpt"))
+        << first.err;
+    EXPECT_EQ(files().count("run.ckpt"), 1u);
+    const double passes = certificate("model.esp").at("passes").get<double>();
+    EXPECT_GE(passes, 6);
+
+    const Outcome second = run(command + " -o model.esp --checkpoint run.ckpt --log run.jsonl --resume");
+    EXPECT_EQ(second.status, 0) << second.err;
+    const std::vector<std::string> shown = lines(second.err);
+    EXPECT_TRUE(shown.at(1).starts_with("resumed run.ckpt: 6.")) << second.err;
+    EXPECT_TRUE(shown.back().starts_with("converged: ") && shown.back().ends_with("; saved model.esp"));
+    EXPECT_EQ(files().count("run.ckpt"), 0u);
+    const Json whole = certificate("whole.esp"), resumed = certificate("model.esp");
+    EXPECT_LE(resumed.at("relative_gap").get<double>(), 5e-3);
+    expect_same_optimum(whole, resumed);
+    EXPECT_GT(resumed.at("passes").get<double>(), passes);
+
+    // The log has both runs, and passes and seconds that only grow.
+    double last_pass = 0, last_seconds = 0;
+    int starts = 0, ends = 0;
+    for (const std::string& line : lines(read("run.jsonl"))) {
+      const Json event = Json::parse(line);
+      starts += event.at("event") == "start";
+      ends += event.at("event") == "end";
+      if (event.at("event") != "progress") continue;
+      EXPECT_GE(event.at("pass").get<double>(), last_pass);
+      EXPECT_GE(event.at("seconds").get<double>(), last_seconds);
+      last_pass = event.at("pass").get<double>();
+      last_seconds = event.at("seconds").get<double>();
+    }
+    EXPECT_EQ(starts, 2);
+    EXPECT_EQ(ends, 2);
+    EXPECT_EQ(last_pass, resumed.at("passes").get<double>());
+  }
+}
+
+TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
+  const std::string options = "train tag train.txt --l2 1e-4 -o model.esp --checkpoint run.ckpt ";
+  RunningProgram program(command(options + "--gap 0 --passes 1e9 --report-every 1"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(3));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(lines(outcome.err).back().ends_with("; saved model.esp; --resume goes on from run.ckpt"));
+  const double passes = certificate("model.esp").at("passes").get<double>();
+  succeed("train tag train.txt --gap 1e-2 --l2 1e-4 -o resumed.esp --checkpoint run.ckpt --resume");
+  const Json resumed = certificate("resumed.esp");
+  EXPECT_GE(resumed.at("passes").get<double>(), passes);
+  EXPECT_LE(resumed.at("relative_gap").get<double>(), 1e-2);
+  expect_same_optimum(resumed, certificate("model.esp"));
+  EXPECT_EQ(files(), (std::set<std::string>{"dev.txt", "model.esp", "resumed.esp", "train.txt"}));
+}
+
+TEST_F(CliCheckpointTest, CheckpointsComeAtReports) {
+  // Killed without a chance to say anything, a run has the checkpoint of its last report.
+  RunningProgram program(command("train tag train.txt --gap 0 --passes 1e9 --report-every 1 -o model.esp "
+                                 "--checkpoint run.ckpt --checkpoint-every 0"),
+                         here());
+  ASSERT_TRUE(program.wait_for_error_lines(4));
+  program.send(SIGKILL);
+  EXPECT_EQ(program.wait().status, 128 + SIGKILL);
+  const Outcome outcome = run("train tag train.txt -o model.esp --checkpoint run.ckpt --resume");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(lines(outcome.err).at(1).starts_with("resumed run.ckpt: ")) << outcome.err;
+  EXPECT_LE(certificate("model.esp").at("relative_gap").get<double>(), 1e-3);
+}
+
+TEST_F(CliCheckpointTest, PathsGoOnToo) {
+  const std::string path =
+      "path tag train.txt --dev dev.txt --l2-max 16 --l2-min 0.2 --factor 0.25 -o model.esp --checkpoint "
+      "run.ckpt ";
+  const std::vector<std::string> first = lines(succeed(path + "--passes 12 --quiet"));
+  ASSERT_EQ(first.size(), 4u);  // two values and an unfinished one
+  const std::vector<std::string> second = lines(succeed(path + "--resume --quiet"));
+  ASSERT_EQ(second.size(), 5u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(second[i], first[i]);
+  EXPECT_EQ(words(second[3]).at(0), "1");
+  EXPECT_LE(std::stod(words(second[3]).at(3)), 1e-3);
+  EXPECT_EQ(words(second[4]).at(0), "0.25");
+  double total = 0;
+  for (std::size_t i = 1; i < 5; ++i) {
+    total += std::stod(words(second[i]).at(1));
+    EXPECT_NEAR(std::stod(words(second[i]).at(2)), total, 0.03);
+  }
+  EXPECT_EQ(files().count("run.ckpt"), 0u);
+  EXPECT_EQ(files().count("model.esp"), 1u);
+}
+
+TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
+  const std::string options = " -o model.esp --checkpoint run.ckpt ";
+  succeed("train tag train.txt --passes 3" + options);
+  const std::string before = read("run.ckpt");
+  EXPECT_EQ(error("train tag train.txt" + options),
+            "espalier: run.ckpt: exists; expected --resume to go on from it, or a name that is free");
+  EXPECT_EQ(error("train tag train.txt --l2 3 --resume" + options),
+            "espalier: run.ckpt: a checkpoint of a run with l2 1.0; expected l2 3.0, as this one has");
+  EXPECT_EQ(error("train tag train.txt --loss softmax-margin --resume" + options),
+            "espalier: run.ckpt: a checkpoint of a run with loss crf; expected loss softmax-margin, as this "
+            "one has");
+  EXPECT_EQ(error("train tag dev.txt --resume" + options),
+            "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
+  EXPECT_EQ(error("train tag train.txt --first 100 --resume" + options),
+            "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
+  write("some.template", "U:%x[0,0]\n");
+  EXPECT_EQ(error("train tag train.txt --template some.template --resume" + options),
+            "espalier: run.ckpt: a checkpoint of a run with other templates; expected those of this run");
+  EXPECT_EQ(error("train tag train.txt --resume -o model.esp --checkpoint no.ckpt"),
+            "espalier: no.ckpt: no such file; expected the checkpoint of an interrupted run; one that ended "
+            "has removed it");
+  EXPECT_EQ(error("train tag train.txt --resume -o new.esp --checkpoint model.esp"),
+            "espalier: model.esp: a model; expected the checkpoint of an interrupted run");
+  EXPECT_EQ(
+      error("show run.ckpt"),
+      "espalier: run.ckpt: a checkpoint, which 'espalier train --resume' goes on from; expected a model");
+  EXPECT_TRUE(read("run.ckpt") == before);
+}
+
+TEST_F(CliCheckpointTest, BadNames) {
+  EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint m.esp"),
+            "espalier: --checkpoint m.esp: that is where the model goes; expected a file of its own");
+  EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint -"),
+            "espalier: --checkpoint -: standard output; expected a file of its own");
+  EXPECT_EQ(
+      error("train tag train.txt -o m.esp --checkpoint run.gz"),
+      "espalier: run.gz: models are not packed; expected a name that ends otherwise, such as model.esp");
+  EXPECT_EQ(
+      error("train tag train.txt -o m.esp --checkpoint none/run.ckpt"),
+      "espalier: none/run.ckpt: cannot create: No such file or directory; expected a folder that exists and "
+      "can be written");
+  EXPECT_EQ(error("train tag train.txt -o m.esp --resume"),
+            "espalier: --resume requires --checkpoint; see 'espalier train tag --help'");
+}
+
+using CliInitTest = CliLifecycleTest;
+
+TEST_F(CliInitTest, SavesPassesOnTheSameData) {
+  for (const std::string solver : {"eg", "lbfgs"}) {
+    const std::string command = "train tag train.txt --solver " + solver;
+    succeed(command + " -o cold.esp");
+    const Outcome outcome = run(command + " --init cold.esp -o warm.esp");
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const std::string note = lines(outcome.err).at(1);
+    EXPECT_TRUE(note.starts_with("started from cold.esp: 9 of its 9 labels, ")) << note;
+    EXPECT_EQ(note.find("new"), std::string::npos) << note;
+    const Json cold = certificate("cold.esp"), warm = certificate("warm.esp");
+    expect_same_optimum(cold, warm);
+    EXPECT_LT(warm.at("passes").get<double>(), 0.6 * cold.at("passes").get<double>()) << solver;
+  }
+}
+
+TEST_F(CliInitTest, MatchesLabelsAndAttributesByName) {
+  write("old.svm", "a 1:1 2:1\nb 2:1 3:1\nc 3:1\n");
+  write("new.svm", "d 4:1 2:1\nb 2:1 3:1\na 3:1\n");
+  succeed("train classify old.svm -o old.esp --gap 1e-9");
+  const Outcome outcome =
+      run("train classify new.svm --init old.esp --solver lbfgs --passes 1e-9 -o new.esp");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(lines(outcome.err).at(1),
+            "started from old.esp: 2 of its 3 labels (1 new), 2 of its 3 attributes (1 new)");
+  // Nothing was trained: the weights are those of the old model where it has them, and 0 elsewhere.
+  std::map<std::string, std::string> before;
+  for (const std::string& line : lines(succeed("show old.esp --weights"))) {
+    before[line.substr(0, 3)] = line.substr(4);
+  }
+  const std::vector<std::string> after = lines(succeed("show new.esp --weights"));
+  ASSERT_EQ(after.size(), 9u);
+  int kept = 0;
+  for (const std::string& line : after) {
+    const auto old = before.find(line.substr(0, 3));
+    EXPECT_EQ(line.substr(4), old == before.end() ? "0" : old->second) << line;
+    kept += old != before.end();
+  }
+  EXPECT_EQ(kept, 4);
+}
+
+TEST_F(CliInitTest, WhatDoesNotFit) {
+  succeed("train tag train.txt -o tagger.esp --quiet");
+  write("other.txt", "q1 q2 X\nq3 q4 Y\n");
+  write("data.svm", "a 1:1\nb 2:1\n");
+  EXPECT_EQ(error("train classify data.svm --init tagger.esp -o m.esp"),
+            "espalier: tagger.esp: a model of the task tag; expected one of the task classify");
+  EXPECT_EQ(
+      error("train tag other.txt --init tagger.esp -o m.esp"),
+      "espalier: tagger.esp: none of its labels is in the training data; expected a model of similar data");
+  succeed("train classify data.svm -o classifier.esp --quiet");
+  write("others.svm", "a 3:1\nb 4:1\n");
+  EXPECT_EQ(
+      error("train classify others.svm --init classifier.esp -o m.esp"),
+      "espalier: classifier.esp: none of its attributes is in the training data; expected a model of similar "
+      "data");
+  EXPECT_EQ(error("train tag train.txt --dev dev.txt --l2 auto --init tagger.esp -o m.esp"),
+            "espalier: --init: not with --l2 auto, which starts at --l2-max; expected --l2 X");
+  EXPECT_EQ(error("train tag train.txt --init none.esp -o m.esp"),
+            "espalier: none.esp: cannot open: No such file or directory; expected a model that can be read");
+}
+
+TEST_F(CliInitTest, OtherLossesMayStartFromIt) {
+  succeed("train tag train.txt -o crf.esp --quiet");
+  const Outcome margin = run("train tag train.txt --loss softmax-margin --init crf.esp -o m.esp");
+  EXPECT_EQ(margin.status, 0) << margin.err;
+  EXPECT_LE(certificate("m.esp").at("relative_gap").get<double>(), 1e-3);
+  // EG for a maximum has no use for weights.
+  const Outcome svm = run("train tag train.txt --loss svm --l2 16 --gap 0.05 --init crf.esp -o m.esp");
+  EXPECT_EQ(svm.status, 0) << svm.err;
+  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for eg here; started as without --init");
+}
+
+using CliCrossValidateTest = CliLifecycleTest;
+
+TEST_F(CliCrossValidateTest, PrintsATableThatThreadsDoNotChange) {
+  const std::string command =
+      "cross-validate tag train.txt --folds 3 --l2-max 16 --l2-min 1 --factor 0.25 --quiet ";
+  const std::string one = succeed(command + "-o one.esp --log run.jsonl");
+  EXPECT_EQ(succeed(command + "--threads 3"), one);
+  EXPECT_NE(succeed(command + "--seed 2"), one);
+  const std::vector<std::string> table = lines(one);
+  ASSERT_EQ(table.size(), 4u);
+  EXPECT_EQ(words(table[0]), (std::vector<std::string>{"l2", "folds", "passes", "F1", "%", "deviation"}));
+  double best = 0, best_l2 = 0;
+  const double l2[] = {16, 4, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::vector<std::string> row = words(table[i + 1]);
+    EXPECT_EQ(std::stod(row.at(0)), l2[i]);
+    EXPECT_EQ(row.at(1), "3");
+    if (std::stod(row.at(3)) > best) {
+      best = std::stod(row.at(3));
+      best_l2 = l2[i];
+    }
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(table[i + 1].ends_with("  best"), l2[i] == best_l2) << table[i + 1];
+  }
+  EXPECT_EQ(json("show one.esp --json").at("l2").get<double>(), best_l2);
+
+  const std::vector<std::string> log = lines(read("run.jsonl"));
+  ASSERT_EQ(log.size(), 2u + 9);
+  EXPECT_EQ(Json::parse(log.front()).at("folds"), 3);
+  std::set<int> folds;
+  for (std::size_t i = 1; i < 10; ++i) folds.insert(Json::parse(log[i]).at("fold").get<int>());
+  EXPECT_EQ(folds, (std::set<int>{1, 2, 3}));
+  const Json end = Json::parse(log.back());
+  EXPECT_EQ(end.at("l2").get<double>(), best_l2);
+  EXPECT_EQ(end.at("values").size(), 3u);
+  EXPECT_EQ(end.at("model"), "one.esp");
+}
+
+TEST_F(CliCrossValidateTest, ClassifiesToo) {
+  generate("topics.txt", 200, 1);
+  const std::vector<std::string> table =
+      lines(succeed("cross-validate classify topics.txt --format crfsuite --folds 4 --l2-max 4 --l2-min 1 "
+                    "--factor 0.5 --quiet"));
+  ASSERT_EQ(table.size(), 4u);
+  EXPECT_EQ(words(table[0]).at(3), "error");
+}
+
+TEST_F(CliCrossValidateTest, AnInterruptPrintsWhatIsDone) {
+  RunningProgram program(
+      command("cross-validate tag train.txt --folds 3 --l2-max 16 --l2-min 1e-9 --gap 1e-5 -o model.esp"),
+      here());
+  ASSERT_TRUE(program.wait_for_error_lines(3));  // two values of the first fold
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  const std::vector<std::string> table = lines(outcome.out);
+  ASSERT_GE(table.size(), 3u);
+  EXPECT_EQ(words(table[1]).at(1), "1");
+  EXPECT_TRUE(lines(outcome.err).back().ends_with(" so far; no model, since not all folds were done"))
+      << outcome.err;
+  EXPECT_EQ(files().count("model.esp"), 0u);
+}
+
+TEST_F(CliCrossValidateTest, BadOptions) {
+  EXPECT_EQ(error("cross-validate tag train.txt --folds 151"),
+            "espalier: --folds 151 of 150 examples; expected at least 2, and an example for each");
+  EXPECT_EQ(
+      error("cross-validate tag train.txt --folds 1"),
+      "espalier: --folds: found '1'; expected a whole number >= 2; see 'espalier cross-validate tag --help'");
+  EXPECT_EQ(error("cross-validate tag train.txt --dev dev.txt"),
+            "espalier: unexpected argument '--dev'; see 'espalier cross-validate tag --help'");
+  EXPECT_EQ(error("cross-validate tag train.txt -o -"),
+            "espalier: --output -: standard output is where the table goes; expected the name of a file");
+}
+
+using CliDiffTest = CliLifecycleTest;
+
+TEST_F(CliDiffTest, ShowsWhatDiffers) {
+  write("a.svm", "x 1:1\ny 2:1\n");
+  write("b.svm", "x 1:1\nz 3:1\n");
+  succeed("train classify a.svm -o a.esp --quiet");
+  succeed("train classify b.svm --l2 2 -o b.esp --quiet");
+  const std::vector<std::string> shown = lines(succeed("show --diff a.esp b.esp --top 1"));
+  EXPECT_EQ(words(shown.at(0)), (std::vector<std::string>{"model", "a.esp", "b.esp"}));
+  EXPECT_EQ(words(shown.at(2)), (std::vector<std::string>{"l2", "1.0", "2.0"}));
+  const std::string all = succeed("show --diff a.esp b.esp");
+  EXPECT_NE(all.find("; 1 attributes in common\nlabels only in a.esp: y\nlabels only in b.esp: z\n"),
+            std::string::npos)
+      << all;
+  EXPECT_NE(all.find("\nlargest changes of each label\nx\n"), std::string::npos) << all;
+
+  const Json difference = json("show --diff a.esp b.esp --json --top 1");
+  EXPECT_EQ(difference.at("settings"), (Json{{"l2", {1.0, 2.0}}}));
+  EXPECT_EQ(difference.at("labels_only"), (Json{{"y"}, {"z"}}));
+  EXPECT_EQ(difference.at("attributes_common"), 1);
+  EXPECT_EQ(difference.at("changes").size(), 3u);
+  EXPECT_EQ(difference.at("models").at(0), json("show a.esp --json"));
+  EXPECT_EQ(json("show --diff a.esp a.esp --json").at("norm_of_difference"), 0);
+
+  // Two labels only in each.
+  write("c.svm", "x 1:1\nk 2:1\nl 3:1\n");
+  write("d.svm", "x 1:1\nm 2:1\nn 3:1\n");
+  succeed("train classify c.svm -o c.esp --quiet");
+  succeed("train classify d.svm -o d.esp --quiet");
+  EXPECT_EQ(json("show --diff c.esp d.esp --json").at("labels_only").dump(), R"([["k","l"],["m","n"]])");
+}
+
+TEST_F(CliDiffTest, NeedsTwoModels) {
+  write("a.svm", "x 1:1\ny 2:1\n");
+  succeed("train classify a.svm -o a.esp --quiet");
+  EXPECT_EQ(error("show --diff a.esp"), "espalier: --diff requires OTHER; see 'espalier show --help'");
+  EXPECT_EQ(error("show a.esp a.esp"), "espalier: OTHER requires --diff; see 'espalier show --help'");
+}
+
+}  // namespace
+}  // namespace espalier::testing
