@@ -94,7 +94,7 @@ double true_objective(const OwnedPartialChain& owned, const Loss& loss, double l
 
 double by_inference(const OwnedPartialChain& owned, const Loss& loss, double l2, const Weights& theta) {
   Workspace ws;
-  return evaluate_primal({owned.problem, loss, l2}, theta, ws) - owned.latent.surplus(theta, loss);
+  return evaluate_primal({owned.problem, loss, l2}, theta) - owned.latent.surplus(theta, loss);
 }
 
 RC_GTEST_PROP(ChainLatentGold, ThePrimalLessTheSurplusIsTheTrueObjective, ()) {
@@ -155,7 +155,7 @@ RC_GTEST_PROP(ChainLatentGold, TheConvexObjectiveIsABoundThatIsTight, ()) {
   Workspace ws;
   const Objective objective{owned.problem, loss, l2};
   const double constant = owned.latent.surplus(theta, loss);
-  const double bound = evaluate_primal(objective, other, ws) - constant;
+  const double bound = evaluate_primal(objective, other) - constant;
   const double truth = true_objective(owned, loss, l2, other);
   RC_ASSERT(bound >= truth - 1e-10 * (1 + truth + std::abs(constant)));
 }

@@ -76,7 +76,7 @@ TEST_P(CccpTest, TheTrueObjectiveGoesDown) {
     // The certificate is that of the problem as the loop leaves it, at the weights that it leaves.
     Workspace ws;
     const CccpRound& last = loop.rounds.back();
-    EXPECT_EQ(evaluate_primal(objective, training.theta, ws), last.certificate.primal);
+    EXPECT_EQ(evaluate_primal(objective, training.theta), last.certificate.primal);
     EXPECT_EQ(last.certificate.passes, passes);
     EXPECT_EQ(last.objective, last.certificate.primal - owned.latent.surplus(training.theta, run.loss));
   }
@@ -167,7 +167,7 @@ TEST(Cccp, AStopEndsTheRoundAtHand) {
   EXPECT_EQ(loop.status, Status::stopped);
   ASSERT_EQ(loop.rounds.size(), 2u);
   Workspace ws;
-  EXPECT_EQ(evaluate_primal(objective, training.theta, ws), loop.rounds.back().certificate.primal);
+  EXPECT_EQ(evaluate_primal(objective, training.theta), loop.rounds.back().certificate.primal);
 }
 
 }  // namespace
