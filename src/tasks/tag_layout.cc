@@ -72,15 +72,15 @@ void check_layout(const TagOptions& options) {
     throw Error::in("--order", fmt::format("{}", options.order),
                     fmt::format("expected 1 to {}", kLargestOrder));
   }
-  if (options.partial && options.features == "observed") {
+  if (options.partial && options.features == kObserved) {
     throw Error::in("--features", "observed with --partial, where labels are not all seen", "expected all");
   }
 }
 
 TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries)
-    : order_(options.order),
-      shape_(chain_shape(shape(dictionaries), options.features == kObserved, order_, train.sequences,
-                         train.labels)) {
+    : order_(options.order) {
+  shape_ =
+      chain_shape(shape(dictionaries), options.features == kObserved, order_, train.sequences, train.labels);
   pack_ngrams();
 }
 
