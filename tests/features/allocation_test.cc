@@ -3,39 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "espalier/features/gazetteer.h"
 #include "espalier/features/templates.h"
 #include "espalier/features/word_attributes.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-void* counted(void* p) {
-  ++allocations;
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(std::malloc(size > 0 ? size : 1)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit + (size == 0 ? unit : 0)));
-}
-// Not inlined: g++ would see free() called on what it takes for another operator new's.
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+#include "support/counting_allocator.h"
 
 namespace espalier {
 namespace {
@@ -49,9 +24,9 @@ const TokenTable kTable{kFields, 2};
 template <class Run>
 std::size_t allocations_of(const Run& run) {
   run();
-  const std::size_t before = allocations;
+  const std::size_t before = test_support::allocations;
   run();
-  return allocations - before;
+  return test_support::allocations - before;
 }
 
 std::size_t allocations_of_templates(std::string_view text) {

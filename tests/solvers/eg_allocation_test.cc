@@ -2,37 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
 #include <limits>
-#include <new>
 
 #include "espalier/solvers/eg.h"
+#include "support/counting_allocator.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-void* counted(void* p) {
-  ++allocations;
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(std::malloc(size > 0 ? size : 1)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit + (size == 0 ? unit : 0)));
-}
-// Not inlined: g++ would see free() called on what it takes for another operator new's.
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace espalier {
 namespace {
@@ -44,10 +19,10 @@ std::size_t allocations_of(const Objective& objective, EgOptions options, double
   options.report_every = std::numeric_limits<double>::infinity();
   DualState dual(objective.problem);
   Weights theta;
-  const std::size_t before = allocations;
+  const std::size_t before = test_support::allocations;
   const Summary summary = eg(objective, options, dual, theta);
   EXPECT_EQ(summary.history.size(), 1u);
-  return allocations - before;
+  return test_support::allocations - before;
 }
 
 void expect_none_inside_an_epoch(const Problem& problem) {

@@ -6,44 +6,19 @@
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>
-#include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <map>
-#include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "espalier/base/random.h"
 #include "espalier/tasks/tag.h"
+#include "support/counting_allocator.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 #include "tasks/chunk_labels.h"
 #include "tasks/trained.h"
-
-namespace {
-
-std::atomic<std::size_t> allocations{0};
-
-void* counted(void* p) {
-  ++allocations;
-  if (p == nullptr) throw std::bad_alloc();
-  return p;
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(std::malloc(size > 0 ? size : 1)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  const auto unit = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit + (size == 0 ? unit : 0)));
-}
-// Not inlined: g++ would see free() called on what it takes for another operator new's.
-[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
 
 namespace espalier {
 namespace {
@@ -374,7 +349,7 @@ TEST(TaggerAllocations, NoneAfterAFewSentences) {
   const auto run = [](Tagger::Sentence& sentence, const std::vector<std::vector<std::string>>& sentences,
                       bool columns) {
     std::size_t labels = 0;
-    const std::size_t before = allocations;
+    const std::size_t before = test_support::allocations;
     for (const auto& words : sentences) {
       sentence.clear();
       for (const std::string& word : words) {
@@ -389,7 +364,7 @@ TEST(TaggerAllocations, NoneAfterAFewSentences) {
       labels += sentence.labels().size() + sentence.marginals().size() + sentence.chunks().size();
     }
     EXPECT_GT(labels, 0u);
-    return allocations - before;
+    return test_support::allocations - before;
   };
   std::vector<std::vector<std::string>> sentences;
   for (const std::size_t length : {3, 40, 1, 17}) sentences.push_back(some_words(length));

@@ -30,7 +30,7 @@ struct TagOptions {
   bool partial = false;            // labels ? (any) and A|B|C (one of these)
 };
 
-inline constexpr int kTagVersion = 1;
+inline constexpr int kTagVersion = 2;  // 1: weights of all features, of order 1, without constraints
 
 // Both throw Error for what they cannot read.
 std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+// Replaces the allocator of the test program by one that counts: for one source file of the program.
+
+namespace espalier::test_support {
+
+inline std::atomic<std::size_t> allocations{0};
+
+inline void* counted(void* p) {
+  ++allocations;
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace espalier::test_support
+
+void* operator new(std::size_t size) {
+  return espalier::test_support::counted(std::malloc(size > 0 ? size : 1));
+}
+void* operator new(std::size_t size, std::align_val_t alignment) {
+  const auto unit = static_cast<std::size_t>(alignment);
+  return espalier::test_support::counted(
+      std::aligned_alloc(unit, (size + unit - 1) / unit * unit + (size == 0 ? unit : 0)));
+}
+// Not inlined: g++ would see free() called on what it takes for another operator new's.
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
