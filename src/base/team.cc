@@ -4,13 +4,21 @@
 
 namespace espalier {
 
-Team::Team(std::size_t workers) : failures_(std::max<std::size_t>(workers, 1)) {
-  for (std::size_t worker = 1; worker < failures_.size(); ++worker) {
-    threads_.emplace_back([this, worker] { serve(worker); });
+Team::Team(std::size_t workers) {
+  failures_.resize(std::max<std::size_t>(workers, 1));
+  try {
+    for (std::size_t worker = 1; worker < failures_.size(); ++worker) {
+      threads_.emplace_back([this, worker] { serve(worker); });
+    }
+  } catch (...) {  // no more threads are to be had
+    dismiss();
+    throw;
   }
 }
 
-Team::~Team() {
+Team::~Team() { dismiss(); }
+
+void Team::dismiss() {
   job_ = nullptr;
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();

@@ -26,6 +26,7 @@ class Team {
   void run(const Job& job);
 
  private:
+  void dismiss();
   void serve(std::size_t worker);
   void work(std::size_t worker);
 
