@@ -203,7 +203,7 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
   score_chain(sequences, 0, tables, shape, as_kernel(theta), 1.0, s, ws);
 }
 
-ChainFeatures::ChainFeatures(const Sequences& sequences, ChainShape shape)
+ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape)
     : sequences_(sequences),
       shape_(shape),
       token_overlap_(shape.observed() ? 0 : shape.num_attributes),

@@ -37,8 +37,9 @@ class ChainFactored final : public Factored {
 
 }  // namespace
 
-ChainExamples::ChainExamples(const Sequences& sequences, ChainShape shape, std::vector<std::uint32_t> gold,
-                             const ChainConstraints* constraints, std::vector<double> omega)
+ChainExamples::ChainExamples(const Sequences& sequences, const ChainShape& shape,
+                             std::vector<std::uint32_t> gold, const ChainConstraints* constraints,
+                             std::vector<double> omega)
     : sequences_(&sequences),
       features_(std::make_shared<ChainFeatures>(sequences, shape)),
       gold_(std::move(gold)),

@@ -12,7 +12,9 @@ namespace espalier {
 struct AttributeValue {
   std::uint32_t id;
   float value;
-  auto operator<=>(const AttributeValue&) const = default;
+  friend bool operator<(const AttributeValue& a, const AttributeValue& b) {
+    return a.id != b.id ? a.id < b.id : a.value < b.value;
+  }
 };
 
 // The rows of Sequences::transitions, each distinct set of attributes once.

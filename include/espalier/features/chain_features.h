@@ -67,7 +67,7 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 // Keeps a reference to the sequences.
 class ChainFeatures {
  public:
-  ChainFeatures(const Sequences& sequences, ChainShape shape);
+  ChainFeatures(const Sequences& sequences, const ChainShape& shape);
 
   std::size_t size() const { return sequences_.size(); }
   std::size_t length(std::size_t i) const { return sequences_.length(i); }

@@ -30,7 +30,7 @@ inline Chain chain_of(const ChainFeatures& features, std::size_t i, const ChainC
 // or one positive weight a sequence. Keeps references to the sequences and the constraints.
 class ChainExamples {
  public:
-  ChainExamples(const Sequences& sequences, ChainShape shape, std::vector<std::uint32_t> gold,
+  ChainExamples(const Sequences& sequences, const ChainShape& shape, std::vector<std::uint32_t> gold,
                 const ChainConstraints* constraints = nullptr, std::vector<double> omega = {});
 
   // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1 each.
