@@ -62,10 +62,14 @@ std::string describe(const std::string& first_path, const Model& first, const st
     };
     row(name, describe_value(a), describe_value(b));
   };
-  certified("primal", [](const Certificate& of) { return of.primal; }, "{:.6f}");
-  certified("dual", [](const Certificate& of) { return of.dual; }, "{:.6f}");
-  certified("relative gap", [](const Certificate& of) { return of.relative_gap(); }, "{:.2e}");
-  certified("passes", [](const Certificate& of) { return of.passes; }, "{:.2f}");
+  certified(
+      "primal", [](const Certificate& of) { return of.primal; }, "{:.6f}");
+  certified(
+      "dual", [](const Certificate& of) { return of.dual; }, "{:.6f}");
+  certified(
+      "relative gap", [](const Certificate& of) { return of.relative_gap(); }, "{:.2e}");
+  certified(
+      "passes", [](const Certificate& of) { return of.passes; }, "{:.2f}");
   row("labels", grouped(first.predictor().labels().size()), grouped(second.predictor().labels().size()));
   row("attributes", grouped(difference.attributes_first), grouped(difference.attributes_second));
   row("|theta|", fmt::format("{:.6g}", difference.norm_first), fmt::format("{:.6g}", difference.norm_second));

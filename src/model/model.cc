@@ -42,14 +42,12 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   ModelInfo info;
   info.task = json.at("task").get<std::string>();
   info.loss = loss_from(json.at("loss").get<std::string>(), file);
-  if (json.contains("l2")) info.l2 = json.at("l2").get<double>();
   info.solver = json.at("solver").get<std::string>();
-  if (json.contains("certificate")) {
-    const Json& certificate = json.at("certificate");
-    info.certificate =
-        Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
-                    certificate.at("passes").get<double>()};
-  }
+  if (!json.contains("l2") && !json.contains("certificate")) return info;
+  info.l2 = json.at("l2").get<double>();
+  const Json& certificate = json.at("certificate");
+  info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
+                                 certificate.at("passes").get<double>()};
   return info;
 }
 

@@ -16,8 +16,9 @@
 namespace espalier {
 
 std::string_view ModelText::require(std::string_view expected) {
-  if (!next()) fail("the end of the file", expected);
-  return line_;
+  if (next()) return line_;
+  if (reader_.line_number() == 0) throw Error::in(name(), "an empty file", expected);
+  fail("the end of the file", expected);
 }
 
 void ModelText::require_end() {
@@ -55,8 +56,9 @@ float ModelText::weight(std::string_view text, double factor) const {
 }
 
 std::uint32_t ModelText::add(std::string_view name, Dictionary& to) const {
+  const std::size_t size = to.size();
   const std::uint32_t id = to.add(name);
-  if (id + 1 != to.size()) fail(fmt::format("{} a second time", in_quotes(name)), "expected each name once");
+  if (id < size) fail(fmt::format("{} a second time", in_quotes(name)), "expected each name once");
   return id;
 }
 

@@ -69,7 +69,7 @@ class WapitiModel {
     const std::size_t num_patterns = text_.number(rest.substr(0, first), kExpected);
     const std::size_t column = text_.number(rest.substr(first + 1, second - first - 1), kExpected);
     if (rest.substr(second + 1) != "0") {
-      text_.fail("a model whose attributes do not begin with u, b or * (--auto-uni)", kExpected);
+      text_.fail("a model whose attributes do not begin with u, b or *", kExpected);
     }
     model_.input.format = TagFormat::wapiti;
     std::string patterns;

@@ -118,6 +118,21 @@ TEST_F(ModelTest, Describes) {
   EXPECT_EQ(json["settings"]["format"], "libsvm");
 }
 
+// Another program's model: nobody knows its l2, and nothing certifies it.
+TEST_F(ModelTest, WithoutACertificate) {
+  info.l2.reset();
+  info.solver = "converted from elsewhere";
+  info.certificate.reset();
+  save_model(path, info, *set, theta);
+  const Model model(path);
+  EXPECT_FALSE(model.info().l2.has_value());
+  EXPECT_FALSE(model.info().certificate.has_value());
+  EXPECT_EQ(model.info().solver, "converted from elsewhere");
+  const nlohmann::ordered_json json = model.describe();
+  EXPECT_FALSE(json.contains("l2"));
+  EXPECT_FALSE(json.contains("certificate"));
+}
+
 TEST_F(ModelTest, TheSameContentsGiveTheSameBytes) {
   save_model(folder.path("again.esp"), info, *set, theta);
   EXPECT_EQ(read_all(path), read_all(folder.path("again.esp")));
