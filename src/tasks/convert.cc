@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "espalier/base/error.h"
 #include "espalier/base/parse_number.h"

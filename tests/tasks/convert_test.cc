@@ -1,5 +1,6 @@
 #include "espalier/tasks/convert.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -297,6 +298,15 @@ TEST_F(ConvertTest, BadModelsOfCrfPlusPlus) {
   EXPECT_EQ(message(std::string(kCrfpp) + "0.5\n"), "m.txt:24: '0.5'; expected the end of the file");
   EXPECT_EQ(message(kCrfpp.substr(0, kCrfpp.find("2 B"))),
             "m.txt:11: the end of the file; expected 'ID ATTRIBUTE', or a blank line and more");
+}
+
+// Wherever a file ends too early, it is an error; but for the last lines, which may be complete without an end.
+TEST_F(ConvertTest, TruncatedFiles) {
+  for (const std::string_view text : {kCrfsuite, kWapiti, kCrfpp}) {
+    for (std::size_t size = 0; size + 8 < text.size(); ++size) {
+      EXPECT_TRUE(message(text.substr(0, size)).starts_with("m.txt")) << text.substr(0, size);
+    }
+  }
 }
 
 // The models that other programs made, on the files that they labelled. Skipped where those are not there.
