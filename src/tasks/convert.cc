@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "espalier/base/error.h"
@@ -79,9 +80,10 @@ void set_template(std::string lines, std::size_t num_columns, const ModelText& t
 
 namespace {
 
-// Compressed binary files have bytes that no text has; those of CRFsuite say what they are.
+// Binary models of CRF++ begin with a number that has zero bytes, those of CRFsuite say what they are. A pipe is not looked
+// at: it can be read only once.
 void refuse_binary(const std::string& path) {
-  if (path == "-") return;
+  if (!std::filesystem::is_regular_file(path)) return;
   char first[4] = {};
   const std::size_t n = ByteReader(path).read(first, sizeof(first));
   if (std::string_view(first, n) != "lCRF" && std::count(first, first + n, '\0') == 0) return;

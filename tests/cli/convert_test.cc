@@ -54,6 +54,12 @@ TEST_F(CliConvertTest, ReadsStandardInput) {
   EXPECT_EQ(succeed("predict new.esp", "b\n"), "b\tX\n\n");
 }
 
+TEST_F(CliConvertTest, ReadsAPipe) {
+  const Outcome outcome = run_shell("mkfifo pipe; cat old.txt > pipe & \"$E\" convert pipe -o new.esp");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(succeed("predict new.esp", "b\n"), "b\tX\n\n");
+}
+
 TEST_F(CliConvertTest, IsComparedWithATrainedModel) {
   succeed("convert old.txt -o new.esp");
   write("template.txt", "U00:%x[0,0]\nB\n");
