@@ -71,6 +71,7 @@
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/classify_reader.h"
 #include "espalier/tasks/confusion.h"
+#include "espalier/tasks/convert.h"
 #include "espalier/tasks/costs.h"
 #include "espalier/tasks/crfsuite_attributes.h"
 #include "espalier/tasks/encoding.h"

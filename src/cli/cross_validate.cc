@@ -56,8 +56,8 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
   }
   const Progress& last = summary.history.back();
   save_model(arguments.output,
-             {arguments.task, loss, l2, arguments.solver, {last.primal, last.dual, last.passes}}, data,
-             training.theta);
+             {arguments.task, loss, l2, arguments.solver, Certificate{last.primal, last.dual, last.passes}},
+             data, training.theta);
   return summary.message;
 }
 

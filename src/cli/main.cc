@@ -78,6 +78,7 @@ int run(std::vector<std::string> arguments) {
   add_path(program, action);
   add_cross_validate(program, action);
   add_show(program, action);
+  add_convert(program, action);
   add_demo(program, action);
   add_generate(program, action);
 

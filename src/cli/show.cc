@@ -14,16 +14,21 @@ using Json = nlohmann::ordered_json;
 
 std::string describe(const std::string& path, const Model& model, std::size_t top) {
   const ModelInfo& info = model.info();
-  const Certificate& certificate = info.certificate;
   std::string text;
   text += fmt::format("model        {}\n", path);
   text += fmt::format("task         {}: {}\n", info.task, model.predictor().describe());
-  text += fmt::format("loss         {}, l2 {}\n", info.loss.name(), info.l2);
-  text += fmt::format("solver       {}, {:.2f} passes\n", info.solver, certificate.passes);
-  text += fmt::format("primal       {:.6f}   the objective at these weights\n", certificate.primal);
-  text += fmt::format("dual         {:.6f}   no weights have a lower one\n", certificate.dual);
-  text +=
-      fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate.gap(), certificate.relative_gap());
+  text += fmt::format("loss         {}", info.loss.name());
+  if (info.l2) text += fmt::format(", l2 {}", *info.l2);
+  text += fmt::format("\nsolver       {}", info.solver);
+  if (const auto& certificate = info.certificate) {
+    text += fmt::format(", {:.2f} passes\n", certificate->passes);
+    text += fmt::format("primal       {:.6f}   the objective at these weights\n", certificate->primal);
+    text += fmt::format("dual         {:.6f}   no weights have a lower one\n", certificate->dual);
+    text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
+                        certificate->relative_gap());
+  } else {
+    text += "; no certificate\n";
+  }
   if (top > 0) text += fmt::format("\nheaviest weights of each label\n{}", model.predictor().strongest(top));
   return text;
 }
@@ -41,7 +46,7 @@ std::string describe_setting(const Json& value) {
 // Two models side by side, then what is different in their weights.
 std::string describe(const std::string& first_path, const Model& first, const std::string& second_path,
                      const Model& second, const ModelDifference& difference) {
-  const Certificate &a = first.info().certificate, &b = second.info().certificate;
+  const auto &a = first.info().certificate, &b = second.info().certificate;
   std::string text;
   const auto row = [&](std::string_view name, const std::string& x, const std::string& y) {
     text += fmt::format("{:<12} {:<24} {}\n", name, x, y);
@@ -51,10 +56,20 @@ std::string describe(const std::string& first_path, const Model& first, const st
   for (const auto& setting : difference.settings) {
     row(setting.name, describe_setting(setting.first), describe_setting(setting.second));
   }
-  row("primal", fmt::format("{:.6f}", a.primal), fmt::format("{:.6f}", b.primal));
-  row("dual", fmt::format("{:.6f}", a.dual), fmt::format("{:.6f}", b.dual));
-  row("relative gap", fmt::format("{:.2e}", a.relative_gap()), fmt::format("{:.2e}", b.relative_gap()));
-  row("passes", fmt::format("{:.2f}", a.passes), fmt::format("{:.2f}", b.passes));
+  const auto certified = [&](std::string_view name, const auto& value, const char* digits) {
+    const auto describe_value = [&](const auto& certificate) {
+      return certificate ? fmt::format(fmt::runtime(digits), value(*certificate)) : "(none)";
+    };
+    row(name, describe_value(a), describe_value(b));
+  };
+  certified(
+      "primal", [](const Certificate& of) { return of.primal; }, "{:.6f}");
+  certified(
+      "dual", [](const Certificate& of) { return of.dual; }, "{:.6f}");
+  certified(
+      "relative gap", [](const Certificate& of) { return of.relative_gap(); }, "{:.2e}");
+  certified(
+      "passes", [](const Certificate& of) { return of.passes; }, "{:.2f}");
   row("labels", grouped(first.predictor().labels().size()), grouped(second.predictor().labels().size()));
   row("attributes", grouped(difference.attributes_first), grouped(difference.attributes_second));
   row("|theta|", fmt::format("{:.6g}", difference.norm_first), fmt::format("{:.6g}", difference.norm_second));

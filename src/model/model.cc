@@ -18,13 +18,15 @@ Json to_json(const ModelInfo& info) {
   Json json;
   json["task"] = info.task;
   json["loss"] = info.loss.name();
-  json["l2"] = info.l2;
+  if (info.l2) json["l2"] = *info.l2;
   json["solver"] = info.solver;
-  json["certificate"] = {{"primal", info.certificate.primal},
-                         {"dual", info.certificate.dual},
-                         {"gap", info.certificate.gap()},
-                         {"relative_gap", info.certificate.relative_gap()},
-                         {"passes", info.certificate.passes}};
+  if (info.certificate) {
+    json["certificate"] = {{"primal", info.certificate->primal},
+                           {"dual", info.certificate->dual},
+                           {"gap", info.certificate->gap()},
+                           {"relative_gap", info.certificate->relative_gap()},
+                           {"passes", info.certificate->passes}};
+  }
   return json;
 }
 
@@ -40,12 +42,12 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   ModelInfo info;
   info.task = json.at("task").get<std::string>();
   info.loss = loss_from(json.at("loss").get<std::string>(), file);
-  info.l2 = json.at("l2").get<double>();
   info.solver = json.at("solver").get<std::string>();
+  if (!json.contains("l2") && !json.contains("certificate")) return info;
+  info.l2 = json.at("l2").get<double>();
   const Json& certificate = json.at("certificate");
-  info.certificate.primal = certificate.at("primal").get<double>();
-  info.certificate.dual = certificate.at("dual").get<double>();
-  info.certificate.passes = certificate.at("passes").get<double>();
+  info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
+                                 certificate.at("passes").get<double>()};
   return info;
 }
 
@@ -61,9 +63,13 @@ const TaskEntry& find_task(std::string_view name, const std::string& file) {
 
 void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
                 const Weights& theta) {
-  const TaskSections sections = data.sections();
+  save_model(path, info, data.version(), data.sections(), theta);
+}
+
+void save_model(const std::string& path, const ModelInfo& info, int version, const TaskSections& sections,
+                const Weights& theta) {
   Json settings = to_json(info);
-  settings["task_version"] = data.version();
+  settings["task_version"] = version;
   settings["rows"] = theta.shape().rows;
   settings["width"] = theta.shape().width;
   settings["settings"] = sections.settings;

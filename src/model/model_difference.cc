@@ -90,7 +90,7 @@ class Groups {
 
 Json settings_of(const Model& model) {
   const Json all = model.describe();
-  Json settings{{"loss", all.at("loss")}, {"l2", all.at("l2")}, {"solver", all.at("solver")}};
+  Json settings{{"loss", all.at("loss")}, {"l2", all.value("l2", Json())}, {"solver", all.at("solver")}};
   settings.update(all.at("settings"));
   return settings;
 }

@@ -20,7 +20,10 @@ std::string columns(std::size_t n) { return fmt::format("{} column{}", n, n == 1
 class ColumnSplitter {
  public:
   ColumnSplitter(const TagInput& input, TagLabels labels)
-      : num_columns_(input.num_columns), label_column_(input.label_column), labels_(labels) {}
+      : num_columns_(input.num_columns),
+        label_column_(input.label_column),
+        more_(input.more_columns),
+        labels_(labels) {}
 
   // Without the column of forced labels, and with an empty label where the file has none.
   TokenTable split(const SequenceLines& reader) {
@@ -37,6 +40,7 @@ class ColumnSplitter {
         forced_.push_back(*at(*labels_.forced_column));
         fields_.erase(at(*labels_.forced_column));
       }
+      if (fields_.size() - begin > num_columns_) fields_.erase(at(num_columns_ - 1), fields_.end() - 1);
       if (fields_.size() - begin < num_columns_) fields_.insert(at(label_column_), std::string_view());
     }
     return last();
@@ -69,6 +73,16 @@ class ColumnSplitter {
     }
     const std::size_t more = labels_.forced_column ? 1 : 0, most = num_columns_ + more;
     const char* training = labels_.forced_column ? "as in training, and the forced one" : "as in training";
+    if (more_) {
+      const std::size_t least = labels_.required ? most : most - 1;
+      if (found < least) {
+        fail(fmt::format("expected at least {}: those that the template looks at{}{}", least,
+                         labels_.forced_column ? ", the forced one" : "",
+                         labels_.required ? " and the label" : ""));
+      }
+      found_ = found;
+      return;
+    }
     if (found != most && labels_.required) fail(fmt::format("expected {} {}", most, training));
     if (found != most && found + 1 != most) {
       fail(fmt::format("expected {} {}, or {} without the label", most, training, most - 1));
@@ -77,6 +91,7 @@ class ColumnSplitter {
   }
 
   std::size_t num_columns_, label_column_;
+  bool more_;  // columns before the label
   TagLabels labels_;
   std::size_t found_ = 0;  // columns of this file
   std::vector<std::string_view> fields_, forced_;

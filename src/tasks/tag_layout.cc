@@ -84,6 +84,8 @@ TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const 
   pack_ngrams();
 }
 
+TagLayout::TagLayout(ChainShape shape) : shape_(std::move(shape)) { pack_ngrams(); }
+
 void TagLayout::pack_ngrams() {
   for (std::size_t k = 0; k < shape_.num_ngrams(); ++k) {
     const auto labels = shape_.ngrams->ngram(k);

@@ -18,6 +18,8 @@ class TagLayout {
  public:
   // Every attribute with every label, every pair of neighbouring labels.
   TagLayout() = default;
+  // Of order 1, with the weights that this shape has; its counts are those of the dictionaries.
+  explicit TagLayout(ChainShape shape);
   // As the options say, of these examples.
   TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries);
 

@@ -38,13 +38,15 @@ TagInput load_input(const StoredTask& stored) {
   if (input.format != TagFormat::columns) return input;
   input.num_columns = stored.settings.at("columns").get<std::size_t>();
   input.label_column = stored.settings.at("label_column").get<std::size_t>() - 1;
+  input.more_columns = settings.value("more_columns", false);
   input.templates = stored.array("templates");
   input.template_name = stored.file;
   if (settings.value("gazetteer", false)) {
     input.gazetteer =
         std::make_shared<const Gazetteer>(Gazetteer::from_text(stored.array("gazetteer"), stored.file));
   }
-  if (input.label_column >= input.num_columns || input.weight_column >= input.num_columns) {
+  if (input.label_column >= input.num_columns || input.weight_column >= input.num_columns ||
+      (input.more_columns && input.label_column + 1 != input.num_columns)) {
     throw Error::in(stored.file,
                     fmt::format("label column {} of {}", stored.settings.at("label_column").dump(),
                                 stored.settings.at("columns").dump()),
@@ -118,6 +120,7 @@ TaskSections TagModel::sections() const {
   if (input.format == TagFormat::columns) {
     sections.settings["columns"] = input.num_columns;
     sections.settings["label_column"] = input.label_column + 1;
+    if (input.more_columns) sections.settings["more_columns"] = true;
     // Not a setting: those are JSON, and a template is any bytes.
     sections.arrays.emplace_back("templates", input.templates);
     if (input.gazetteer) {

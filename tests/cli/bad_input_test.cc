@@ -345,11 +345,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
         BadInput{
             "NoCommand", "",
-            "no command; expected train, predict, eval, path, cross-validate, show, demo or generate; see 'espalier --help'"},
+            "no command; expected train, predict, eval, path, cross-validate, show, convert, demo or generate; see "
+            "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm",
-                 "'trane' is no command; expected train, predict, eval, path, cross-validate, show, demo or generate; see "
-                 "'espalier "
-                 "--help'"},
+                 "'trane' is no command; expected train, predict, eval, path, cross-validate, show, convert, demo or "
+                 "generate; see 'espalier --help'"},
         BadInput{"NoTask", "train", "no task; expected tag or classify; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
                  "'sort' is no task; expected tag or classify; see 'espalier path --help'"},

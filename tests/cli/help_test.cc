@@ -21,7 +21,7 @@ TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
 INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                          ::testing::Values("train", "train classify", "train tag", "path", "path classify",
                                            "path tag", "cross-validate", "cross-validate classify",
-                                           "cross-validate tag", "predict", "eval", "show", "demo",
+                                           "cross-validate tag", "predict", "eval", "show", "convert", "demo",
                                            "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
@@ -32,8 +32,9 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
 using CliProgramTest = CliTest;
 
 TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
-  for (const std::string command : {"", "train", "train tag", "path", "path tag", "cross-validate",
-                                    "cross-validate tag", "predict", "eval", "show", "demo", "generate"}) {
+  for (const std::string command :
+       {"", "train", "train tag", "path", "path tag", "cross-validate", "cross-validate tag", "predict",
+        "eval", "show", "convert", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
         << command;
@@ -43,7 +44,7 @@ TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
   for (const char* command :
-       {"train", "predict", "eval", "path", "cross-validate", "show", "demo", "generate"}) {
+       {"train", "predict", "eval", "path", "cross-validate", "show", "convert", "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }

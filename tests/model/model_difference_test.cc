@@ -24,7 +24,8 @@ class ModelDifferenceTest : public ::testing::Test {
     for (std::size_t r = 0; r < theta.shape().rows; ++r) {
       for (std::size_t c = 0; c < theta.shape().width; ++c) theta.row(r)[c] = scale * ++next;
     }
-    save_model(folder.path(name), {std::string(data.task()), Loss::crf(), l2, "eg", {5, 4, 3}}, data, theta);
+    save_model(folder.path(name), {std::string(data.task()), Loss::crf(), l2, "eg", Certificate{5, 4, 3}},
+               data, theta);
     return folder.path(name);
   }
   std::unique_ptr<TrainingSet> classify(const std::string& text) const {

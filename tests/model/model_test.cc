@@ -32,7 +32,7 @@ class ModelTest : public ::testing::Test {
     Training training;
     const Summary summary = find_solver("eg", loss).run({set->problem(), loss, 0.1}, {}, training, {});
     const Progress& last = summary.history.back();
-    info = {"classify", loss, 0.1, "eg", {last.primal, last.dual, last.passes}};
+    info = {"classify", loss, 0.1, "eg", Certificate{last.primal, last.dual, last.passes}};
     theta = training.theta;
     save_model(path, info, *set, theta);
   }
@@ -89,9 +89,9 @@ TEST_F(ModelTest, RoundTrip) {
       EXPECT_EQ(model.info().loss, loss);
       EXPECT_EQ(model.info().l2, 0.1);
       EXPECT_EQ(model.info().solver, "eg");
-      EXPECT_EQ(model.info().certificate.primal, info.certificate.primal);
-      EXPECT_EQ(model.info().certificate.dual, info.certificate.dual);
-      EXPECT_EQ(model.info().certificate.passes, info.certificate.passes);
+      EXPECT_EQ(model.info().certificate->primal, info.certificate->primal);
+      EXPECT_EQ(model.info().certificate->dual, info.certificate->dual);
+      EXPECT_EQ(model.info().certificate->passes, info.certificate->passes);
       EXPECT_EQ(model.weight_shape(), theta.shape());
       const ModelFile file(path);
       EXPECT_TRUE(std::ranges::equal(file.section<float>("weights"), theta.values()));
@@ -110,12 +110,27 @@ TEST_F(ModelTest, Describes) {
   EXPECT_EQ(json["loss"], "crf");
   EXPECT_EQ(json["l2"], 0.1);
   EXPECT_EQ(json["solver"], "eg");
-  EXPECT_EQ(json["certificate"]["primal"], info.certificate.primal);
-  EXPECT_EQ(json["certificate"]["gap"], info.certificate.gap());
-  EXPECT_EQ(json["certificate"]["relative_gap"], info.certificate.relative_gap());
+  EXPECT_EQ(json["certificate"]["primal"], info.certificate->primal);
+  EXPECT_EQ(json["certificate"]["gap"], info.certificate->gap());
+  EXPECT_EQ(json["certificate"]["relative_gap"], info.certificate->relative_gap());
   EXPECT_EQ(json["rows"], 3);
   EXPECT_EQ(json["width"], 3);
   EXPECT_EQ(json["settings"]["format"], "libsvm");
+}
+
+// Another program's model: nobody knows its l2, and nothing certifies it.
+TEST_F(ModelTest, WithoutACertificate) {
+  info.l2.reset();
+  info.solver = "converted from elsewhere";
+  info.certificate.reset();
+  save_model(path, info, *set, theta);
+  const Model model(path);
+  EXPECT_FALSE(model.info().l2.has_value());
+  EXPECT_FALSE(model.info().certificate.has_value());
+  EXPECT_EQ(model.info().solver, "converted from elsewhere");
+  const nlohmann::ordered_json json = model.describe();
+  EXPECT_FALSE(json.contains("l2"));
+  EXPECT_FALSE(json.contains("certificate"));
 }
 
 TEST_F(ModelTest, TheSameContentsGiveTheSameBytes) {

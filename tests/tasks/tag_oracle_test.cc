@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -12,58 +11,13 @@
 #include "espalier/base/input.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/tag.h"
+#include "tasks/other_programs.h"
 #include "tasks/trained.h"
 
 namespace espalier {
 namespace {
 
-using testing::Trained;
-
-const std::filesystem::path kOracles = std::filesystem::path(ESPALIER_SHARED_DIR) / "oracles";
-
-// The lines of a file or an output, as fields; a blank line has none.
-std::vector<std::vector<std::string>> fields_of(const std::string& text) {
-  std::vector<std::vector<std::string>> rows;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    rows.emplace_back();
-    std::istringstream fields(line);
-    for (std::string field; fields >> field;) rows.back().push_back(field);
-  }
-  return rows;
-}
-
-// "LABEL:0.5" or "LABEL/0.5"
-std::pair<std::string, double> rated(const std::string& field) {
-  const std::size_t at = field.find_last_of(":/");
-  return {field.substr(0, at), std::stod(field.substr(at + 1))};
-}
-
-// The rows of tokens: neither blank nor headings.
-std::vector<std::vector<std::string>> tokens_of(const std::string& text) {
-  auto rows = fields_of(text);
-  std::erase_if(rows, [](const auto& row) {
-    return row.empty() || row.front() == "#" || row.front().starts_with('@');
-  });
-  return rows;
-}
-
-// Our marginals and theirs: the last L fields of each token.
-void expect_same_marginals(const std::string& ours, const std::string& theirs, std::size_t num_labels) {
-  const auto mine = tokens_of(ours), other = tokens_of(theirs);
-  ASSERT_EQ(mine.size(), other.size());
-  ASSERT_GT(mine.size(), 300u);
-  for (std::size_t t = 0; t < mine.size(); ++t) {
-    std::map<std::string, double> marginals;
-    ASSERT_GT(mine[t].size(), num_labels);
-    ASSERT_GT(other[t].size(), num_labels);
-    for (std::size_t k = 0; k < num_labels; ++k) marginals.insert(rated(mine[t].rbegin()[k]));
-    for (std::size_t k = 0; k < num_labels; ++k) {
-      const auto [label, probability] = rated(other[t].rbegin()[k]);
-      EXPECT_NEAR(marginals.at(label), probability, 1e-3) << "token " << t << ", " << label;
-    }
-  }
-}
+using namespace testing;
 
 // A model at the optimum for l2 = 2.
 class TagOracleTest : public ::testing::Test {
@@ -153,39 +107,8 @@ TEST_F(TagOracleTest, CrfPlusPlus) {
   expect_same_marginals(ours, read_all(path("a.test_v2.txt")), 7);
   EXPECT_EQ(tokens_of(tagger->predict(path("test.txt"))), tokens_of(read_all(path("a.test_v0.txt"))));
 
-  const auto mine = fields_of(tagger->predict(path("test.txt"), {.format = {}, .kbest = 3})),
-             theirs = fields_of(read_all(path("a.test_n3.txt")));
-  std::size_t heads = 0;
-  ASSERT_EQ(mine.size(), theirs.size());
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    if (mine[i].empty() || mine[i].front() != "#") {
-      EXPECT_EQ(mine[i], theirs[i]) << "line " << i + 1;
-      continue;
-    }
-    ASSERT_EQ(mine[i].size(), 3u);
-    ASSERT_EQ(theirs[i].size(), 3u) << "line " << i + 1;
-    EXPECT_EQ(mine[i][1], theirs[i][1]);
-    EXPECT_NEAR(std::stod(mine[i][2]), std::stod(theirs[i][2]), 1e-4) << "line " << i + 1;
-    ++heads;
-  }
-  EXPECT_GE(heads, 30u);
-}
-
-// The labels of largest marginal, and these, of Wapiti's "label -p -s": LABEL TAB LABEL/P behind each line.
-void expect_wapiti_marginals(const std::string& ours, const std::string& theirs) {
-  const auto mine = tokens_of(ours), other = tokens_of(theirs);
-  ASSERT_EQ(mine.size(), other.size());
-  ASSERT_GT(mine.size(), 100u);
-  for (std::size_t t = 0; t < mine.size(); ++t) {
-    const auto [label, probability] = rated(other[t].back());
-    bool found = false;
-    for (const std::string& field : mine[t]) {
-      if (!field.starts_with(label + ":")) continue;
-      EXPECT_NEAR(rated(field).second, probability, 1e-3) << "token " << t;
-      found = true;
-    }
-    EXPECT_TRUE(found) << "token " << t;
-  }
+  expect_same_kbest(tagger->predict(path("test.txt"), {.format = {}, .kbest = 3}),
+                    read_all(path("a.test_n3.txt")), 1e-4);
 }
 
 TEST_F(TagOracleTest, WapitiPatterns) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "espalier/learning/certificate.h"
@@ -12,17 +13,20 @@
 
 namespace espalier {
 
-// What a model file says of the training that made it.
+// What a model file says of the training that made it. Models that another program trained have neither l2 nor certificate.
 struct ModelInfo {
   std::string task;
   Loss loss;
-  double l2 = 0;
-  std::string solver;
-  Certificate certificate;
+  std::optional<double> l2;
+  std::string solver;  // or "converted from ..."
+  std::optional<Certificate> certificate;
 };
 
 // Writes weights, certificate and whatever the task keeps into one file, atomically. The same contents give the same bytes.
 void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
+                const Weights& theta);
+// The same of what a task keeps, by its version.
+void save_model(const std::string& path, const ModelInfo& info, int version, const TaskSections& sections,
                 const Weights& theta);
 
 // A model file, open and checked. Throws Error where it is not one, is damaged, or was made by a newer version.

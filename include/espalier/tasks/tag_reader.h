@@ -33,6 +33,8 @@ struct TagInput {
   std::string templates;                   // columns: the text of a template; empty: the built-in attributes
   std::size_t num_columns = 0;             // columns: of the training file, label included
   std::size_t label_column = 0;            // columns: counted from 0
+  // columns: lines may have more columns before the label, which is the last one then; nobody looks at them.
+  bool more_columns = false;
   std::string template_name = "template";  // for messages
   std::optional<Encoding> encoding;        // labels are read in any and turned into this one
   // How much a training sequence counts: what a comment says, or (columns) the number in a column, from 0.
