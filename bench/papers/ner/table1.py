@@ -26,7 +26,7 @@ class Column:
     loss: str  # beta, gamma
     paper_c: float | None = None  # the best one; our 1/l2
     paper_f1: float | None = None  # on testb
-    gap: float = 1e-3  # near the SVM the last tenths of a gap are dear, and change no tag
+    gap: float = 1e-3  # near the SVM small gaps are dear, and change hardly any tag
     options: tuple = ()
 
 
@@ -39,7 +39,7 @@ COLUMNS = (
     Column("beta 1, gamma 5", "1,5", 1, 0.8572),
     Column("beta 3, gamma 1", "3,1", 1, 0.8555, gap=1e-2),
     Column("beta 5, gamma 1", "5,1", 1, 0.8548, gap=1e-2),
-    Column("beta inf, gamma 1 (SVM)", "inf,1", 1, 0.8541, gap=1e-2),
+    Column("beta inf, gamma 1 (SVM)", "inf,1", 1, 0.8541, gap=5e-2, options=("--passes", 800)),
 )
 # What the paper does not have.
 MORE = (
@@ -127,8 +127,8 @@ def main():
           f"{builtin['seconds']:.1f} s of training, {builtin['wall_seconds']:.1f} s in all.\n")
     print(f"CoNLL-2003, template.txt ({rows[1]['attributes']:,} attributes), a path of 7 values of l2 from 10 to 0.1 for "
           "each row; l2 by F1 on testa. Paper: Martins et al. 2010, Table 1, C = 1/l2, with gazetteers.\n")
-    print(lib.table(["", "gap", "l2", "1/C, paper", "testa F1", "testb F1", "paper", "passes", "seconds", "wall"],
-                    [[row["name"], f"{row['gap']:g}", f"{row['l2']:.3g}",
+    print(lib.table(["", "gap", "l2 down to", "best l2", "1/C, paper", "testa F1", "testb F1", "paper", "passes", "seconds", "wall"],
+                    [[row["name"], f"{row['gap']:g}", f"{row['path'][-1]['l2']:.2g}", f"{row['l2']:.3g}",
                       "-" if row["paper_c"] is None else f"{1 / row['paper_c']:g}", percent(row["testa_f1"]),
                       percent(row["testb_f1"]), percent(row["paper_f1"]), f"{row['passes']:.0f}",
                       f"{row['seconds']:.1f}", f"{row['wall_seconds']:.1f}"] for row in rows[1:]]))
