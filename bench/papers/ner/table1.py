@@ -68,8 +68,9 @@ def measure(column, train, dev, test, options):
     lib.note(column.name)
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model.esp"
-        run = lib.espalier("path", "tag", train, "--dev", dev, "--loss", column.loss, "--gap", column.gap, "--l2-max", 10,
-                           "--l2-min", 0.1, "--factor", 0.1 ** (1 / 3), *column.options, *options, model=model)
+        run = lib.espalier("path", "tag", train, "--dev", dev, "--loss", column.loss, "--gap", column.gap,
+                           "--l2-max", 10, "--l2-min", 0.1, "--factor", 0.1 ** (1 / 3), *column.options, *options,
+                           model=model)
         said = subprocess.run([lib.PROGRAM, "eval", model, test, "--json"], stdout=subprocess.PIPE, check=True)
     last = {event["l2"]: event for event in run.progress}
     best = max(last.values(), key=lambda event: event["dev"]["f1"])
@@ -86,8 +87,8 @@ def measure(column, train, dev, test, options):
         "passes": run.last["pass"],
         "seconds": run.last["seconds"],
         "wall_seconds": run.wall_seconds,
-        "path": [{"l2": l2, "pass": event["pass"], "relative_gap": event["relative_gap"], "testa_f1": event["dev"]["f1"]}
-                 for l2, event in last.items()],
+        "path": [{"l2": l2, "pass": event["pass"], "relative_gap": event["relative_gap"],
+                  "testa_f1": event["dev"]["f1"]} for l2, event in last.items()],
     }
 
 
@@ -122,11 +123,11 @@ def main():
     lib.keep("ner", rows, template=arguments.template.read_text())
 
     builtin = rows[0]
-    print(f"Built-in attributes, no template: testb F1 {percent(builtin['testb_f1'])} at l2 = {builtin['l2']:.3g}, which "
-          f"testa chose (F1 {percent(builtin['testa_f1'])}); the path took {builtin['passes']:.0f} passes, "
+    print(f"Built-in attributes, no template: testb F1 {percent(builtin['testb_f1'])} at l2 = {builtin['l2']:.3g}, "
+          f"which testa chose (F1 {percent(builtin['testa_f1'])}); the path took {builtin['passes']:.0f} passes, "
           f"{builtin['seconds']:.1f} s of training, {builtin['wall_seconds']:.1f} s in all.\n")
-    print(f"CoNLL-2003, template.txt ({rows[1]['attributes']:,} attributes), a path of 7 values of l2 from 10 to 0.1 for "
-          "each row; l2 by F1 on testa. Paper: Martins et al. 2010, Table 1, C = 1/l2, with gazetteers.\n")
+    print(f"CoNLL-2003, template.txt ({rows[1]['attributes']:,} attributes), a path of 7 values of l2 from 10 to 0.1 "
+          "for each row; l2 by F1 on testa. Paper: Martins et al. 2010, Table 1, C = 1/l2, with gazetteers.\n")
     print(lib.table(["", "gap", "l2 down to", "best l2", "1/C, paper", "testa F1", "testb F1", "paper", "passes", "seconds", "wall"],
                     [[row["name"], f"{row['gap']:g}", f"{row['path'][-1]['l2']:.2g}", f"{row['l2']:.3g}",
                       "-" if row["paper_c"] is None else f"{1 / row['paper_c']:g}", percent(row["testa_f1"]),

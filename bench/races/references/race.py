@@ -70,16 +70,16 @@ def evaluate(model, data, folder):
         subprocess.run([lib.PROGRAM, "predict", model, data, "--encoding", "iob1"], stdout=file, check=True)
     said = subprocess.run([lib.PROGRAM, "eval", model, data, "--json"], stdout=subprocess.PIPE, check=True)
     pairs, evaluation = read(tagged), json.loads(said.stdout)
-    return {"references": len(pairs), "accuracy": tokens_right(pairs), "token_f1": token_f1(pairs), "f1": evaluation["f1"],
-            "whole": evaluation["sequence_accuracy"], "fields": evaluation["types"]}
+    return {"references": len(pairs), "accuracy": tokens_right(pairs), "token_f1": token_f1(pairs),
+            "f1": evaluation["f1"], "whole": evaluation["sequence_accuracy"], "fields": evaluation["types"]}
 
 
 def measure(name, options, train, gold, new, folder):
     """l2 by three-fold cross-validation on the training data, then one run on all of it, which is the one timed."""
     lib.note(name)
     model, log = Path(folder) / "model.esp", Path(folder) / "folds.jsonl"
-    subprocess.run([lib.PROGRAM, "cross-validate", "tag", train, *map(str, (*FOLDS, *options)), "--quiet", "--log", log],
-                   check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([lib.PROGRAM, "cross-validate", "tag", train, *map(str, (*FOLDS, *options)), "--quiet",
+                    "--log", log], check=True, stdout=subprocess.DEVNULL)
     folds = json.loads(log.read_text().splitlines()[-1])
     run = lib.espalier("train", "tag", train, "--l2", folds["l2"], *options, model=model)
     return {
@@ -103,7 +103,8 @@ def percent(rate):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--anystyle", type=Path, default=lib.DATA / "anystyle", help="folder with core.xml.gz, gold.xml.gz")
+    parser.add_argument("--anystyle", type=Path, default=lib.DATA / "anystyle",
+                        help="folder with core.xml.gz and gold.xml.gz")
     arguments = parser.parse_args()
 
     lib.use_one_core()
@@ -118,8 +119,8 @@ def main():
     lib.keep("references", rows)
 
     all_of, new_of = rows[0]["gold"]["references"], rows[0]["new"]["references"]
-    print(f"AnyStyle, trained on core ({COUNTS['core'][0]:,} references), tested on gold ({all_of:,}) and on the {new_of:,} of "
-          "gold that are not in core as well. Tokens: share in the right field; fields: F1 of whole fields; references: "
+    print(f"AnyStyle, trained on core ({COUNTS['core'][0]:,} references), tested on gold ({all_of:,}) and on the "
+          f"{new_of:,} of gold that are not in core as well. Tokens: share in the right field; fields: F1 of whole fields; references: "
           "share without an error. l2 by three-fold cross-validation on core, relative gap 0.001, one core.\n")
     print(lib.table(["", "labels", "l2", "F1 in folds", "tokens, gold", "fields", "references", "tokens, new", "fields",
                      "references", "passes", "seconds", "wall", "folds, s"],
