@@ -128,7 +128,8 @@ def main():
           f"{builtin['seconds']:.1f} s of training, {builtin['wall_seconds']:.1f} s in all.\n")
     print(f"CoNLL-2003, template.txt ({rows[1]['attributes']:,} attributes), a path of 7 values of l2 from 10 to 0.1 "
           "for each row; l2 by F1 on testa. Paper: Martins et al. 2010, Table 1, C = 1/l2, with gazetteers.\n")
-    print(lib.table(["", "gap", "l2 down to", "best l2", "1/C, paper", "testa F1", "testb F1", "paper", "passes", "seconds", "wall"],
+    print(lib.table(["", "gap", "l2 down to", "best l2", "1/C, paper", "testa F1", "testb F1", "paper",
+                     "passes", "seconds", "wall"],
                     [[row["name"], f"{row['gap']:g}", f"{row['path'][-1]['l2']:.2g}", f"{row['l2']:.3g}",
                       "-" if row["paper_c"] is None else f"{1 / row['paper_c']:g}", percent(row["testa_f1"]),
                       percent(row["testb_f1"]), percent(row["paper_f1"]), f"{row['passes']:.0f}",
