@@ -121,7 +121,8 @@ def main():
     all_of, new_of = rows[0]["gold"]["references"], rows[0]["new"]["references"]
     print(f"AnyStyle, trained on core ({COUNTS['core'][0]:,} references), tested on gold ({all_of:,}) and on the "
           f"{new_of:,} of gold that are not in core as well. Tokens: share in the right field; fields: "
-          "F1 of whole fields; references: share without an error. l2 by three-fold cross-validation on core, relative gap 0.001, one core.\n")
+          "F1 of whole fields; references: share without an error. l2 by three-fold cross-validation on core, "
+          "relative gap 0.001, one core.\n")
     print(lib.table(["", "labels", "l2", "F1 in folds", "tokens, gold", "fields", "references", "tokens, new", "fields",
                      "references", "passes", "seconds", "wall", "folds, s"],
                     [[row["name"], row["labels"], f"{row['l2']:g}", percent(row["folds_f1"]),
