@@ -57,18 +57,27 @@ Outcome run(const std::string& command, const TemporaryFolder& folder) {
   return outcome;
 }
 
+void check_commands(const std::string& name) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory_symlink(kSource / "examples", folder.path("examples"));
+  for (const Command& command : read_commands(read_all((kSource / name).string()))) {
+    SCOPED_TRACE(name + ":" + std::to_string(command.line) + ": " + command.text);
+    const Outcome outcome = run(command.text, folder);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(compare_output(command, outcome.lines), "");
+  }
+}
+
 // One test for all of them: a list made when the tests are built would miss a page that is added later.
 TEST(Documentation, CommandsDoWhatTheyShow) {
-  for (const std::string& name : documents()) {
-    const TemporaryFolder folder;
-    std::filesystem::create_directory_symlink(kSource / "examples", folder.path("examples"));
-    for (const Command& command : read_commands(read_all((kSource / name).string()))) {
-      SCOPED_TRACE(name + ":" + std::to_string(command.line) + ": " + command.text);
-      const Outcome outcome = run(command.text, folder);
-      EXPECT_EQ(outcome.status, 0);
-      EXPECT_EQ(compare_output(command, outcome.lines), "");
-    }
-  }
+  for (const std::string& name : documents()) check_commands(name);
+}
+
+// On its own, for it takes a script to prepare the data.
+TEST(Documentation, ReferencesAreTakenApart) {
+  const TemporaryFolder folder;
+  if (run("python3 --version", folder).status != 0) GTEST_SKIP() << "python3 is missing";
+  check_commands("examples/references/README.md");
 }
 
 TEST(Documentation, TheFirstStepsAreThere) {
