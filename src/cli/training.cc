@@ -185,8 +185,9 @@ class Session {
 
 int train_one(const TrainingOptions& options, double l2) {
   if (options.tag.partial && (!options.checkpoint.empty() || !options.init.empty())) {
-    throw Error(fmt::format("{}: not with --partial, whose rounds start from what they fill in; expected neither",
-                            options.checkpoint.empty() ? "--init" : "--checkpoint"));
+    throw Error(
+        fmt::format("{}: not with --partial, whose rounds start from what they fill in; expected neither",
+                    options.checkpoint.empty() ? "--init" : "--checkpoint"));
   }
   Session session(options);
   session.start(l2);

@@ -159,30 +159,31 @@ void accumulate_any(RowTable<Real> w, SparseRow x, const Real* delta) {
 // Weights of the rows to come are asked for this many rows ahead: they lie anywhere in memory.
 constexpr std::size_t kRowsAhead = 2;
 
-template <class W>
+// To be written, or only read: another thread may have changed them last.
+template <int kWrite, class W>
 HWY_INLINE void prefetch_weights(const RowTable<W>& w, const SparseRowRange& x, std::size_t r) {
   if (r >= x.size) return;
   const std::size_t bytes = w.stride * sizeof(W);
   for (std::size_t j = x.offsets[r]; j < x.offsets[r + 1]; ++j) {
     const char* row = reinterpret_cast<const char*>(w.data + x.ids[j] * w.stride);
-    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b);
+    for (std::size_t b = 0; b < bytes; b += 64) __builtin_prefetch(row + b, kWrite);
   }
 }
 
 template <class W, class Real>
 void score_range(const RowTable<const W>& w, const SparseRowRange& x, Real scale, Real* s) {
-  for (std::size_t r = 0; r < kRowsAhead; ++r) prefetch_weights(w, x, r);
+  for (std::size_t r = 0; r < kRowsAhead; ++r) prefetch_weights<0>(w, x, r);
   for (std::size_t r = 0; r < x.size; ++r) {
-    prefetch_weights(w, x, r + kRowsAhead);
+    prefetch_weights<0>(w, x, r + kRowsAhead);
     score_any(w, x.row(r), scale, s + r * w.width);
   }
 }
 
 template <class Real>
 void accumulate_range(const RowTable<Real>& w, const SparseRowRange& x, const Real* delta) {
-  for (std::size_t r = 0; r < kRowsAhead; ++r) prefetch_weights(w, x, r);
+  for (std::size_t r = 0; r < kRowsAhead; ++r) prefetch_weights<1>(w, x, r);
   for (std::size_t r = 0; r < x.size; ++r) {
-    prefetch_weights(w, x, r + kRowsAhead);
+    prefetch_weights<1>(w, x, r + kRowsAhead);
     accumulate_any(w, x.row(r), delta + r * w.width);
   }
 }

@@ -18,13 +18,18 @@ DualState::DualState(const Problem& problem) : examples_(problem.size() + 1) {
 void DualState::start_uniform(const Problem& problem) { start_near_gold(problem, 0); }
 
 void DualState::start_near_gold(const Problem& problem, float kappa) {
-  Workspace ws;
-  std::fill(scores_.begin(), scores_.end(), 0.0f);
-  for (std::size_t i = 0; i < size(); ++i) {
+  Sweep alone;
+  start_near_gold(problem, kappa, alone);
+}
+
+void DualState::start_near_gold(const Problem& problem, float kappa, Sweep& sweep) {
+  sweep.sum(size(), [&](std::size_t i, Workspace& ws) {
+    std::fill(s(i).begin(), s(i).end(), 0.0f);
     problem.add_near_gold(i, kappa, s(i));
     curvature(i) = 0;
     refresh(problem, i, ws);
-  }
+    return 0.0;
+  });
 }
 
 void DualState::start_at(const Problem& problem, const Weights& theta, double beta, double gamma) {

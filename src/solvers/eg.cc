@@ -54,9 +54,9 @@ class Eg {
         sweep_(options.in_turns ? 1 : options.threads) {}
 
   Summary solve() {
-    if (options_.start == EgStart::gold) dual_.start_near_gold(problem_, kGoldLogOdds);
-    if (options_.start == EgStart::uniform) dual_.start_uniform(problem_);
-    resynchronise();
+    if (options_.start == EgStart::gold) dual_.start_near_gold(problem_, kGoldLogOdds, sweep_);
+    if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
+    set_weights();
     if (options_.step == EgStep::safe) shared_.safe_eta = theorem_eta();
     if (options_.step == EgStep::paper) shared_.etas.assign(n_, static_cast<float>(initial_eta()));
 
@@ -95,7 +95,7 @@ class Eg {
       if (due && report(certified())) return true;
     }
     shared_.l2 = objective_.l2;
-    resynchronise();  // gains so far were those of other objectives
+    gains_known_ = false;  // so far they were those of other objectives
     return false;
   }
 
@@ -147,11 +147,42 @@ class Eg {
     return tau > 0 ? 1 / tau : 1;
   }
 
+  // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are, which is enough to
+  // begin with, and without an inference.
+  void set_weights() {
+    Workspace& ws = sweep_.workspace();
+    for (std::size_t i = 0; i < n_; ++i) {
+      Workspace::Frame frame(ws);
+      const In mu = dual_.mu(i);
+      const auto difference = frame.take<float>(mu.size());
+      const auto omega = static_cast<float>(problem_.weight(i));
+      for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];
+      problem_.add_gold(i, omega, difference);
+      problem_.accumulate(i, difference, shared_.w, ws);
+    }
+    value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
+      const In s = dual_.s(i), mu = dual_.mu(i);
+      double entropy = dual_.log_z(i), cost = problem_.cost_offset(i);
+      for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? static_cast<double>(mu[k]) * s[k] : 0;
+      if (objective_.loss.gamma != 0) {
+        Workspace::Frame frame(mine);
+        const auto p = frame.take<float>(s.size());
+        std::fill(p.begin(), p.end(), 0.0f);
+        problem_.add_cost(i, 1.0f, p);
+        for (std::size_t k = 0; k < s.size(); ++k) cost += static_cast<double>(p[k]) * mu[k];
+      }
+      return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
+    });
+    value_.value -= problem_.squared_norm(shared_.w) / (2 * objective_.l2);
+    gains_known_ = true;
+  }
+
   // w(u) anew from the duals in double precision, so that neither rounding in w nor a change that two workers made at once
   // limits the gap.
   void resynchronise() {
     evaluate_dual(objective_, dual_, value_, sweep_);
     gain_before_ = crew_.gain();
+    gains_known_ = true;
     shared_.w.assign(value_.w);
   }
 
@@ -166,7 +197,7 @@ class Eg {
   bool certificate_is_due() const {
     const double since = passes() - certified_at_;
     if (since >= options_.report_every) return true;
-    if (since < kLeastPassesBetween) return false;
+    if (since < kLeastPassesBetween || !gains_known_) return false;
     const double gap = proxy_ratio_ * sum_of_proxies();
     return gap <= options_.stopping.gap * std::max(0.0, value_.value + crew_.gain() - gain_before_ + gap);
   }
@@ -232,8 +263,9 @@ class Eg {
   std::size_t n_;
   EgShared shared_;
   EgCrew crew_;
-  DualValue value_;         // as of the last resynchronisation
-  double gain_before_ = 0;  // of the crew, then
+  DualValue value_;           // as of the last resynchronisation
+  double gain_before_ = 0;    // of the crew, then
+  bool gains_known_ = false;  // since then
   Schedule schedule_;
   double proxy_ratio_ =
       1.3;  // true gap over the sum of proxies, as last measured; this is what it tends to be

@@ -224,7 +224,11 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
   if (omega != 1) {
     for (float& change : delta) change *= static_cast<float>(omega);
   }
-  problem_.accumulate(i, delta, shared_.w, ws_);
+  if (shared_.others > 0) {
+    problem_.accumulate_shared(i, delta, shared_.w, ws_);
+  } else {
+    problem_.accumulate(i, delta, shared_.w, ws_);
+  }
   gain_ += trial.gain;
 }
 

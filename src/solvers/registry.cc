@@ -52,9 +52,11 @@ Summary run_sgd(const Objective& objective, const SolverSettings& settings, Trai
 }
 
 constexpr SolverEntry kSolvers[] = {
-    {"eg", "online exponentiated gradient on the dual; every loss, needs no learning rate", true, true, run_eg},
+    {"eg", "online exponentiated gradient on the dual; every loss, needs no learning rate", true, true,
+     run_eg},
     {"lbfgs", "L-BFGS on the primal; losses of finite beta", false, false, run_lbfgs},
-    {"sgd", "stochastic gradient descent on the primal; every loss, a loose certificate", true, false, run_sgd},
+    {"sgd", "stochastic gradient descent on the primal; every loss, a loose certificate", true, false,
+     run_sgd},
 };
 
 }  // namespace

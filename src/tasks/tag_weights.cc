@@ -76,7 +76,8 @@ void for_each_weight(const TagModel& model, WeightsView theta,
   for (std::size_t k = 0; k < shape.num_ngrams(); ++k) {
     const auto labels = shape.ngrams->ngram(k);
     before.clear();
-    for (const std::uint32_t label : labels.first(labels.size() - 1)) before.push_back(names.labels.name(label));
+    for (const std::uint32_t label : labels.first(labels.size() - 1))
+      before.push_back(names.labels.name(label));
     use({model.ngram_attribute(), before, names.labels.name(labels.back())}, theta.at(shape.ngram_weight(k)));
   }
 }

@@ -133,8 +133,7 @@ TEST(Path, ThetaBelongsToTheBestPoint) {
   const Path path = path_of(owned, {8, 1, 0.5});
   EXPECT_EQ(path.best, 0u) << "the norm grows as l2 decreases";
   Workspace ws;
-  EXPECT_EQ(evaluate_primal({owned.problem, Loss::crf(), 8}, path.theta),
-            path.points[0].certificate.primal);
+  EXPECT_EQ(evaluate_primal({owned.problem, Loss::crf(), 8}, path.theta), path.points[0].certificate.primal);
 }
 
 TEST(Path, WarmStartsAreCheaperThanCold) {

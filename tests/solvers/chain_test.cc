@@ -311,8 +311,7 @@ TEST(ChainsOfOneToken, HaveTheOptimumOfTheMulticlassProblem) {
     std::copy_n(a.theta.values().begin(), without_transitions.values().size(),
                 without_transitions.values().begin());
     Workspace ws;
-    EXPECT_NEAR(evaluate_primal(of_classes, without_transitions), a.last().primal,
-                1e-13 * a.last().primal)
+    EXPECT_NEAR(evaluate_primal(of_classes, without_transitions), a.last().primal, 1e-13 * a.last().primal)
         << loss.name();
   }
 }

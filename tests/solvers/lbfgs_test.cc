@@ -63,8 +63,7 @@ RC_GTEST_PROP(Lbfgs, GradientIsTheDerivativeOfThePrimal, ()) {
       Weights up = theta, down = theta;
       up.row(r)[k] += h;
       down.row(r)[k] -= h;
-      const double slope =
-          (evaluate_primal(objective, up) - evaluate_primal(objective, down)) / (2.0 * h);
+      const double slope = (evaluate_primal(objective, up) - evaluate_primal(objective, down)) / (2.0 * h);
       // The third derivative of a loss grows with beta^2: 100 h^2/6 is about 1e-6.
       RC_ASSERT(std::abs(slope - g.row(r)[k]) < 1e-5 * (1 + std::abs(slope)));
     }

@@ -27,9 +27,9 @@ enum class Status {
   out_of_passes,
   out_of_time,
   out_of_rounds,  // of an outer loop: each of its problems met the tolerance
-  stopped,  // by the observer, or by the stop flag (Ctrl-C)
-  stalled,  // no step improves any more; the certificate says how far it came
-  failed,   // a number that is not finite
+  stopped,        // by the observer, or by the stop flag (Ctrl-C)
+  stalled,        // no step improves any more; the certificate says how far it came
+  failed,         // a number that is not finite
 };
 
 const char* to_string(Status status);

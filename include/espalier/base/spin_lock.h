@@ -9,11 +9,21 @@ namespace espalier {
 class SpinLock {
  public:
   void lock() {
-    while (locked_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    for (int tries = 1; locked_.exchange(true, std::memory_order_acquire); ++tries) {
+      if (tries % kTries == 0) std::this_thread::yield();  // whoever has it may not even be running
+      relax();
+    }
   }
   void unlock() { locked_.store(false, std::memory_order_release); }
 
  private:
+  static constexpr int kTries = 32;
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
   std::atomic<bool> locked_{false};
 };
 

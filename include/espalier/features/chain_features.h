@@ -82,6 +82,8 @@ class ChainFeatures {
   void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const;
+  // While other threads do so, too: nothing is lost in rows that many sequences have.
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                   Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const float> delta) const;
@@ -115,7 +117,8 @@ class ChainFeatures {
   std::vector<std::uint32_t> rows_{0};      // untied: of all sequences; tied: the one that there is
   std::vector<std::size_t> rows_begin_{0};  // untied: where those of a sequence begin
   std::vector<Sizes> sizes_;
-  mutable SpinLock tied_steps_;
+  std::vector<std::uint8_t> common_;  // attributes that many sequences have
+  mutable SpinLock common_rows_;      // who adds to their rows, or to steps
 };
 
 }  // namespace espalier

@@ -87,6 +87,9 @@ class ChainExamples {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace& ws) const {
     features_->accumulate(i, delta, w, ws);
   }
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
+    features_->accumulate_shared(i, delta, w, ws);
+  }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                   Workspace& ws) const {
     features_->accumulate(i, delta, share, w, ws);

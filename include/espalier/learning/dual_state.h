@@ -6,6 +6,7 @@
 
 #include "espalier/base/aligned.h"
 #include "espalier/learning/problem.h"
+#include "espalier/learning/sweep.h"
 
 namespace espalier {
 
@@ -20,6 +21,7 @@ class DualState {
   void start_uniform(const Problem& problem);
   // Near the gold outputs: kappa nats behind them for each part that differs (Problem::add_near_gold).
   void start_near_gold(const Problem& problem, float kappa);
+  void start_near_gold(const Problem& problem, float kappa, Sweep& sweep);
 
   // The distributions that weights imply: s_i = beta(F_i'theta + gamma p_i), of a finite beta.
   void start_at(const Problem& problem, const Weights& theta, double beta, double gamma);

@@ -52,6 +52,11 @@ class Problem {
   virtual void score(std::size_t i, const DoubleWeights& w, double scale, DoubleOut s, Workspace&) const = 0;
   virtual void accumulate(std::size_t i, In delta, Weights& w, Workspace&) const = 0;  // w += F_i delta
   virtual void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace&) const = 0;
+  // The same where other threads add to these weights, and read them, at the same time. What is added may be lost in rows that
+  // few examples have, where it hardly ever happens, but not in those that many have.
+  virtual void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const {
+    accumulate(i, delta, w, ws);
+  }
   // The same for the rows of a share: threads with different ones do not meet. A problem that cannot tell leaves all rows to
   // the first share.
   virtual void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,

@@ -14,6 +14,7 @@ namespace espalier {
 //   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i, what) factored()
 //   squared_change(i)                               where outputs have parts; else it is the diameter
 //   overlap(i)                                      where it is not the safe 1
+//   accumulate_shared(i, delta, w, ws)              where several threads train at once, and some rows are everybody's
 //   accumulate(i, delta, share, w, ws)              where several threads should add to the weights at once
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
@@ -73,6 +74,13 @@ class StructuredProblem final : public Problem {
   }
   void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
     examples_.accumulate(i, delta, w, ws);
+  }
+  void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
+    if constexpr (requires { examples_.accumulate_shared(i, delta, w, ws); }) {
+      examples_.accumulate_shared(i, delta, w, ws);
+    } else {
+      examples_.accumulate(i, delta, w, ws);
+    }
   }
   void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
                   Workspace& ws) const override {

@@ -25,6 +25,7 @@ class SubsetProblem final : public Problem {
   double cost_offset(std::size_t i) const override { return whole_.cost_offset(examples_[i]); }
   double squared_diameter(std::size_t i) const override { return whole_.squared_diameter(examples_[i]); }
   double squared_change(std::size_t i) const override { return whole_.squared_change(examples_[i]); }
+  double overlap(std::size_t i) const override { return whole_.overlap(examples_[i]); }
 
   void add_gold(std::size_t i, float scale, Out out) const override {
     whole_.add_gold(examples_[i], scale, out);
@@ -50,6 +51,13 @@ class SubsetProblem final : public Problem {
   }
   void accumulate(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
     whole_.accumulate(examples_[i], delta, w, ws);
+  }
+  void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
+    whole_.accumulate_shared(examples_[i], delta, w, ws);
+  }
+  void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const override {
+    whole_.accumulate(examples_[i], delta, share, w, ws);
   }
   void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
     whole_.accumulate(examples_[i], delta, w, ws);

@@ -19,7 +19,8 @@ struct StoppingRule {
   double seconds = std::numeric_limits<double>::infinity();  // of training, without certification
   const std::atomic<bool>* stop = nullptr;                   // set by Ctrl-C; looked at after every example
   std::function<void(double passes)> tick{};  // called now and then between reports: a sign of life
-  Progress before{};  // what this run goes on with: reports count passes and seconds on from it, limits do not
+  Progress
+      before{};  // what this run goes on with: reports count passes and seconds on from it, limits do not
 
   bool interrupted() const { return stop && stop->load(std::memory_order_relaxed); }
 };

@@ -21,13 +21,13 @@ struct TagOptions {
   // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted from 1.
   std::optional<std::string> example_weights;
   std::vector<std::string> gazetteers;  // columns: files of phrases
-  std::string features = "all";             // all, or observed: what training saw
-  std::size_t order = 1;                    // how many labels before one it depends on: 1 to 4
-  std::string valid;               // bio, iob1 or bioes: label sequences that these allow; empty: all
-  std::string transitions;         // a file of pairs of labels that do not follow one another
-  std::string invalid = "refuse";  // sequences that break these: refuse (an error) or drop
-  std::string costs;               // a file with the cost of each gold and predicted label; empty: 1 each
-  bool partial = false;            // labels ? (any) and A|B|C (one of these)
+  std::string features = "all";         // all, or observed: what training saw
+  std::size_t order = 1;                // how many labels before one it depends on: 1 to 4
+  std::string valid;                    // bio, iob1 or bioes: label sequences that these allow; empty: all
+  std::string transitions;              // a file of pairs of labels that do not follow one another
+  std::string invalid = "refuse";       // sequences that break these: refuse (an error) or drop
+  std::string costs;     // a file with the cost of each gold and predicted label; empty: 1 each
+  bool partial = false;  // labels ? (any) and A|B|C (one of these)
 };
 
 inline constexpr int kTagVersion = 2;  // 1: weights of all features, of order 1, without constraints

@@ -30,9 +30,9 @@ const char* to_string(TagFormat format);
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;
-  std::string templates;                   // columns: the text of a template; empty: the built-in attributes
-  std::size_t num_columns = 0;             // columns: of the training file, label included
-  std::size_t label_column = 0;            // columns: counted from 0
+  std::string templates;         // columns: the text of a template; empty: the built-in attributes
+  std::size_t num_columns = 0;   // columns: of the training file, label included
+  std::size_t label_column = 0;  // columns: counted from 0
   // columns: lines may have more columns before the label, which is the last one then; nobody looks at them.
   bool more_columns = false;
   std::string template_name = "template";  // for messages
@@ -54,8 +54,8 @@ struct TagExamples {
   Sequences sequences;
   std::vector<std::uint32_t> labels;     // one a token
   std::vector<std::size_t> first_lines;  // of each sequence: where in the file it begins, from 1
-  std::vector<double> weights;        // one a sequence; empty where all are 1
-  std::size_t num_rare = 0;           // attributes that were dropped
+  std::vector<double> weights;           // one a sequence; empty where all are 1
+  std::size_t num_rare = 0;              // attributes that were dropped
 };
 
 // Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number of columns and
