@@ -2,7 +2,7 @@
 // add to one at the same time may lose an addition.
 //
 // Every lane is an aligned value of four or eight bytes, which x86-64 and ARM64 load and store as a whole also as part of a
-// vector. C++ has no name for that: its atomics of one value each would make a pass over CoNLL-2000 a third slower. So they
+// vector. C++ has no name for that, only for atomics of one value each, which do without vectors. So those
 // are what the thread sanitizer sees, and it checks everything else.
 
 #if defined(ESPALIER_KERNELS_SHARED_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
@@ -30,6 +32,8 @@ class RowFeatures {
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const;
 
+  // While other threads do so, too: nothing is lost.
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w) const;
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                   Workspace& ws) const;
 
@@ -51,6 +55,7 @@ class RowFeatures {
   WeightShape shape_;
   std::vector<double> squared_lengths_;
   std::vector<float> overlaps_;
+  std::shared_ptr<SpinLock> writing_ = std::make_shared<SpinLock>();  // shared, so that features can be moved
 };
 
 }  // namespace espalier

@@ -54,6 +54,9 @@ class MulticlassExamples {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
     features_.accumulate(i, delta, w);
   }
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const {
+    features_.accumulate_shared(i, delta, w);
+  }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                   Workspace& ws) const {
     features_.accumulate(i, delta, share, w, ws);
