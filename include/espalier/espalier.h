@@ -18,6 +18,7 @@
 #include "espalier/base/team.h"
 #include "espalier/base/text.h"
 #include "espalier/base/workspace.h"
+#include "espalier/base/zeroed_array.h"
 #include "espalier/features/chain_features.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/gazetteer.h"

@@ -225,7 +225,7 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
   // Without a lock on these, two threads lost so much in them that CoNLL-2000 had five times the gap after five passes; on rarer
   // ones it made no difference.
   constexpr float kCommon = 0.1f;
-  for (const float frequency : frequencies) common_.push_back(frequency >= kCommon ? 1 : 0);
+  for (const float frequency : frequencies) common_.push_back(frequency >= kCommon);
   StepTables tables;
   sizes_.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
@@ -325,12 +325,18 @@ void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weig
 }
 void ChainFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
                                       Workspace& ws) const {
-  Workspace::Frame frame(ws);
   const SparseRows::Range tokens = sequences_.tokens.range(sequences_.offsets[i], sequences_.offsets[i + 1]);
-  const auto [common, rare] = split_entries(tokens, frame, [&](std::uint32_t a) { return common_[a]; });
-  accumulate_tokens(shape_, rare, delta, as_kernel(w));
-  const std::lock_guard lock(common_rows_);
-  accumulate_tokens(shape_, common, delta, as_kernel(w));
+  // With few threads nobody has the lock. With many, whoever would wait adds first what needs none.
+  std::unique_lock lock(common_rows_, std::try_to_lock);
+  if (lock.owns_lock()) {
+    accumulate_tokens(shape_, tokens, delta, as_kernel(w));
+  } else {
+    Workspace::Frame frame(ws);
+    const auto [common, rare] = split_entries(tokens, frame, [&](std::uint32_t a) { return common_[a]; });
+    accumulate_tokens(shape_, rare, delta, as_kernel(w));
+    lock.lock();
+    accumulate_tokens(shape_, common, delta, as_kernel(w));
+  }
   accumulate_steps(sequences_, i, rows(i), shape_, delta, kAllRows, as_kernel(w), ws);
 }
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,

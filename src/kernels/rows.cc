@@ -139,7 +139,7 @@ HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow
 
 // Strides are 1, 2, 4 or a multiple of 8 (row_stride), so one of these vector lengths always divides them.
 template <class W, class Real>
-void score_any(RowTable<const W> w, SparseRow x, Real scale, Real* s) {
+void score_any(const RowTable<const W>& w, const SparseRow& x, Real scale, Real* s) {
   if (w.stride % 16 == 0) return score_columns(hn::CappedTag<Real, 16>(), w, x, scale, s);
   if (w.stride % 8 == 0) return score_columns(hn::CappedTag<Real, 8>(), w, x, scale, s);
   if (w.stride == 4) return score_columns(hn::CappedTag<Real, 4>(), w, x, scale, s);
@@ -148,7 +148,7 @@ void score_any(RowTable<const W> w, SparseRow x, Real scale, Real* s) {
 }
 
 template <class Real>
-void accumulate_any(RowTable<Real> w, SparseRow x, const Real* delta) {
+void accumulate_any(const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
   if (w.stride % 16 == 0) return accumulate_columns(hn::CappedTag<Real, 16>(), w, x, delta);
   if (w.stride % 8 == 0) return accumulate_columns(hn::CappedTag<Real, 8>(), w, x, delta);
   if (w.stride == 4) return accumulate_columns(hn::CappedTag<Real, 4>(), w, x, delta);

@@ -55,7 +55,11 @@ double dual_at_temperature(const Objective& objective, const Weights& theta, dou
 void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep) {
   const Problem& problem = objective.problem;
   if (result.w.shape() == problem.weight_shape()) {
-    result.w.fill(0);
+    const auto w = result.w.values();
+    share_range(sweep.team(), w.size(), [&](std::size_t begin, std::size_t end) {
+      std::fill(w.begin() + static_cast<std::ptrdiff_t>(begin), w.begin() + static_cast<std::ptrdiff_t>(end),
+                0.0);
+    });
   } else {
     result.w = DoubleWeights(problem.weight_shape());
   }

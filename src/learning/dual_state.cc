@@ -10,8 +10,8 @@ DualState::DualState(const Problem& problem) : examples_(problem.size() + 1) {
   for (std::size_t i = 0; i < problem.size(); ++i) {
     examples_[i + 1].offset = examples_[i].offset + problem.num_statistics(i);
   }
-  scores_.resize(examples_.back().offset);
-  marginals_.resize(examples_.back().offset);
+  scores_ = ZeroedArray<float>(examples_.back().offset);
+  marginals_ = ZeroedArray<float>(examples_.back().offset);
   start_uniform(problem);
 }
 

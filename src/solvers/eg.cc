@@ -150,18 +150,19 @@ class Eg {
   // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are, which is enough to
   // begin with, and without an inference.
   void set_weights() {
-    Workspace& ws = sweep_.workspace();
-    for (std::size_t i = 0; i < n_; ++i) {
-      Workspace::Frame frame(ws);
-      const In mu = dual_.mu(i);
-      const auto difference = frame.take<float>(mu.size());
+    const bool alone = sweep_.team().size() == 1;
+    value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
+      const In s = dual_.s(i), mu = dual_.mu(i);
+      Workspace::Frame of_example(mine);
+      const auto difference = of_example.take<float>(mu.size());
       const auto omega = static_cast<float>(problem_.weight(i));
       for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];
       problem_.add_gold(i, omega, difference);
-      problem_.accumulate(i, difference, shared_.w, ws);
-    }
-    value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
-      const In s = dual_.s(i), mu = dual_.mu(i);
+      if (alone) {
+        problem_.accumulate(i, difference, shared_.w, mine);
+      } else {
+        problem_.accumulate_shared(i, difference, shared_.w, mine);
+      }
       double entropy = dual_.log_z(i), cost = problem_.cost_offset(i);
       for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? static_cast<double>(mu[k]) * s[k] : 0;
       if (objective_.loss.gamma != 0) {
@@ -183,7 +184,7 @@ class Eg {
     evaluate_dual(objective_, dual_, value_, sweep_);
     gain_before_ = crew_.gain();
     gains_known_ = true;
-    shared_.w.assign(value_.w);
+    shared_.w.assign(value_.w, 1, sweep_.team());
   }
 
   double sum_of_proxies() const {
@@ -206,7 +207,7 @@ class Eg {
   Certificate certified() {
     run_.pause();
     resynchronise();
-    theta_.assign(value_.w, 1 / objective_.l2);
+    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
     Certificate certificate = certify(objective_, theta_, dual_, value_, sweep_);
     certificate.passes = passes();
     certified_at_ = passes();

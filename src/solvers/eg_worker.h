@@ -40,7 +40,7 @@ struct EgShared {
 };
 
 // Visits examples, one at a time: look(i), then step(i). It has the memory that a visit needs, so each thread has its own.
-class EgWorker {
+class alignas(64) EgWorker {
  public:
   explicit EgWorker(EgShared& shared);
 

@@ -9,6 +9,7 @@
 namespace espalier {
 
 inline constexpr std::size_t kCacheLine = 64;
+inline constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
 // An allocator that starts every array on a cache line, so that padded rows never straddle two, and asks for huge
 // pages where an array is large: online solvers visit examples in random order, and with small pages most
@@ -31,7 +32,6 @@ struct CacheLineAllocator {
   friend bool operator==(const CacheLineAllocator&, const CacheLineAllocator&) { return true; }
 
  private:
-  static constexpr std::size_t kHugePage = std::size_t{1} << 21;
   static std::align_val_t alignment(std::size_t n) {
     return std::align_val_t{n * sizeof(T) >= kHugePage ? kHugePage : kCacheLine};
   }

@@ -9,22 +9,26 @@ namespace espalier {
 class SpinLock {
  public:
   void lock() {
-    for (int tries = 1; locked_.exchange(true, std::memory_order_acquire); ++tries) {
-      if (tries % kTries == 0) std::this_thread::yield();  // whoever has it may not even be running
-      relax();
+    while (locked_.exchange(true, std::memory_order_acquire)) {
+      // Looking leaves the line where it is; trying would take it from whoever has the lock.
+      for (int looks = 1; locked_.load(std::memory_order_relaxed); ++looks) {
+        if (looks % kLooks == 0) std::this_thread::yield();  // whoever has it may not even be running
+        relax();
+      }
     }
   }
+  bool try_lock() { return !locked_.exchange(true, std::memory_order_acquire); }
   void unlock() { locked_.store(false, std::memory_order_release); }
 
  private:
-  static constexpr int kTries = 32;
+  static constexpr int kLooks = 32;
   static void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
   }
 
-  std::atomic<bool> locked_{false};
+  alignas(64) std::atomic<bool> locked_{false};  // nothing else on its cache line
 };
 
 }  // namespace espalier

@@ -37,4 +37,11 @@ class Team {
   std::vector<std::thread> threads_;
 };
 
+// Calls call(begin, end) for as many parts of 0 .. n - 1 as the team has workers.
+template <class Call>
+void share_range(Team& team, std::size_t n, const Call& call) {
+  const std::size_t parts = team.size();
+  team.run([&](std::size_t k) { call(n * k / parts, n * (k + 1) / parts); });
+}
+
 }  // namespace espalier

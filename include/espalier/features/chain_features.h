@@ -117,8 +117,8 @@ class ChainFeatures {
   std::vector<std::uint32_t> rows_{0};      // untied: of all sequences; tied: the one that there is
   std::vector<std::size_t> rows_begin_{0};  // untied: where those of a sequence begin
   std::vector<Sizes> sizes_;
-  std::vector<std::uint8_t> common_;  // attributes that many sequences have
-  mutable SpinLock common_rows_;      // who adds to their rows, or to steps
+  std::vector<bool> common_;      // attributes that many sequences have: a bit each, which stay in the cache
+  mutable SpinLock common_rows_;  // who adds to their rows, or to steps
 };
 
 }  // namespace espalier

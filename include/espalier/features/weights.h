@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <span>
 
-#include "espalier/base/aligned.h"
+#include "espalier/base/team.h"
+#include "espalier/base/zeroed_array.h"
 
 namespace espalier {
 
@@ -53,8 +55,8 @@ class BasicWeights {
   Real* row(std::size_t r) { return values_.data() + r * stride_; }
   const Real* row(std::size_t r) const { return values_.data() + r * stride_; }
   // All elements, padding included.
-  std::span<Real> values() { return values_; }
-  std::span<const Real> values() const { return values_; }
+  std::span<Real> values() { return {values_.data(), values_.size()}; }
+  std::span<const Real> values() const { return {values_.data(), values_.size()}; }
 
   void fill(Real value_of_all) {
     for (std::size_t r = 0; r < shape_.rows; ++r) std::fill_n(row(r), shape_.width, value_of_all);
@@ -63,14 +65,26 @@ class BasicWeights {
   template <class Other>
   void assign(const BasicWeights<Other>& other, double scale = 1) {
     if (shape_ != other.shape()) *this = BasicWeights(other.shape());
-    const auto from = other.values();
-    for (std::size_t j = 0; j < from.size(); ++j) values_[j] = static_cast<Real>(scale * from[j]);
+    assign_elements(other, scale, 0, values_.size());
+  }
+  // The same with several threads.
+  template <class Other>
+  void assign(const BasicWeights<Other>& other, double scale, Team& team) {
+    if (shape_ != other.shape()) *this = BasicWeights(other.shape());
+    share_range(team, values_.size(),
+                [&](std::size_t begin, std::size_t end) { assign_elements(other, scale, begin, end); });
   }
 
  private:
+  template <class Other>
+  void assign_elements(const BasicWeights<Other>& other, double scale, std::size_t begin, std::size_t end) {
+    const auto from = other.values();
+    for (std::size_t j = begin; j < end; ++j) values_[j] = static_cast<Real>(scale * from[j]);
+  }
+
   WeightShape shape_;
   std::size_t stride_ = 0;
-  AlignedVector<Real> values_;
+  ZeroedArray<Real> values_;
 };
 
 using Weights = BasicWeights<float>;         // what solvers update and models keep
@@ -92,9 +106,16 @@ struct WeightsView {
 // The Euclidean |w|^2, summed in double precision.
 template <class Real>
 double euclidean_squared_norm(const BasicWeights<Real>& w) {
-  double sum = 0;
-  for (const Real v : w.values()) sum += static_cast<double>(v) * v;
-  return sum;
+  // Several sums at once, because an addition takes as long as several of them; always the same, whatever the machine.
+  constexpr std::size_t kSums = 16;
+  double sums[kSums] = {};
+  const auto values = w.values();
+  const std::size_t whole = values.size() / kSums * kSums;
+  for (std::size_t j = 0; j < whole; j += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) sums[k] += static_cast<double>(values[j + k]) * values[j + k];
+  }
+  for (std::size_t j = whole; j < values.size(); ++j) sums[0] += static_cast<double>(values[j]) * values[j];
+  return std::accumulate(sums, sums + kSums, 0.0);
 }
 
 }  // namespace espalier

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/base/aligned.h"
+#include "espalier/base/zeroed_array.h"
 #include "espalier/learning/problem.h"
 #include "espalier/learning/sweep.h"
 
@@ -29,7 +30,7 @@ class DualState {
   void restore(const Problem& problem, In all_scores, In all_curvatures);
 
   std::size_t size() const { return examples_.size() - 1; }
-  In scores() const { return scores_; }  // of all examples, one after the other
+  In scores() const { return {scores_.data(), scores_.size()}; }  // of all examples, one after the other
   std::vector<float> curvatures() const;
   Out s(std::size_t i) { return {scores_.data() + examples_[i].offset, length(i)}; }
   In s(std::size_t i) const { return {scores_.data() + examples_[i].offset, length(i)}; }
@@ -56,7 +57,7 @@ class DualState {
   std::size_t length(std::size_t i) const { return examples_[i + 1].offset - examples_[i].offset; }
 
   AlignedVector<Example> examples_;  // and one more, for the last one's end
-  AlignedVector<float> scores_, marginals_;
+  ZeroedArray<float> scores_, marginals_;
 };
 
 }  // namespace espalier

@@ -1,0 +1,45 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "espalier/base/team.h"
+#include "support/random_chain.h"
+#include "support/random_problem.h"
+
+namespace espalier {
+namespace {
+
+// Two threads add to the weights at once, each the same ones again and again. All values are integers that floats hold.
+void expect_that_nothing_is_lost(const Problem& problem) {
+  constexpr std::size_t kThreads = 2, kTimes = 1000000;
+  const std::vector<float> delta(problem.num_statistics(0), 1.0f);
+  Workspace ws;
+  Weights once(problem.weight_shape()), all(problem.weight_shape());
+  problem.accumulate(0, delta, once, ws);
+  Team team(kThreads);
+  team.run([&](std::size_t) {
+    Workspace mine;
+    for (std::size_t t = 0; t < kTimes; ++t) problem.accumulate_shared(0, delta, all, mine);
+  });
+  for (std::size_t j = 0; j < all.values().size(); ++j) {
+    ASSERT_EQ(all.values()[j], static_cast<float>(kThreads * kTimes) * once.values()[j]) << j;
+  }
+}
+
+TEST(AccumulateSharedThreads, LoseNothingOfClasses) {
+  test_support::RandomDataOptions dense;
+  dense.density = 1;
+  dense.unit_values = true;
+  expect_that_nothing_is_lost(test_support::OwnedProblem(1, dense).problem);
+}
+
+TEST(AccumulateSharedThreads, LoseNothingOfRowsThatManySequencesHave) {
+  test_support::RandomChainOptions dense;
+  dense.density = 1;
+  dense.unit_values = true;
+  expect_that_nothing_is_lost(test_support::OwnedChainProblem(2, dense).problem);
+}
+
+}  // namespace
+}  // namespace espalier
