@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "espalier/base/workspace.h"
+#include "espalier/structures/arc_set.h"
+#include "espalier/structures/projective.h"
+
+namespace espalier {
+
+// Dependency trees whose arcs may cross: all spanning trees that are rooted at 0. Scores are arc matrices (arc_set.h); the
+// root has one modifier or any number of them. All functions require that one tree is left.
+
+// log Z, and the probability of each arc as an arc matrix: 0 where there is none. The matrix-tree theorem (Koo et al. 2007;
+// McDonald and Satta 2007; Smith and Smith 2007) by an elimination without subtraction, right for scores of any range, in O(m^3).
+double nonprojective_log_partition(std::size_t words, bool single_root, std::span<const double> s,
+                                   std::span<double> mu, Workspace& ws);
+// The best tree (Chu and Liu 1965; Edmonds 1967). Returns its score.
+double nonprojective_best(std::size_t words, bool single_root, std::span<const double> s, Heads heads,
+                          Workspace& ws);
+// The k best trees, best first, each once; all that are possible, if there are not k (Camerini et al. 1980).
+std::vector<ScoredTree> nonprojective_kbest(std::size_t words, bool single_root, std::span<const double> s,
+                                            std::size_t k);
+
+// A pair of arcs with a score of its own, which counts where a tree has both.
+struct ArcPair {
+  std::uint32_t first, second;  // arcs, as places in an arc matrix
+};
+
+struct BeliefPropagation {
+  double log_z;    // Bethe's approximation
+  bool converged;  // messages changed by less than the tolerance
+  int rounds;
+};
+
+// Loopy belief propagation between the arcs, one TREE factor that all of them share, and a factor for each pair (Smith and
+// Eisner 2008). mu and pair_mu become beliefs: probabilities of arcs, and of both arcs of a pair. Without pairs it is exact.
+BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std::span<const double> s,
+                                        std::span<const ArcPair> pairs, std::span<const double> pair_s,
+                                        std::span<double> mu, std::span<double> pair_mu, Workspace& ws);
+
+}  // namespace espalier
