@@ -25,6 +25,8 @@ void Fingerprint::add_bytes(std::string_view bytes) {
   XXH3_64bits_update(state_->xxh3, bytes.data(), bytes.size());
 }
 
+std::uint64_t fingerprint_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
 std::uint64_t Fingerprint::value() const { return XXH3_64bits_digest(state_->xxh3); }
 
 }  // namespace espalier

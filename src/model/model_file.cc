@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "espalier/base/fingerprint.h"
 #include "espalier/base/output.h"
 
 namespace espalier {
@@ -50,10 +50,8 @@ static_assert(std::is_trivially_copyable_v<Header> && std::is_trivially_copyable
 
 std::uint64_t aligned(std::uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
 
-std::uint64_t checksum(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
-
 std::uint64_t header_checksum(const Header& header) {
-  return checksum({reinterpret_cast<const char*>(&header), offsetof(Header, checksum)});
+  return fingerprint_of({reinterpret_cast<const char*>(&header), offsetof(Header, checksum)});
 }
 
 // An open file, closed when it goes out of scope; a mapping does not need it.
@@ -94,7 +92,7 @@ void ModelFileWriter::write(const std::string& path) const {
     section.name.copy(entry.name, kLongestName);
     entry.offset = aligned(end);
     entry.size = section.bytes.size();
-    entry.checksum = checksum(section.bytes);
+    entry.checksum = fingerprint_of(section.bytes);
     end = entry.offset + entry.size;
     directory.push_back(entry);
   }
@@ -105,7 +103,7 @@ void ModelFileWriter::write(const std::string& path) const {
   header.version = kModelFormatVersion;
   header.num_sections = static_cast<std::uint32_t>(directory.size());
   header.file_size = end;
-  header.directory_checksum = checksum(directory_bytes);
+  header.directory_checksum = fingerprint_of(directory_bytes);
   header.checksum = header_checksum(header);
 
   OutputFile file(path);
@@ -195,7 +193,7 @@ void ModelFile::read_directory() {
     throw corrupt("header");
   }
   const std::string_view directory = file.substr(sizeof(Header), directory_size);
-  if (checksum(directory) != header.directory_checksum) throw corrupt("directory");
+  if (fingerprint_of(directory) != header.directory_checksum) throw corrupt("directory");
 
   // Sections follow each other in the order of the directory with nothing but zeros up to the next boundary
   // between them: so none overlaps, none is out of bounds and no byte of the file goes unchecked.
@@ -211,7 +209,7 @@ void ModelFile::read_directory() {
       throw corrupt("directory");
     }
     const std::string_view bytes = file.substr(entry.offset, entry.size);
-    if (!all_zero(file.substr(end, entry.offset - end)) || checksum(bytes) != entry.checksum) {
+    if (!all_zero(file.substr(end, entry.offset - end)) || fingerprint_of(bytes) != entry.checksum) {
       throw corrupt("section " + espalier::in_quotes(name));
     }
     end = entry.offset + entry.size;

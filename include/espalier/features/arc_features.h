@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "espalier/base/workspace.h"
+#include "espalier/features/arc_templates.h"
+#include "espalier/features/weights.h"
+#include "espalier/structures/arc_set.h"
+
+namespace espalier {
+
+// The features of all arcs of a sentence, as the linear operator F between weights and one score for each arc. Features
+// are never stored: their keys follow from the words at every call, and a key's low bits say where its weight is, in a space of
+// 2^bits weights. A feature as it is and the same with the distance of head and modifier lie on one cache line.
+class ArcFeatures {
+ public:
+  ArcFeatures(const ArcTemplates& templates, unsigned bits);
+
+  std::size_t num_weights() const { return std::size_t{1} << bits_; }
+  // s = scale F'w, one value an arc.
+  template <class Real, class Scale>
+  void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
+             std::span<Scale> s, Workspace& ws) const;
+  // w += F delta, for the weights of a share. Arcs with |delta| <= negligible are left out.
+  template <class Real>
+  void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
+                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+  // |F delta|^2, likewise.
+  template <class Real>
+  double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
+                      Real negligible, Workspace& ws) const;
+
+  // About how many features an arc has, and which part of them nearly every sentence has too.
+  double typical_size() const;
+  double common_share() const;
+
+ private:
+  template <class Wanted, class Ask, class Use>
+  void for_each_arc(std::span<const WordAtoms> words, const ArcSet& arcs, const Wanted& wanted,
+                    const Ask& ask, const Use& use, Workspace& ws) const;
+
+  const ArcTemplates* templates_;
+  unsigned bits_;
+};
+
+inline constexpr RowShare kWholeSpace{0, 1};
+
+}  // namespace espalier

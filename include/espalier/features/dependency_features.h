@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "espalier/features/arc_features.h"
+#include "espalier/features/relation_features.h"
+
+namespace espalier {
+
+// All features of a parser: those of arcs and, where arcs have labels, those of arcs with their labels. The weights of the
+// first lie in front of those of the second.
+class DependencyFeatures {
+ public:
+  // 2^bits weights of arcs; with more than one label 2^relation_bits rows of them.
+  DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels);
+
+  std::size_t num_labels() const { return relations_ ? relations_->num_labels() : 1; }
+  WeightShape weight_shape() const {
+    return {arcs_.num_weights() + (relations_ ? relations_->num_weights() : 0), 1};
+  }
+  // About |F chi|^2 of an arc, and which part of it nearly every sentence has too.
+  double typical_size() const;
+  double common_share() const { return arcs_.common_share(); }
+
+  // s = scale F'w. Statistics are those of DependencyTree; w is a flat array of weight_shape().rows.
+  template <class Real, class Scale>
+  void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
+             std::span<Scale> s, Workspace& ws) const;
+  // w += F delta, but for statistics that move by no more than `negligible`.
+  template <class Real>
+  void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
+                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+  template <class Real>
+  double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
+                      Real negligible, Workspace& ws) const;
+
+ private:
+  template <class Real>
+  std::span<const Real> sum_of_labels(std::span<const Real> delta, std::size_t num_arcs,
+                                      Workspace::Frame& frame) const;
+
+  ArcFeatures arcs_;
+  std::optional<RelationFeatures> relations_;
+};
+
+}  // namespace espalier

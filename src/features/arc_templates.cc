@@ -1,0 +1,182 @@
+#include "espalier/features/arc_templates.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
+
+namespace espalier {
+namespace {
+
+// h, d and b are the head, the modifier and a word between them; f its form, x the first letters of that, l its lemma, c and p
+// its coarse and its fine tag, m its morphology; +1 and -1 the word after and before.
+constexpr std::string_view kArcTable[] = {
+    // one of the two words
+    "hf hp",
+    "hf",
+    "hp",
+    "hc",
+    "hl",
+    "hp hm",
+    "df dp",
+    "df",
+    "dp",
+    "dc",
+    "dl",
+    "dp dm",
+    // both
+    "hf hp df dp",
+    "hp df dp",
+    "hf df dp",
+    "hf hp dp",
+    "hf hp df",
+    "hf df",
+    "hp dp",
+    "hc dc",
+    // both, backed off
+    "hl dl",
+    "hl dp",
+    "hp dl",
+    "hx hp dp",
+    "hp dx dp",
+    "hx dx",
+    "hm dm",
+    "hp hm dp dm",
+    "hp dp dm",
+    "hp hm dp",
+    // their neighbours
+    "hp hp+1 dp-1 dp",
+    "hp-1 hp dp-1 dp",
+    "hp hp+1 dp dp+1",
+    "hp-1 hp dp dp+1",
+    "hp hp+1 dp",
+    "hp-1 hp dp",
+    "hp dp-1 dp",
+    "hp dp dp+1",
+    "hc-1 hc hc+1 dc-1 dc dc+1",
+    // what lies between
+    "hp bp dp",
+    "hc bc dc",
+};
+
+constexpr std::string_view kRelationTable[] = {
+    "hf",    "hp",    "hl",    "df",         "dp",         "dl",         "dx",
+    "dm",    "hp dp", "hl dp", "hp dl",      "hl dl",      "hc dc dm",   "hp hm dp dm",
+    "df dp", "hf dp", "hp df", "hp dp-1 dp", "hp dp dp+1", "hp hp+1 dp", "hp-1 hp dp",
+};
+
+Atom atom_of(char letter) {
+  switch (letter) {
+    case 'f':
+      return Atom::form;
+    case 'x':
+      return Atom::prefix;
+    case 'l':
+      return Atom::lemma;
+    case 'c':
+      return Atom::coarse;
+    case 'p':
+      return Atom::fine;
+    default:
+      ESPALIER_EXPECT(letter == 'm');
+      return Atom::morphology;
+  }
+}
+
+// Finalizer of 64-bit hashes: each bit of the input changes half of the output's.
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93u;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93u;
+  return x ^ (x >> 32);
+}
+
+std::uint32_t fold(std::uint64_t x) { return static_cast<std::uint32_t>(mix(x) >> 32); }
+
+// What stands in for all atoms of the root, and of words beyond the ends of a sentence.
+constexpr std::uint64_t kRoot = 0x5851f42d4c957f2du, kNothing = 0x14057b7ef767814fu;
+
+}  // namespace
+
+WordAtoms word_atoms(std::string_view form, std::string_view lemma, std::string_view coarse,
+                     std::string_view fine, std::string_view morphology) {
+  constexpr std::size_t kPrefix = 5;
+  std::string_view prefix = form;
+  for (std::size_t at = 0, letters = 0; at < form.size(); ++at) {
+    const bool begins_letter = (static_cast<unsigned char>(form[at]) & 0xc0) != 0x80;  // UTF-8
+    if (begins_letter && letters++ == kPrefix) prefix = form.substr(0, at);
+  }
+  // "_" is CoNLL's word for nothing: then a word's own tag or form is the best guess.
+  const auto given = [](std::string_view text) { return !text.empty() && text != "_"; };
+  if (!given(fine)) fine = coarse;
+  if (!given(coarse)) coarse = fine;
+  if (!given(lemma)) lemma = form;
+  return {{fingerprint_of(form), fingerprint_of(prefix), fingerprint_of(lemma), fingerprint_of(coarse),
+           fingerprint_of(fine), fingerprint_of(morphology)}};
+}
+
+ArcTemplates::ArcTemplates(std::span<const std::string_view> table) {
+  for (const std::string_view line : table) {
+    Template parsed;
+    parsed.seed = fingerprint_of(line);
+    bool has_between = false;
+    for (std::size_t at = 0; at < line.size();) {
+      const std::size_t end = std::min(line.find(' ', at), line.size());
+      const std::string_view look = line.substr(at, end - at);
+      at = end + 1;
+      const Atom atom = atom_of(look[1]);
+      const int offset = look.size() == 2 ? 0 : look[2] == '+' ? 1 : -1;
+      parsed.lexical = parsed.lexical || look[1] == 'f' || look[1] == 'x' || look[1] == 'l';
+      if (look[0] == 'h') parsed.head.push_back({offset, atom});
+      if (look[0] == 'd') parsed.modifier.push_back({offset, atom});
+      if (look[0] == 'b') {
+        parsed.between = atom;
+        has_between = true;
+      }
+    }
+    (has_between ? between_ : plain_).push_back(std::move(parsed));
+  }
+}
+
+void ArcTemplates::keys(std::span<const WordAtoms> words, std::size_t stride, std::span<std::uint32_t> head,
+                        std::span<std::uint32_t> modifier) const {
+  const auto places = static_cast<std::ptrdiff_t>(words.size() + 1);
+  const auto found = [&](std::ptrdiff_t place, const Look& look) {
+    const std::ptrdiff_t at = place + look.offset;
+    if (at < 0 || at >= places) return kNothing;
+    return at == 0 ? kRoot : words[static_cast<std::size_t>(at - 1)][look.atom];
+  };
+  const auto part = [&](std::ptrdiff_t place, const std::vector<Look>& looks, std::uint64_t seed) {
+    if (looks.empty()) return std::uint32_t{0};
+    for (const Look& look : looks) seed = mix(seed ^ found(place, look));
+    return fold(seed);
+  };
+  for (std::ptrdiff_t place = 0; place < places; ++place) {
+    std::size_t k = static_cast<std::size_t>(place) * stride;
+    for (const auto* templates : {&plain_, &between_}) {
+      for (const Template& t : *templates) {
+        head[k] = part(place, t.head, t.seed);
+        modifier[k] = part(place, t.modifier, ~t.seed);
+        ++k;
+      }
+    }
+  }
+}
+
+std::uint32_t ArcTemplates::between_key(std::size_t t, const WordAtoms& word) const {
+  return fold(between_[t].seed + word[between_[t].between]);
+}
+
+const ArcTemplates& arc_templates() {
+  static const ArcTemplates templates(kArcTable);
+  return templates;
+}
+
+const ArcTemplates& relation_templates() {
+  static const ArcTemplates templates(kRelationTable);
+  return templates;
+}
+
+}  // namespace espalier

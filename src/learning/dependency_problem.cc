@@ -1,0 +1,76 @@
+#include "espalier/learning/dependency_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+// Most arcs of a sentence are so unlikely that a step moves next to nothing on them. What is left out is at most this part
+// of all that moves; the weights are set right at every certificate.
+float negligible(std::span<const float> delta, float part) {
+  float sum = 0;
+  for (const float change : delta) sum += std::abs(change);
+  return part * sum / static_cast<float>(delta.size());
+}
+
+constexpr float kOfNorm = 1e-2f, kOfWeights = 1e-4f;
+
+}  // namespace
+
+void ArcSets::append(std::span<const std::uint32_t> offsets, std::span<const std::uint16_t> heads) {
+  offsets_.insert(offsets_.end(), offsets.begin(), offsets.end());
+  heads_.insert(heads_.end(), heads.begin(), heads.end());
+  begins_.push_back({offsets_.size(), heads_.size()});
+}
+
+DependencyExamples::DependencyExamples(const Treebank& treebank, const ArcSets& arcs,
+                                       const DependencyFeatures& features, const TreeShape& shape)
+    : treebank_(&treebank), arcs_(&arcs), features_(&features), shape_(shape) {
+  ESPALIER_EXPECT(shape.num_labels == features.num_labels());
+  ESPALIER_EXPECT(treebank.heads.size() == treebank.words.size());
+  ESPALIER_EXPECT(treebank.labels.size() == treebank.words.size());
+}
+
+// Two trees differ in at most m arcs of each, and all of them may share all their features.
+double DependencyExamples::squared_diameter(std::size_t i) const {
+  const double arcs = 2 * static_cast<double>(treebank_->length(i));
+  return arcs * arcs * features_->typical_size();
+}
+
+void DependencyExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w,
+                                    Workspace& ws) const {
+  features_->accumulate(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfWeights), kWholeSpace,
+                        w.row(0), ws);
+}
+
+void DependencyExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
+                                           Workspace& ws) const {
+  const std::lock_guard lock(*writing_);
+  accumulate(i, delta, w, ws);
+}
+
+void DependencyExamples::accumulate(std::size_t i, std::span<const double> delta, RowShare share,
+                                    DoubleWeights& w, Workspace& ws) const {
+  features_->accumulate(treebank_->words_of(i), arcs(i), delta, 0.0, share, w.row(0), ws);
+}
+
+double DependencyExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
+  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfNorm), ws);
+}
+double DependencyExamples::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
+  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, 0.0, ws);
+}
+
+void DependencyExamples::prefetch(std::size_t i, Prefetch what) const {
+  if (what == Prefetch::location) {
+    __builtin_prefetch(&treebank_->offsets[i]);
+    return;
+  }
+  for (const WordAtoms& word : treebank_->words_of(i)) __builtin_prefetch(&word);
+}
+
+}  // namespace espalier

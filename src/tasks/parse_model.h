@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "espalier/features/dependency_features.h"
+#include "espalier/features/dictionary.h"
+#include "espalier/structures/dependency_tree.h"
+#include "espalier/tasks/dependency_reader.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+void append_atoms(const DependencySentence& sentence, std::vector<WordAtoms>& words);
+
+// Chooses the arcs that a first-order model without labels finds possible.
+struct ArcPruner {
+  TreeShape shape;  // without labels
+  DependencyFeatures features;
+  const float* w;
+  double below;      // part of the best head's probability
+  std::size_t most;  // heads of a word
+
+  // The arcs of a sentence, as ArcSet has them. Those of the model's best tree and of `gold` (empty: not known) are always
+  // among them. Returns how many gold arcs would not have been.
+  std::size_t choose(std::span<const WordAtoms> words, std::span<const std::uint32_t> gold,
+                     std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& heads,
+                     Workspace& ws) const;
+};
+
+// What a parser needs besides its weights, as training makes it and a model file has it.
+struct ParseModel {
+  TreeShape shape;
+  unsigned bits = 0, relation_bits = 0;
+  Dictionary relations;  // empty: no labels
+  double prune_below = 0;
+  std::size_t most_heads = 0;
+  std::vector<float> own_pruner;  // of training
+  std::span<const float> pruner;  // weights; empty: all arcs are possible
+
+  DependencyFeatures features() const { return {bits, relation_bits, shape.num_labels}; }
+  bool labelled() const { return relations.size() > 0; }
+  std::optional<ArcPruner> make_pruner() const;
+
+  TaskSections sections() const;
+  static ParseModel load(const StoredTask& stored);
+};
+
+// Finds trees, one thread's. Keeps references to the model and to the weights.
+class ParseWorker {
+ public:
+  ParseWorker(const ParseModel& model, const float* theta);
+
+  // The best tree of a sentence; both are valid until the next call.
+  void parse(std::span<const WordAtoms> words);
+  void parse(const DependencySentence& sentence);
+  std::span<const std::uint32_t> heads() const { return heads_; }
+  std::span<const std::string_view> relations() const { return relations_; }  // empty: unlabelled
+
+  // Of the sentence last parsed: u(a) ~ exp(beta s), an arc matrix; the best trees.
+  std::span<const double> marginals(double beta);
+  double log_partition(double beta);
+  std::vector<DependencyTree::Scored> kbest(std::size_t k) const;
+  std::string_view relation(std::uint32_t label) const { return model_.relations.name(label); }
+  bool labelled() const { return model_.labelled(); }
+
+ private:
+  ArcSet arcs() const;
+
+  const ParseModel& model_;
+  const float* theta_;
+  DependencyFeatures features_;
+  std::optional<ArcPruner> pruner_;
+  Workspace ws_;
+  std::vector<WordAtoms> atoms_;
+  std::size_t num_words_ = 0;
+  std::vector<std::uint32_t> arc_offsets_, heads_, labels_;
+  std::vector<std::uint16_t> arc_heads_;
+  std::vector<double> s_, mu_, matrix_;
+  std::vector<std::string_view> relations_;
+};
+
+}  // namespace espalier
