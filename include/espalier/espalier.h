@@ -70,6 +70,7 @@
 #include "espalier/structures/multiclass.h"
 #include "espalier/structures/nonprojective.h"
 #include "espalier/structures/projective.h"
+#include "espalier/structures/projectivity.h"
 #include "espalier/structures/structure.h"
 #include "espalier/tasks/attachment.h"
 #include "espalier/tasks/chunks.h"
