@@ -1,0 +1,273 @@
+#include "espalier/tasks/dependency_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "tasks/sequence_reader.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kForm = 1, kLemma = 2, kCoarse = 3, kFine = 4, kFeats = 5, kHead = 6, kRelation = 7;
+constexpr std::size_t kColumns = 8, kColumnsWithoutHeads = 6;
+constexpr const char* kTree = "expected heads that lead every word to the root, 0";
+
+// The first fields of a line; what is missing is empty and behind the last. Returns how many there are.
+std::size_t split(std::string_view line, std::array<std::string_view, kColumns>& fields) {
+  const char* at = line.data();
+  const char* const end = at + line.size();
+  fields.fill(line.substr(line.size()));
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    const void* tab = at != end ? std::memchr(at, '\t', static_cast<std::size_t>(end - at)) : nullptr;
+    const char* const stop = tab != nullptr ? static_cast<const char*>(tab) : end;
+    fields[column] = {at, static_cast<std::size_t>(stop - at)};
+    if (tab == nullptr) return column + 1;
+    at = stop + 1;
+  }
+  return kColumns;
+}
+
+// None for what is no number, or a larger one than any sentence has words.
+std::optional<std::uint32_t> parse_position(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > DependencyReader::kMostWords)
+    return std::nullopt;
+  return number;
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+DependencySentence::DependencySentence(const DependencySentence& other)
+    : text(other.text),
+      words(other.words),
+      blanks(other.blanks),
+      first_line(other.first_line),
+      universal(other.universal) {
+  move_views(other.text.data());
+}
+
+DependencySentence::DependencySentence(DependencySentence&& other) noexcept { *this = std::move(other); }
+
+DependencySentence& DependencySentence::operator=(const DependencySentence& other) {
+  if (this == &other) return *this;
+  return *this = DependencySentence(other);
+}
+
+DependencySentence& DependencySentence::operator=(DependencySentence&& other) noexcept {
+  if (this == &other) return *this;
+  const char* const from = other.text.data();
+  text = std::move(other.text);  // short strings move to another place
+  words = std::move(other.words);
+  blanks = std::move(other.blanks);
+  first_line = other.first_line;
+  universal = other.universal;
+  move_views(from);
+  other.clear();
+  return *this;
+}
+
+bool DependencySentence::has_heads() const {
+  return std::all_of(words.begin(), words.end(), [](const DependencyWord& word) { return word.has_head; });
+}
+
+void DependencySentence::clear() {
+  text.clear();
+  words.clear();
+  blanks.clear();
+  first_line = 0;
+  universal = false;
+}
+
+std::string_view DependencySentence::append_line(std::string_view line) {
+  const std::size_t begin = text.size(), size = begin + line.size() + 1;
+  if (size > text.capacity()) {
+    std::string larger;
+    larger.reserve(2 * size);
+    larger = text;
+    text.swap(larger);
+    move_views(larger.data());
+  }
+  text += line;
+  text += '\n';
+  return {text.data() + begin, line.size()};
+}
+
+void DependencySentence::move_views(const char* from) {
+  if (from == text.data()) return;
+  const auto move = [&](std::string_view& view) { view = {text.data() + (view.data() - from), view.size()}; };
+  for (DependencyWord& word : words) {
+    move(word.form);
+    move(word.lemma);
+    move(word.coarse);
+    move(word.fine);
+    move(word.feats);
+    move(word.relation);
+  }
+}
+
+DependencyReader::DependencyReader(const std::string& path, bool needs_heads)
+    : reader_(path), needs_heads_(needs_heads) {}
+
+bool DependencyReader::next(DependencySentence& sentence) {
+  sentence.clear();
+  range_end_ = 0;
+  bool in_tokens = false;
+  for (std::string_view line; reader_.next(line);) {
+    if (std::all_of(line.begin(), line.end(), is_white_space)) {
+      if (in_tokens) break;
+      continue;
+    }
+    if (sentence.first_line == 0) sentence.first_line = reader_.line_number();
+    if (take_line(line, sentence) != Line::comment) in_tokens = true;
+  }
+  if (sentence.words.empty()) {
+    if (in_tokens) reader_.fail("a sentence without words", "expected a word on a line of its own");
+    return false;
+  }
+  check_last_range(sentence.words.size());
+  check_heads(sentence);
+  sentence.universal = universal_;
+  return true;
+}
+
+DependencyReader::Line DependencyReader::take_line(std::string_view line, DependencySentence& sentence) {
+  const std::string_view kept = sentence.append_line(line);
+  const Line kind = take_id(line, sentence.words.size());
+  if (kind == Line::word) {
+    take_word(kept, sentence);
+  } else {
+    universal_ = true;
+  }
+  return kind;
+}
+
+// What the line is, by its ID, which has to go on from the words before.
+DependencyReader::Line DependencyReader::take_id(std::string_view line, std::size_t words) {
+  if (line.front() == '#') return Line::comment;
+  const std::string_view id = line.substr(0, line.find('\t'));
+  if (parse_position(id) == words + 1) return Line::word;
+
+  const std::size_t mark = id.find_first_of("-.");
+  const bool two_numbers =
+      mark != std::string_view::npos && all_digits(id.substr(0, mark)) && all_digits(id.substr(mark + 1));
+  const auto first = two_numbers ? parse_position(id.substr(0, mark)) : std::nullopt;
+  if (two_numbers && id[mark] == '-') {
+    const auto last = parse_position(id.substr(mark + 1));
+    if (first == words + 1 && words >= range_end_ && last && *last >= *first) {
+      range_end_ = *last;
+      range_line_ = reader_.line_number();
+      return Line::token;
+    }
+    reader_.fail(fmt::format("the multi-word token {}", in_quotes(id)),
+                 fmt::format("expected one from {} on", std::max(words, range_end_) + 1));
+  }
+  if (two_numbers) {
+    if (first == words) return Line::token;
+    reader_.fail(fmt::format("the empty node {}", in_quotes(id)),
+                 fmt::format("expected {0}.1, {0}.2, ... behind word {0}", words));
+  }
+  if (words == kMostWords) {
+    reader_.fail(fmt::format("a sentence of more than {} words", grouped(kMostWords)),
+                 "expected blank lines between sentences");
+  }
+  if (words == 0 && line.find('\t') == std::string_view::npos) {
+    reader_.fail(fmt::format("no TAB in {}", in_quotes(line)), "expected CoNLL-X or CoNLL-U");
+  }
+  reader_.fail(fmt::format("the ID {}", in_quotes(id)),
+               words == 0 ? "expected 1, that of a sentence's first word"
+                          : fmt::format("expected {}, or a blank line before the next sentence", words + 1));
+}
+
+void DependencyReader::take_word(std::string_view line, DependencySentence& sentence) {
+  std::array<std::string_view, kColumns> fields;
+  const std::size_t found = split(line, fields);
+  const std::size_t least = needs_heads_ ? kColumns : kColumnsWithoutHeads;
+  if (found < least) {
+    reader_.fail(fmt::format("{} column{}", found, found == 1 ? "" : "s"),
+                 fmt::format("expected at least {}, with TABs between them", least));
+  }
+  DependencyWord word;
+  word.form = fields[kForm];
+  word.lemma = fields[kLemma];
+  word.coarse = fields[kCoarse];
+  word.fine = fields[kFine];
+  word.feats = fields[kFeats];
+  word.relation = fields[kRelation];
+  word.line = reader_.line_number();
+  if (const auto head = parse_position(fields[kHead])) {
+    word.head = *head;
+    word.has_head = true;
+  } else if (needs_heads_) {
+    reader_.fail(fmt::format("the head {}", in_quotes(fields[kHead])),
+                 "expected the number of a word, or 0 for the root");
+  }
+  const auto place = [&](const char* at) { return static_cast<std::size_t>(at - sentence.text.data()); };
+  sentence.blanks.push_back({place(fields[kFeats].data() + fields[kFeats].size()),
+                             place(fields[kRelation].data() + fields[kRelation].size())});
+  sentence.words.push_back(word);
+}
+
+void DependencyReader::check_last_range(std::size_t words) const {
+  if (range_end_ <= words) return;
+  throw Error::at(name(), range_line_, fmt::format("a multi-word token up to word {}", range_end_),
+                  fmt::format("expected one up to {}, the last word of the sentence", words));
+}
+
+void DependencyReader::check_heads(DependencySentence& sentence) {
+  const std::size_t words = sentence.words.size();
+  bool has_root = false;
+  for (std::size_t d = 1; d <= words; ++d) {
+    DependencyWord& word = sentence.words[d - 1];
+    has_root = has_root || word.head == 0;
+    if (word.head <= words && word.head != d) continue;
+    if (needs_heads_) {
+      const std::string found =
+          word.head == d ? fmt::format("word {} as its own head", d) : fmt::format("the head {}", word.head);
+      throw Error::at(name(), word.line, found,
+                      fmt::format("expected another word, 1 to {}, or 0 for the root", words));
+    }
+    word.head = 0;
+    word.has_head = false;
+  }
+  if (!needs_heads_) return;
+  if (!has_root)
+    throw Error::at(name(), sentence.words[0].line, "a sentence without a root",
+                    "expected a word with head 0");
+  check_cycles(sentence);
+}
+
+// Walks up from each word until the root or a place where a walk has been: if that was this one, it is a cycle.
+void DependencyReader::check_cycles(const DependencySentence& sentence) {
+  const auto head = [&](std::uint32_t d) { return sentence.words[d - 1].head; };
+  const auto words = static_cast<std::uint32_t>(sentence.words.size());
+  walks_.assign(words + 1, 0);
+  for (std::uint32_t walk = 1; walk <= words; ++walk) {
+    std::uint32_t at = walk;
+    for (; at != 0 && walks_[at] == 0; at = head(at)) walks_[at] = walk;
+    if (at == 0 || walks_[at] != walk) continue;
+
+    constexpr int kMostNames = 8;
+    std::string cycle = fmt::format("{}", at);
+    std::uint32_t next = head(at);
+    for (int names = 1; next != at && names < kMostNames; ++names, next = head(next)) {
+      cycle += fmt::format(" <- {}", next);
+    }
+    cycle += next == at ? fmt::format(" <- {}", at) : " <- ...";
+    throw Error::at(name(), sentence.words[at - 1].line, "a cycle of heads, " + cycle, kTree);
+  }
+}
+
+}  // namespace espalier
