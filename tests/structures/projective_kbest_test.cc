@@ -21,6 +21,7 @@ using test_support::draw_between;
 using test_support::EnumeratedTrees;
 using test_support::is_projective;
 using test_support::is_tree;
+using test_support::rounding;
 using test_support::TreeHeads;
 
 RC_GTEST_PROP(ProjectiveKBest, TreesAreThoseOfEnumeration, ()) {
@@ -41,7 +42,7 @@ RC_GTEST_PROP(ProjectiveKBest, TreesAreThoseOfEnumeration, ()) {
     RC_ASSERT(seen.insert(found[r].heads).second);
     RC_ASSERT(std::find(all.trees.begin(), all.trees.end(), found[r].heads) != all.trees.end());
     RC_ASSERT(found[r].score == arc_score(words, s, found[r].heads));
-    RC_ASSERT(std::abs(found[r].score - sorted[r]) <= 1e-14 * (10 + all.largest));
+    RC_ASSERT(std::abs(found[r].score - sorted[r]) <= rounding(words, s));
     RC_ASSERT(r == 0 || found[r].score <= found[r - 1].score);
   }
 }
