@@ -49,6 +49,44 @@ void decode(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
+// Scores and probabilities of pairs: siblings alone, or grandparents as well.
+struct Pairs {
+  std::vector<double> arcs, siblings, grandparents;
+  Pairs(std::size_t words, bool with_grandparents)
+      : arcs(random_scores(arc_matrix_size(words))),
+        siblings(random_scores((words + 1) * arcs.size())),
+        grandparents(random_scores(with_grandparents ? siblings.size() : 0)) {}
+};
+
+template <bool with_grandparents>
+void marginals_of_pairs(benchmark::State& state) {
+  const auto words = static_cast<std::size_t>(state.range(0));
+  const Pairs s(words, with_grandparents);
+  Pairs mu = s;
+  Workspace ws;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        projective_log_partition(words, true, SecondOrder<const double>{s.arcs, s.siblings, s.grandparents},
+                                 SecondOrder<double>{mu.arcs, mu.siblings, mu.grandparents}, ws));
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
+template <bool with_grandparents>
+void decode_pairs(benchmark::State& state) {
+  const auto words = static_cast<std::size_t>(state.range(0));
+  const Pairs s(words, with_grandparents);
+  std::vector<std::uint32_t> heads(words);
+  Workspace ws;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(projective_best(
+        words, true, SecondOrder<const double>{s.arcs, s.siblings, s.grandparents}, heads, ws));
+    benchmark::ClobberMemory();
+  }
+  state.SetItemsProcessed(state.iterations());
+}
+
 using LogPartition = double (*)(std::size_t, bool, std::span<const double>, std::span<double>, Workspace&);
 using Best = double (*)(std::size_t, bool, std::span<const double>, Heads, Workspace&);
 
@@ -59,6 +97,10 @@ BENCHMARK(marginals<static_cast<LogPartition>(projective_log_partition_reference
     ->Name("tree/projective_marginals_in_logarithms")
     ->Apply(lengths);
 BENCHMARK(decode<static_cast<Best>(projective_best)>)->Name("tree/projective_best")->Apply(lengths);
+BENCHMARK(marginals_of_pairs<false>)->Name("tree/projective_sibling_marginals")->Apply(lengths);
+BENCHMARK(decode_pairs<false>)->Name("tree/projective_sibling_best")->Apply(lengths);
+BENCHMARK(marginals_of_pairs<true>)->Name("tree/projective_grandparent_marginals")->Apply(lengths);
+BENCHMARK(decode_pairs<true>)->Name("tree/projective_grandparent_best")->Apply(lengths);
 
 }  // namespace
 }  // namespace espalier::bench
