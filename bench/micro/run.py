@@ -4,6 +4,7 @@
 """
 
 import json
+import math
 import subprocess
 import sys
 
@@ -33,8 +34,12 @@ def main():
     lib.keep("micro", [{"name": name, "cpu_time": entry["cpu_time"], "unit": entry["time_unit"],
                         "items_per_second": entry["items_per_second"]} for name, entry in medians.items()])
 
-    kernels, chains, others = [], [], []
+    kernels, chains, trees, others = [], [], {}, []
     for name, entry in medians.items():
+        if name.startswith("tree/"):
+            tree, _, words = name.removeprefix("tree/").partition("/words:")
+            trees.setdefault(tree, {})[int(words)] = 1e6 / entry["items_per_second"]
+            continue
         kernel, _, width = name.partition("/width:")
         if kernel.endswith(SCALAR):
             continue
@@ -53,6 +58,13 @@ def main():
     print(lib.table(["kernel", "width", "ns", "scalar, ns", "ratio"], kernels))
     print("\nChains of 24 labels, and the reference in logarithms and doubles: nanoseconds a position.\n")
     print(lib.table(["kernel", "labels", "ns", "reference, ns", "ratio"], chains))
+    lengths = sorted({words for times in trees.values() for words in times})
+    print("\nDependency trees, one modifier of the root: microseconds a sentence, by its number of words, and the power of "
+          "that number by which they grow at last.\n")
+    print(lib.table(["", *map(str, lengths), "power"],
+                    [[tree, *(f"{times[words]:.1f}" for words in lengths),
+                      f"{math.log(times[lengths[-1]] / times[lengths[-2]], lengths[-1] / lengths[-2]):.1f}"]
+                     for tree, times in trees.items()]))
     print("\nAn example of 150 entries and 10 labels.\n")
     print(lib.table(["", "ns an example"], others))
     print(f"\n{lib.provenance()}")

@@ -35,7 +35,6 @@ struct EnumeratedTrees {
   const std::vector<TreeHeads>& trees;
   std::vector<double> scores, probabilities;
   double highest = -std::numeric_limits<double>::infinity(), log_z;
-  double largest = 0;  // the largest finite |score|: what rounding errors are measured by
 
   template <class Score>
   EnumeratedTrees(std::size_t words, bool single_root, const Score& score)
@@ -43,7 +42,6 @@ struct EnumeratedTrees {
     for (const TreeHeads& heads : trees) {
       scores.push_back(score(heads));
       highest = std::max(highest, scores.back());
-      if (std::isfinite(scores.back())) largest = std::max(largest, std::abs(scores.back()));
     }
     double sum = 0;
     for (const double x : scores) sum += std::exp(x - highest);
@@ -56,6 +54,13 @@ inline double arc_score(std::size_t words, std::span<const double> s, const Tree
   double score = 0;
   for (std::size_t d = 1; d <= words; ++d) score += s[arc_matrix_index(words, heads[d - 1], d)];
   return score;
+}
+
+// What sums over a tree may lose by rounding. Scores that are in no tree count too: those of words are shifted by the largest.
+inline double rounding(std::size_t words, std::span<const double> s) {
+  double largest = 0;
+  for (const double x : s) largest = std::isfinite(x) ? std::max(largest, std::abs(x)) : largest;
+  return 1e-14 * (10 + static_cast<double>(words) * largest);
 }
 
 inline std::vector<double> arc_marginals(std::size_t words, const EnumeratedTrees& all) {
