@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "espalier/base/error.h"
 #include "espalier/structures/nonprojective.h"
@@ -26,8 +27,9 @@ namespace {
 
 constexpr int kMostRounds = 100;
 constexpr double kTolerance = 1e-8;  // of a message
-// Messages go all the way to their new value, until they change more than a round before; then half of the way, and so on.
-constexpr double kShortestStep = 0.25;
+// How far messages go towards their new value: all the way at first, half as far each time that they are about to change more
+// than in the round before, and a little farther each time that they are not.
+constexpr double kShortestStep = 0.05, kLongerStep = 1.1;
 
 // log(1 + e^x)
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
@@ -37,6 +39,13 @@ double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::l
 double lift(double x, double c) {
   return x > 0 ? c + softplus(-x - c) - softplus(-x) : softplus(x + c) - softplus(x);
 }
+
+// The same for many x and one c that is not too large, whose exponential is known: half the time.
+double lift_by(double x, double exp_c) {
+  const double t = std::exp(-std::abs(x));
+  return std::log((x > 0 ? t + exp_c : 1 + t * exp_c) / (1 + t));
+}
+constexpr double kLargestExponent = 600;
 
 double probability(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
@@ -55,10 +64,15 @@ BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std
   Workspace::Frame frame(ws);
   const auto messages = frame.take<Message>(pairs.size()), replies = frame.take<Message>(pairs.size());
   const auto q = frame.take<double>(s.size()), beliefs = frame.take<double>(s.size());
+  const auto exp_pair_s = frame.take<double>(pairs.size());
   std::fill(messages.begin(), messages.end(), Message{0, 0});
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    ESPALIER_EXPECT(pairs[k].first != pairs[k].second && std::isfinite(pair_s[k]));
+    exp_pair_s[k] = std::exp(pair_s[k]);
+  }
 
   BeliefPropagation result{0, false, 0};
-  double step = 1, last_change = 0;
+  double step = 1, last_change = std::numeric_limits<double>::infinity();
   for (;;) {
     // q_a = s_a + sum_{(a, b)} m_ab->a
     std::copy(s.begin(), s.end(), q.begin());
@@ -71,8 +85,11 @@ BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       // m_ab->b = lift(b_a - m_ab->a, s_ab)
       const Message m = messages[k];
-      replies[k] = {lift(beliefs[pairs[k].second] - m.second, pair_s[k]),
-                    lift(beliefs[pairs[k].first] - m.first, pair_s[k])};
+      const double from_first = beliefs[pairs[k].first] - m.first;
+      const double from_second = beliefs[pairs[k].second] - m.second;
+      replies[k] = std::abs(pair_s[k]) < kLargestExponent
+                       ? Message{lift_by(from_second, exp_pair_s[k]), lift_by(from_first, exp_pair_s[k])}
+                       : Message{lift(from_second, pair_s[k]), lift(from_first, pair_s[k])};
       change =
           std::max({change, std::abs(replies[k].first - m.first), std::abs(replies[k].second - m.second)});
     }
@@ -80,7 +97,7 @@ BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std
     result.converged = change < kTolerance;
     // The last messages stay, since the beliefs are theirs.
     if (result.converged || result.rounds == kMostRounds) break;
-    if (result.rounds > 1 && change > last_change) step = std::max(step / 2, kShortestStep);
+    step = change > last_change ? std::max(step / 2, kShortestStep) : std::min(step * kLongerStep, 1.0);
     last_change = change;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       messages[k].first += step * (replies[k].first - messages[k].first);

@@ -121,5 +121,17 @@ TEST(ChuLiuEdmonds, OneWord) {
   EXPECT_EQ(best(1, false, {0, 0, kImpossible, 0}).score, kImpossible);
 }
 
+TEST(ChuLiuEdmonds, WhatMeansNothingIsNotRead) {
+  std::vector<double> s{0, 0, 0, 0, 1, 0, 5, 4, 0, 7, 0, 6, 0, 2, 9, 0};
+  const auto expected = best(3, true, s);
+  for (std::size_t k = 0; k <= 3; ++k) {
+    s[arc_matrix_index(3, k, 0)] = std::numeric_limits<double>::quiet_NaN();
+    s[arc_matrix_index(3, k, k)] = std::numeric_limits<double>::infinity();
+  }
+  EXPECT_EQ(best(3, true, s).heads, (TreeHeads{0, 1, 2}));
+  EXPECT_EQ(best(3, true, s).heads, expected.heads);
+  EXPECT_EQ(best(3, true, s).score, 17);
+}
+
 }  // namespace
 }  // namespace espalier

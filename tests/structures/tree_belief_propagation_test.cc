@@ -208,5 +208,44 @@ RC_GTEST_PROP(TreeBeliefPropagation, BeliefsOfAnyRangeAreConsistent, ()) {
   }
 }
 
+// All grandparents of ten words, strong and contradictory.
+TEST(TreeBeliefPropagation, SaysWhereItHasNotConverged) {
+  const std::size_t words = 10;
+  PairModel model{words, true, std::vector<double>(arc_matrix_size(words), 0), {}, {}};
+  for (std::size_t g = 0; g <= words; ++g) {
+    for (std::size_t h = 1; h <= words; ++h) {
+      for (std::size_t d = 1; d <= words; ++d) {
+        if (g == h || h == d || d == g) continue;
+        model.pairs.push_back({arc(words, g, h), arc(words, h, d)});
+        model.pair_s.push_back(30 * std::sin(static_cast<double>(g * g + 3 * h * h + 7 * d * d * d)));
+      }
+    }
+  }
+  const auto found = beliefs(model);
+  EXPECT_FALSE(found.converged);
+  EXPECT_EQ(found.rounds, 100);
+  for (std::size_t d = 1; d <= words; ++d) {
+    double sum = 0;
+    for (std::size_t h = 0; h <= words; ++h) sum += found.mu[arc(words, h, d)];
+    EXPECT_NEAR(sum, 1, 1e-12);
+  }
+  for (double& x : model.pair_s) x /= 100;
+  EXPECT_TRUE(beliefs(model).converged);
+}
+
+// A pair of arcs that every tree has adds its score, however large, and changes nothing else.
+TEST(TreeBeliefPropagation, PairsThatEveryTreeHas) {
+  for (const double score : {-1e5, -700.0, -1.0, 0.5, 650.0, 1e5}) {
+    PairModel model{3, false, std::vector<double>(16, kImpossible), {}, {score}};
+    for (const auto a : {arc(3, 0, 1), arc(3, 1, 2), arc(3, 1, 3), arc(3, 2, 3)}) model.s[a] = 0;
+    model.pairs = {{arc(3, 0, 1), arc(3, 1, 2)}};
+    const auto found = beliefs(model);
+    EXPECT_TRUE(found.converged);
+    EXPECT_DOUBLE_EQ(found.log_z, score + std::log(2));
+    EXPECT_EQ(found.pair_mu[0], 1);
+    EXPECT_DOUBLE_EQ(found.mu[arc(3, 2, 3)], 0.5);
+  }
+}
+
 }  // namespace
 }  // namespace espalier
