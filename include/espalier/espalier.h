@@ -95,3 +95,4 @@
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
+#include "espalier/tasks/tree_drawing.h"

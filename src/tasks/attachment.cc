@@ -127,7 +127,7 @@ void AttachmentScores::report_counts(Evaluation& result) const {
   nlohmann::ordered_json& distances = report["distances"];
   for (std::size_t k = 0; k < kDistances; ++k) {
     nlohmann::ordered_json& json = distances[kDistanceNames[k]];
-    json["uas"] = share(distances_[k].heads, distances_[k].all);
+    if (distances_[k].all > 0) json["uas"] = share(distances_[k].heads, distances_[k].all);
     put(json, distances_[k]);
   }
 }
@@ -140,19 +140,20 @@ void AttachmentScores::write_tables(Evaluation& result) const {
     if (labelled_) text += fmt::format("  {:>8}", las);
     text += fmt::format("  {:>9}\n", number);
   };
-  const auto rate = [](double percentage) { return fmt::format("{:.2f} %", percentage); };
+  const auto rate = [](std::size_t part, std::size_t whole) {
+    return whole > 0 ? fmt::format("{:.2f} %", percent(part, whole)) : std::string("-");
+  };
   const auto add_counts = [&](const char* name, const Counts& counts) {
-    add_row(name, rate(percent(counts.heads, counts.all)), rate(percent(counts.labelled, counts.all)),
-            grouped(counts.all));
+    add_row(name, rate(counts.heads, counts.all), rate(counts.labelled, counts.all), grouped(counts.all));
   };
   text = result.headline + "\n\n";
   add_row("", "UAS", "LAS", "out of");
   add_counts("all words", words_);
   add_counts("without punctuation", without_punctuation_);
   if (labelled_ && universal_) {
-    add_row("without subtypes", "", rate(percent(universal_correct_, words_.all)), grouped(words_.all));
-    add_row("content words (CLAS)", "",
-            rate(percent(2 * content_correct_, content_gold_ + content_predicted_)), grouped(content_gold_));
+    add_row("without subtypes", "", rate(universal_correct_, words_.all), grouped(words_.all));
+    add_row("content words (CLAS)", "", rate(2 * content_correct_, content_gold_ + content_predicted_),
+            grouped(content_gold_));
   }
   add_counts("whole trees", trees_);
   text += "\ndistance to the head\n";

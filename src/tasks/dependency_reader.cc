@@ -96,7 +96,7 @@ std::string_view DependencySentence::append_line(std::string_view line) {
   if (size > text.capacity()) {
     std::string larger;
     larger.reserve(2 * size);
-    larger = text;
+    larger += text;
     text.swap(larger);
     move_views(larger.data());
   }

@@ -60,7 +60,7 @@ class DependencyReader {
   static constexpr std::size_t kMostWords = 65535;
 
   // "-" is standard input. With `needs_heads` the heads of each sentence have to make a tree. Without, HEAD and DEPREL
-  // may be missing; a HEAD that is no number up to the sentence's length is none, and heads need not make a tree.
+  // may be missing, a HEAD that is neither 0 nor the number of another word is none, and heads need not make a tree.
   DependencyReader(const std::string& path, bool needs_heads);
 
   // False at the end of the file. Throws Error::at the line that is wrong.
