@@ -90,6 +90,7 @@
 #include "espalier/tasks/dependency_writer.h"
 #include "espalier/tasks/encoding.h"
 #include "espalier/tasks/evaluation.h"
+#include "espalier/tasks/parse.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_reader.h"

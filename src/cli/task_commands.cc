@@ -105,6 +105,48 @@ void describe_tag(const TrainingOptions& options, Json& json) {
         {{"partial", true}, {"outer_gap", options.outer.gap}, {"outer_rounds", options.outer.rounds}});
 }
 
+void add_parse_options(CLI::App& command, TrainingOptions& options) {
+  ParseOptions& parse = options.parse;
+  command.add_option("--structure", parse.structure, "projective (arcs do not cross) or nonprojective trees")
+      ->capture_default_str();
+  command.add_flag("--unlabelled", parse.unlabelled, "learn heads alone, without relations");
+  command.add_flag("--single-root", parse.single_root, "only one word of a sentence hangs on the root");
+  command
+      .add_option("--crossing", parse.crossing,
+                  "gold trees that are not projective: lift (arcs are moved up), drop or refuse")
+      ->capture_default_str();
+  command.add_option("--first", parse.first, "use only the first N training sentences")
+      ->check(whole_number_from(1));
+  command.add_option("--hash-bits", parse.hash_bits, "2^N weights of arcs, N from 10 to 30")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 30));
+  command
+      .add_option("--prune-below", parse.prune_below,
+                  "relations are learnt for heads with at least this part of the best one's probability")
+      ->capture_default_str()
+      ->check(probability());
+  command.add_option("--most-heads", parse.most_heads, "and for at most so many heads of a word")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
+}
+
+std::unique_ptr<TrainingSet> read_parse_data(const TrainingOptions& options) {
+  ParseOptions parse = options.parse;
+  parse.threads = options.threads;
+  return read_parse_training(options.train, parse);
+}
+
+void describe_parse(const TrainingOptions& options, Json& json) {
+  const ParseOptions& parse = options.parse;
+  json["structure"] = parse.structure;
+  json["unlabelled"] = parse.unlabelled;
+  json["single_root"] = parse.single_root;
+  if (parse.structure == "projective") json["crossing"] = parse.crossing;
+  if (parse.first) json["first"] = *parse.first;
+  json["hash_bits"] = parse.hash_bits;
+  if (!parse.unlabelled) json.update({{"prune_below", parse.prune_below}, {"most_heads", parse.most_heads}});
+}
+
 constexpr TaskCommand kTasks[] = {
     {"tag", add_tag_options, read_tag_data, describe_tag,
      "  espalier train tag train.txt --l2 1 -o model.esp\n"
@@ -119,6 +161,13 @@ constexpr TaskCommand kTasks[] = {
      "  espalier train classify train-images.gz,train-labels.gz --gap 1e-6 -o digits.esp\n",
      "  espalier path classify train.svm --dev dev.svm\n"
      "  espalier path classify train.svm --dev dev.svm --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
+    {"parse", add_parse_options, read_parse_data, describe_parse,
+     "  espalier train parse train.conllu --l2 10 -o parser.esp\n"
+     "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o parser.esp\n"
+     "  espalier train parse train.conll --structure nonprojective --unlabelled --loss svm --l2 100 -o "
+     "parser.esp\n",
+     "  espalier path parse train.conllu --dev dev.conllu\n"
+     "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n"},
 };
 
 }  // namespace

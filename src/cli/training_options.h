@@ -11,6 +11,7 @@
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
 
@@ -30,6 +31,7 @@ struct TrainingOptions {
   double checkpoint_every = 60;  // seconds
   ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
+  ParseOptions parse;
   CccpOptions outer;  // where gold outputs are not all known
 
   // Adds the options that every task has.

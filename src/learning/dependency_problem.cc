@@ -1,6 +1,7 @@
 #include "espalier/learning/dependency_problem.h"
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <mutex>
 
@@ -9,15 +10,24 @@
 namespace espalier {
 namespace {
 
-// Most arcs of a sentence are so unlikely that a step moves next to nothing on them. What is left out is at most this part
-// of all that moves; the weights are set right at every certificate.
+// Most arcs of a sentence are so unlikely that a step moves next to nothing on them. The largest power of two below which at
+// most this part of all that moves lies; what is left out of the weights is set right at every certificate.
 float negligible(std::span<const float> delta, float part) {
+  constexpr int kExponents = 256, kMantissa = 23;
+  std::array<float, kExponents> mass{};  // by exponents
   float sum = 0;
-  for (const float change : delta) sum += std::abs(change);
-  return part * sum / static_cast<float>(delta.size());
+  for (const float change : delta) {
+    const float size = std::abs(change);
+    mass[std::bit_cast<std::uint32_t>(size) >> kMantissa] += size;
+    sum += size;
+  }
+  float below = 0;
+  std::uint32_t exponent = 0;
+  while (exponent + 1 < kExponents && below + mass[exponent] <= part * sum) below += mass[exponent++];
+  return exponent == 0 ? 0 : std::bit_cast<float>(exponent << kMantissa);
 }
 
-constexpr float kOfNorm = 1e-2f, kOfWeights = 1e-4f;
+constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;
 
 }  // namespace
 

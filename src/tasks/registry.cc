@@ -1,6 +1,7 @@
 #include "espalier/tasks/registry.h"
 
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 
 namespace espalier {
@@ -11,6 +12,8 @@ std::span<const TaskEntry> task_table() {
        kTagVersion, load_tag_predictor},
       {"classify", "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files", kClassifyVersion,
        load_classify_predictor},
+      {"parse", "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks", kParseVersion,
+       load_parse_predictor},
   };
   return kTasks;
 }
