@@ -284,6 +284,18 @@ TEST_F(DependencyReaderTest, FilesThatAreNoText) {
             missing + ": cannot open: No such file or directory; expected a file that can be read");
 }
 
+// The text of the first word is within the string itself, that of the others is not.
+TEST_F(DependencyReaderTest, ViewsFollowTheText) {
+  const std::string path = folder_.file("t", "1\ta\t\tD\t\t\t0\tx\n" + word("2", "1") + word("3", "1"));
+  DependencyReader reader(path, true);
+  DependencySentence sentence;
+  ASSERT_TRUE(reader.next(sentence));
+  EXPECT_EQ(sentence.words[0].form.data(), sentence.text.data() + 2);
+  EXPECT_EQ(sentence.words[0].coarse, "D");
+  EXPECT_EQ(sentence.words[0].relation, "x");
+  EXPECT_EQ(sentence.words[1].form, "w2");
+}
+
 TEST_F(DependencyReaderTest, CopiesHaveTheirOwnText) {
   DependencySentence copy, moved;
   {
