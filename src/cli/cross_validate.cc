@@ -56,7 +56,8 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
   }
   const Progress& last = summary.history.back();
   save_model(arguments.output,
-             {arguments.task, loss, l2, arguments.solver, Certificate{last.primal, last.dual, last.passes}},
+             {arguments.task, loss, l2, arguments.solver,
+              Certificate{last.primal, last.dual, last.passes, last.approximate}},
              data, training.theta);
   return summary.message;
 }

@@ -21,8 +21,9 @@ void Display::note(const std::string& line) {
 void Display::report(const Progress& progress, const std::string& headline) {
   if (first_gap_ == 0) first_gap_ = progress.relative_gap();
   last_gap_ = progress.relative_gap();
-  note(fmt::format("pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} gap {:.2e}{}", progress.passes,
-                   progress.seconds, progress.primal, progress.dual, progress.relative_gap(),
+  note(fmt::format("pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} {}gap {:.2e}{}",
+                   progress.passes, progress.seconds, progress.primal, progress.dual,
+                   progress.approximate ? "approximate " : "", progress.relative_gap(),
                    headline.empty() ? "" : "  dev " + headline));
 }
 

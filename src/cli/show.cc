@@ -23,7 +23,9 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   if (const auto& certificate = info.certificate) {
     text += fmt::format(", {:.2f} passes\n", certificate->passes);
     text += fmt::format("primal       {:.6f}   the objective at these weights\n", certificate->primal);
-    text += fmt::format("dual         {:.6f}   no weights have a lower one\n", certificate->dual);
+    text += fmt::format("dual         {:.6f}   {}\n", certificate->dual,
+                        certificate->approximate ? "approximate, as all of this: inference is"
+                                                 : "no weights have a lower one");
     text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
                         certificate->relative_gap());
   } else {

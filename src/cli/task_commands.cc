@@ -109,6 +109,10 @@ void add_parse_options(CLI::App& command, TrainingOptions& options) {
   ParseOptions& parse = options.parse;
   command.add_option("--structure", parse.structure, "projective (arcs do not cross) or nonprojective trees")
       ->capture_default_str();
+  command
+      .add_option("--order", parse.order,
+                  "2: pairs of arcs, siblings and grandparents, have features of their own (slower)")
+      ->capture_default_str();
   command.add_flag("--unlabelled", parse.unlabelled, "learn heads alone, without relations");
   command.add_flag("--single-root", parse.single_root, "only one word of a sentence hangs on the root");
   command
@@ -121,11 +125,12 @@ void add_parse_options(CLI::App& command, TrainingOptions& options) {
       ->capture_default_str()
       ->check(CLI::Range(10, 30));
   command
-      .add_option("--prune-below", parse.prune_below,
-                  "relations are learnt for heads with at least this part of the best one's probability")
+      .add_option(
+          "--prune-below", parse.prune_below,
+          "with relations or --order 2: only heads with at least this part of the best one's probability")
       ->capture_default_str()
       ->check(probability());
-  command.add_option("--most-heads", parse.most_heads, "and for at most so many heads of a word")
+  command.add_option("--most-heads", parse.most_heads, "and at most so many heads of a word")
       ->capture_default_str()
       ->check(whole_number_from(1));
 }
@@ -139,12 +144,14 @@ std::unique_ptr<TrainingSet> read_parse_data(const TrainingOptions& options) {
 void describe_parse(const TrainingOptions& options, Json& json) {
   const ParseOptions& parse = options.parse;
   json["structure"] = parse.structure;
+  json["order"] = parse.order;
   json["unlabelled"] = parse.unlabelled;
   json["single_root"] = parse.single_root;
   if (parse.structure == "projective") json["crossing"] = parse.crossing;
   if (parse.first) json["first"] = *parse.first;
   json["hash_bits"] = parse.hash_bits;
-  if (!parse.unlabelled) json.update({{"prune_below", parse.prune_below}, {"most_heads", parse.most_heads}});
+  if (!parse.unlabelled || parse.order == 2)
+    json.update({{"prune_below", parse.prune_below}, {"most_heads", parse.most_heads}});
 }
 
 constexpr TaskCommand kTasks[] = {

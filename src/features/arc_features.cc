@@ -34,6 +34,10 @@ double ArcFeatures::typical_size() const {
               kTypicalBetween * static_cast<double>(templates_->num_between()));
 }
 
+double ArcFeatures::largest_size() const {
+  return 2 * static_cast<double>(templates_->size() + kMostBetween * templates_->num_between());
+}
+
 double ArcFeatures::common_share() const {
   std::size_t common = 0;
   for (std::size_t t = 0; t < templates_->size(); ++t) common += templates_->is_lexical(t) ? 0 : 1;
@@ -165,7 +169,7 @@ double ArcFeatures::squared_norm(std::span<const WordAtoms> words, const ArcSet&
   std::size_t moved = 0;
   for (const Real change : delta) moved += std::abs(change) > negligible ? 1 : 0;
   Workspace::Frame frame(ws);
-  SparseSum<Real> sum(moved * static_cast<std::size_t>(2 * typical_size()), frame);
+  SparseSum<Real> sum(moved * static_cast<std::size_t>(largest_size()), frame);
   for_each_arc(
       words, arcs, [&](std::size_t a) { return std::abs(delta[a]) > negligible; }, [](std::uint32_t) {},
       [&](std::size_t a, std::span<const std::uint32_t> places) {

@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-// h, d and b are the head, the modifier and a word between them; f its form, x the first letters of that, l its lemma, c and p
+// h, d and b are the head, the modifier and a word between them, s and g a sibling and a grandparent of the modifier; f its form, x the first letters of that, l its lemma, c and p
 // its coarse and its fine tag, m its morphology; +1 and -1 the word after and before.
 constexpr std::string_view kArcTable[] = {
     // one of the two words
@@ -64,6 +64,16 @@ constexpr std::string_view kRelationTable[] = {
     "hf",    "hp",    "hl",    "df",         "dp",         "dl",         "dx",
     "dm",    "hp dp", "hl dp", "hp dl",      "hl dl",      "hc dc dm",   "hp hm dp dm",
     "df dp", "hf dp", "hp df", "hp dp-1 dp", "hp dp dp+1", "hp hp+1 dp", "hp-1 hp dp",
+};
+
+constexpr std::string_view kSiblingTable[] = {
+    "hp sp dp", "hc sc dc", "sp dp",    "sf df",    "sl dp",
+    "sp dl",    "hp sl dp", "hl sp dp", "hl sl dl", "hp sp dp-1 dp dp+1",
+};
+
+constexpr std::string_view kGrandparentTable[] = {
+    "gp hp dp", "gc hc dc", "gp dp",    "gl dl",    "gl dp",
+    "gp dl",    "gl hp dp", "gp hl dp", "gp hp dl", "gl hl dl",
 };
 
 Atom atom_of(char letter) {
@@ -131,6 +141,7 @@ ArcTemplates::ArcTemplates(std::span<const std::string_view> table) {
       parsed.lexical = parsed.lexical || look[1] == 'f' || look[1] == 'x' || look[1] == 'l';
       if (look[0] == 'h') parsed.head.push_back({offset, atom});
       if (look[0] == 'd') parsed.modifier.push_back({offset, atom});
+      if (look[0] == 's' || look[0] == 'g') parsed.third.push_back({offset, atom});
       if (look[0] == 'b') {
         parsed.between = atom;
         has_between = true;
@@ -140,28 +151,40 @@ ArcTemplates::ArcTemplates(std::span<const std::string_view> table) {
   }
 }
 
+// What looks find around a place, and which template wants to know.
+std::uint32_t ArcTemplates::key_of(std::span<const WordAtoms> words, std::size_t place,
+                                   const std::vector<Look>& looks, std::uint64_t seed) {
+  if (looks.empty()) return 0;
+  for (const Look& look : looks) {
+    const auto at = static_cast<std::ptrdiff_t>(place) + look.offset;
+    const bool outside = at < 0 || at > static_cast<std::ptrdiff_t>(words.size());
+    const std::uint64_t found = outside   ? kNothing
+                                : at == 0 ? kRoot
+                                          : words[static_cast<std::size_t>(at - 1)][look.atom];
+    seed = mix(seed ^ found);
+  }
+  return fold(seed);
+}
+
 void ArcTemplates::keys(std::span<const WordAtoms> words, std::size_t stride, std::span<std::uint32_t> head,
                         std::span<std::uint32_t> modifier) const {
-  const auto places = static_cast<std::ptrdiff_t>(words.size() + 1);
-  const auto found = [&](std::ptrdiff_t place, const Look& look) {
-    const std::ptrdiff_t at = place + look.offset;
-    if (at < 0 || at >= places) return kNothing;
-    return at == 0 ? kRoot : words[static_cast<std::size_t>(at - 1)][look.atom];
-  };
-  const auto part = [&](std::ptrdiff_t place, const std::vector<Look>& looks, std::uint64_t seed) {
-    if (looks.empty()) return std::uint32_t{0};
-    for (const Look& look : looks) seed = mix(seed ^ found(place, look));
-    return fold(seed);
-  };
-  for (std::ptrdiff_t place = 0; place < places; ++place) {
-    std::size_t k = static_cast<std::size_t>(place) * stride;
+  for (std::size_t place = 0; place <= words.size(); ++place) {
+    std::size_t k = place * stride;
     for (const auto* templates : {&plain_, &between_}) {
       for (const Template& t : *templates) {
-        head[k] = part(place, t.head, t.seed);
-        modifier[k] = part(place, t.modifier, ~t.seed);
+        head[k] = key_of(words, place, t.head, t.seed);
+        modifier[k] = key_of(words, place, t.modifier, ~t.seed);
         ++k;
       }
     }
+  }
+}
+
+void ArcTemplates::third_keys(std::span<const WordAtoms> words, std::size_t stride,
+                              std::span<std::uint32_t> third) const {
+  for (std::size_t place = 0; place <= words.size() + 1; ++place) {
+    for (std::size_t t = 0; t < plain_.size(); ++t)
+      third[place * stride + t] = key_of(words, place, plain_[t].third, mix(plain_[t].seed));
   }
 }
 
@@ -171,6 +194,16 @@ std::uint32_t ArcTemplates::between_key(std::size_t t, const WordAtoms& word) co
 
 const ArcTemplates& arc_templates() {
   static const ArcTemplates templates(kArcTable);
+  return templates;
+}
+
+const ArcTemplates& sibling_templates() {
+  static const ArcTemplates templates(kSiblingTable);
+  return templates;
+}
+
+const ArcTemplates& grandparent_templates() {
+  static const ArcTemplates templates(kGrandparentTable);
   return templates;
 }
 

@@ -1,36 +1,49 @@
 #include "espalier/features/dependency_features.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace espalier {
 
-DependencyFeatures::DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels)
+DependencyFeatures::DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels,
+                                       bool second_order)
     : arcs_(arc_templates(), bits) {
   if (num_labels > 1) relations_.emplace(relation_templates(), relation_bits, num_labels);
+  if (second_order) parts_.emplace(bits);
 }
 
 double DependencyFeatures::typical_size() const {
-  return arcs_.typical_size() + (relations_ ? relations_->typical_size() : 0);
+  return arcs_.typical_size() + (relations_ ? relations_->typical_size() : 0) +
+         (parts_ ? parts_->size_for_arc() : 0);
+}
+
+double DependencyFeatures::largest_size() const {
+  return typical_size() - arcs_.typical_size() + arcs_.largest_size();
 }
 
 template <class Real, class Scale>
 void DependencyFeatures::score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w,
-                               Scale scale, std::span<Scale> s, Workspace& ws) const {
-  if (!relations_) return arcs_.score(words, arcs, w, scale, s, ws);
-  Workspace::Frame frame(ws);
-  const auto of_arcs = frame.take<Scale>(arcs.size());
-  arcs_.score(words, arcs, w, scale, of_arcs, ws);
-  const std::size_t labels = num_labels();
-  for (std::size_t a = 0; a < arcs.size(); ++a) std::fill_n(s.data() + a * labels, labels, of_arcs[a]);
-  relations_->add_score(words, arcs, w + arcs_.num_weights(), scale, s, ws);
+                               Scale scale, std::span<Scale> s, Workspace& ws, const TreeParts& parts) const {
+  const std::size_t labels = num_labels(), labelled = arcs.size() * labels;
+  if (relations_) {
+    Workspace::Frame frame(ws);
+    const auto of_arcs = frame.take<Scale>(arcs.size());
+    arcs_.score(words, arcs, w, scale, of_arcs, ws);
+    for (std::size_t a = 0; a < arcs.size(); ++a) std::fill_n(s.data() + a * labels, labels, of_arcs[a]);
+    relations_->add_score(words, arcs, w + arcs_.num_weights(), scale, s.first(labelled), ws);
+  } else {
+    arcs_.score(words, arcs, w, scale, s.first(labelled), ws);
+  }
+  if (parts_) parts_->score(words, parts, w + first_of_parts(), scale, s.subspan(labelled), ws);
 }
 
 // The features of an arc do not look at its label: they see the sum over all of them.
 template <class Real>
 std::span<const Real> DependencyFeatures::sum_of_labels(std::span<const Real> delta, std::size_t num_arcs,
                                                         Workspace::Frame& frame) const {
-  const auto sums = frame.take<Real>(num_arcs);
   const std::size_t labels = num_labels();
+  if (labels == 1) return delta.first(num_arcs);
+  const auto sums = frame.take<Real>(num_arcs);
   for (std::size_t a = 0; a < num_arcs; ++a) {
     sums[a] = std::accumulate(delta.data() + a * labels, delta.data() + (a + 1) * labels, Real{0});
   }
@@ -40,37 +53,48 @@ std::span<const Real> DependencyFeatures::sum_of_labels(std::span<const Real> de
 template <class Real>
 void DependencyFeatures::accumulate(std::span<const WordAtoms> words, const ArcSet& arcs,
                                     std::span<const Real> delta, Real negligible, RowShare share, Real* w,
-                                    Workspace& ws) const {
-  if (!relations_) return arcs_.accumulate(words, arcs, delta, negligible, share, w, ws);
+                                    Workspace& ws, const TreeParts& parts) const {
   Workspace::Frame frame(ws);
+  const std::size_t labelled = arcs.size() * num_labels();
   arcs_.accumulate(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, share, w, ws);
-  relations_->accumulate(words, arcs, delta, negligible, share, w + arcs_.num_weights(), ws);
+  if (relations_) {
+    relations_->accumulate(words, arcs, delta.first(labelled), negligible, share, w + arcs_.num_weights(),
+                           ws);
+  }
+  if (parts_) {
+    parts_->accumulate(words, parts, delta.subspan(labelled), negligible, share, w + first_of_parts(), ws);
+  }
 }
 
 template <class Real>
 double DependencyFeatures::squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs,
-                                        std::span<const Real> delta, Real negligible, Workspace& ws) const {
-  if (!relations_) return arcs_.squared_norm(words, arcs, delta, negligible, ws);
+                                        std::span<const Real> delta, Real negligible, Workspace& ws,
+                                        const TreeParts& parts) const {
   Workspace::Frame frame(ws);
-  return arcs_.squared_norm(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, ws) +
-         relations_->squared_norm(words, arcs, delta, negligible, ws);
+  const std::size_t labelled = arcs.size() * num_labels();
+  double sum = arcs_.squared_norm(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, ws);
+  if (relations_) sum += relations_->squared_norm(words, arcs, delta.first(labelled), negligible, ws);
+  if (parts_) sum += parts_->squared_norm(words, parts, delta.subspan(labelled), negligible, ws);
+  return sum;
 }
 
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const float*, float,
-                                        std::span<float>, Workspace&) const;
+                                        std::span<float>, Workspace&, const TreeParts&) const;
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const float*, double,
-                                        std::span<double>, Workspace&) const;
+                                        std::span<double>, Workspace&, const TreeParts&) const;
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
-                                        std::span<double>, Workspace&) const;
+                                        std::span<double>, Workspace&, const TreeParts&) const;
 template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
-                                             std::span<const float>, float, RowShare, float*,
-                                             Workspace&) const;
+                                             std::span<const float>, float, RowShare, float*, Workspace&,
+                                             const TreeParts&) const;
 template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
-                                             std::span<const double>, double, RowShare, double*,
-                                             Workspace&) const;
+                                             std::span<const double>, double, RowShare, double*, Workspace&,
+                                             const TreeParts&) const;
 template double DependencyFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&,
-                                                 std::span<const float>, float, Workspace&) const;
+                                                 std::span<const float>, float, Workspace&,
+                                                 const TreeParts&) const;
 template double DependencyFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&,
-                                                 std::span<const double>, double, Workspace&) const;
+                                                 std::span<const double>, double, Workspace&,
+                                                 const TreeParts&) const;
 
 }  // namespace espalier

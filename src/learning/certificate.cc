@@ -103,7 +103,8 @@ double evaluate_primal(const Objective& objective, const Weights& theta) {
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual,
                     const DualValue& value, Sweep& sweep, std::vector<double>* gaps) {
   const Problem& problem = objective.problem;
-  if (!gaps) return {evaluate_primal(objective, theta, sweep), value.value};
+  const bool approximate = !problem.exact();
+  if (!gaps) return {evaluate_primal(objective, theta, sweep), value.value, 0, approximate};
   gaps->resize(problem.size());
   const double losses = sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
     Workspace::Frame frame(ws);
@@ -119,7 +120,7 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
     (*gaps)[i] = loss - value.conjugate[i] + dot(s, mu);
     return problem.weight(i) * loss;
   });
-  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value};
+  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value, 0, approximate};
 }
 
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual) {
@@ -141,6 +142,7 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
     return loss;
   });
   Certificate certificate;
+  certificate.approximate = !problem.exact();
   certificate.primal = objective.l2 / 2 * problem.squared_norm(theta) + losses;
   certificate.dual = std::accumulate(conjugates.begin(), conjugates.end(), 0.0) -
                      problem.squared_norm(w) / (2 * objective.l2);

@@ -45,16 +45,23 @@ DependencyExamples::DependencyExamples(const Treebank& treebank, const ArcSets& 
   ESPALIER_EXPECT(treebank.labels.size() == treebank.words.size());
 }
 
+DependencyExamples::DependencyExamples(const Treebank& treebank, const ArcSets& arcs,
+                                       const TreePartLists& parts, const DependencyFeatures& features,
+                                       const TreeShape& shape)
+    : DependencyExamples(treebank, arcs, features, shape) {
+  parts_ = &parts;
+}
+
 // Two trees differ in at most m arcs of each, and all of them may share all their features.
 double DependencyExamples::squared_diameter(std::size_t i) const {
   const double arcs = 2 * static_cast<double>(treebank_->length(i));
-  return arcs * arcs * features_->typical_size();
+  return arcs * arcs * features_->largest_size();
 }
 
 void DependencyExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w,
                                     Workspace& ws) const {
   features_->accumulate(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfWeights), kWholeSpace,
-                        w.row(0), ws);
+                        w.row(0), ws, parts(i));
 }
 
 void DependencyExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
@@ -65,14 +72,15 @@ void DependencyExamples::accumulate_shared(std::size_t i, std::span<const float>
 
 void DependencyExamples::accumulate(std::size_t i, std::span<const double> delta, RowShare share,
                                     DoubleWeights& w, Workspace& ws) const {
-  features_->accumulate(treebank_->words_of(i), arcs(i), delta, 0.0, share, w.row(0), ws);
+  features_->accumulate(treebank_->words_of(i), arcs(i), delta, 0.0, share, w.row(0), ws, parts(i));
 }
 
 double DependencyExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
-  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfNorm), ws);
+  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfNorm), ws,
+                                 parts(i));
 }
 double DependencyExamples::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
-  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, 0.0, ws);
+  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, 0.0, ws, parts(i));
 }
 
 void DependencyExamples::prefetch(std::size_t i, Prefetch what) const {

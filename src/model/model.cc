@@ -26,6 +26,7 @@ Json to_json(const ModelInfo& info) {
                            {"gap", info.certificate->gap()},
                            {"relative_gap", info.certificate->relative_gap()},
                            {"passes", info.certificate->passes}};
+    if (info.certificate->approximate) json["certificate"]["approximate"] = true;
   }
   return json;
 }
@@ -46,8 +47,9 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   if (!json.contains("l2") && !json.contains("certificate")) return info;
   info.l2 = json.at("l2").get<double>();
   const Json& certificate = json.at("certificate");
-  info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
-                                 certificate.at("passes").get<double>()};
+  info.certificate =
+      Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
+                  certificate.at("passes").get<double>(), certificate.value("approximate", false)};
   return info;
 }
 

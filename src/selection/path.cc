@@ -55,7 +55,7 @@ void continue_path(Path& path, const Problem& problem, const Loss& loss, const P
 
     PathPoint point;
     point.l2 = l2;
-    point.certificate = {last.primal, last.dual, last.passes - passes_before};
+    point.certificate = {last.primal, last.dual, last.passes - passes_before, last.approximate};
     point.total_passes = last.passes;
     point.badness = badness(path.training.theta);
     point.status = summary.status;

@@ -65,7 +65,14 @@ class Eg {
       if (!run_.exhausted(passes())) sweep();
       if (run_.exhausted(passes()) || certificate_is_due()) over = certify_and_steer();
     }
-    return run_.finish();
+    Summary summary = run_.finish();
+    // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote 9).
+    if (!problem_.exact()) {
+      summary.message +=
+          fmt::format("; inference is approximate, {} of {} visits found no step that improves",
+                      crew_.skipped(), crew_.trials());
+    }
+    return summary;
   }
 
  private:

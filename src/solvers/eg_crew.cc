@@ -32,6 +32,12 @@ std::size_t EgCrew::trials() const {
   return sum;
 }
 
+std::size_t EgCrew::skipped() const {
+  std::size_t sum = 0;
+  for (const EgWorker& worker : workers_) sum += worker.skipped();
+  return sum;
+}
+
 double EgCrew::gain() const {
   double sum = 0;
   for (const EgWorker& worker : workers_) sum += worker.gain();

@@ -24,6 +24,7 @@ class EgCrew {
 
   void visit(std::span<const std::uint32_t> round, const Over& over);
 
+  std::size_t skipped() const;  // visits without a step
   std::size_t trials() const;
   double gain() const;
   EgWorker& first() { return workers_.front(); }

@@ -29,8 +29,8 @@
 namespace espalier {
 namespace {
 
-// Step sizes tried on one example before it is left as it is.
-constexpr int kMostTrials = 40;
+// Step sizes tried on one example before it is left as it is. Where inference is approximate none may help.
+constexpr int kMostTrials = 40, kMostApproximateTrials = 6;
 
 }  // namespace
 
@@ -45,7 +45,10 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       priorities(problem.size(), 0.0f),
       stuck(problem.size(), 0) {}
 
-EgWorker::EgWorker(EgShared& shared) : shared_(shared), problem_(shared.problem) {
+EgWorker::EgWorker(EgShared& shared)
+    : shared_(shared),
+      problem_(shared.problem),
+      most_trials_(problem_.exact() ? kMostTrials : kMostApproximateTrials) {
   std::size_t longest = 0;
   for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
   for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_, &delta_}) memory->resize(longest);
@@ -92,7 +95,11 @@ void EgWorker::step(std::size_t i) {
       break;
   }
   shared_.priorities[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));
-  if (trial.eta > 0) move(i, trial);
+  if (trial.eta > 0) {
+    move(i, trial);
+  } else {
+    ++skipped_;
+  }
 }
 
 bool EgWorker::step_by(std::size_t i, double eta) {
@@ -158,7 +165,7 @@ EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
   const double largest = largest_step(i);
   double low = 0, high = 0;  // steps known to be too timid and too bold
   double eta = std::min(best_eta(curvature), largest);
-  for (int t = 0; t < kMostTrials; ++t) {
+  for (int t = 0; t < most_trials_; ++t) {
     const Trial trial = try_step(i, eta);
     if (trial.failed()) {
       high = eta;
@@ -202,7 +209,7 @@ double EgWorker::largest_step(std::size_t i) {
 // Section 7: halve until the dual improves, then grow by 1.05. A step that changes nothing is taken, but
 // does not grow: it could do so for ever.
 EgWorker::Trial EgWorker::paper_step(std::size_t i) {
-  for (int t = 0; t < kMostTrials; ++t) {
+  for (int t = 0; t < most_trials_; ++t) {
     const Trial trial = try_step(i, shared_.etas[i]);
     if (!trial.failed()) {
       if (trial.gain > trial.noise) shared_.etas[i] *= 1.05f;

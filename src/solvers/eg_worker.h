@@ -52,7 +52,8 @@ class alignas(64) EgWorker {
   bool step_by(std::size_t i, double eta);
 
   std::size_t trials() const { return trials_; }  // so far; every eta tried is one
-  double gain() const { return gain_; }           // of the dual by all steps so far
+  std::size_t skipped() const { return skipped_; }
+  double gain() const { return gain_; }  // of the dual by all steps so far
 
  private:
   struct Trial;
@@ -66,8 +67,10 @@ class alignas(64) EgWorker {
 
   EgShared& shared_;
   const Problem& problem_;
+  int most_trials_;
   AlignedVector<float> direction_, new_s_, new_mu_, delta_;
   std::size_t trials_ = 0;
+  std::size_t skipped_ = 0;  // visits in which no step improved the dual
   double gain_ = 0;
   Workspace ws_;
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "espalier/base/error.h"
 #include "espalier/structures/nonprojective.h"
 
 namespace espalier {
@@ -19,7 +20,119 @@ void for_each_arc(const ArcSet& arcs, const Use& use) {
   }
 }
 
+// The place of a part in a cube of scores: of siblings and, with the third word in front, of grandparents.
+std::size_t cube_index(std::size_t words, std::size_t a, std::size_t b, std::size_t c) {
+  return (a * (words + 1) + b) * (words + 1) + c;
+}
+std::size_t cube_size(std::size_t words) { return (words + 1) * (words + 1) * (words + 1); }
+std::size_t sibling_index(std::size_t words, const TreePart& part) {
+  return cube_index(words, part.head, part.third, part.modifier);
+}
+std::size_t grandparent_index(std::size_t words, const TreePart& part) {
+  return cube_index(words, part.third, part.head, part.modifier);
+}
+
+// The scores of parts as cubes, which are zero elsewhere.
+SecondOrder<const double> as_cubes(std::size_t words, std::span<const double> arcs, const TreeParts& parts,
+                                   std::span<const double> part_scores, Workspace::Frame& frame) {
+  const auto siblings = frame.take<double>(cube_size(words)),
+             grandparents = frame.take<double>(cube_size(words));
+  std::fill(siblings.begin(), siblings.end(), 0.0);
+  std::fill(grandparents.begin(), grandparents.end(), 0.0);
+  const double* score = part_scores.data();
+  for (const TreePart& part : parts.siblings) siblings[sibling_index(words, part)] = *score++;
+  for (const TreePart& part : parts.grandparents) grandparents[grandparent_index(words, part)] = *score++;
+  return {arcs, siblings, grandparents};
+}
+
+// The two arcs of each part.
+std::span<const ArcPair> as_pairs(std::size_t words, const TreeParts& parts, Workspace::Frame& frame) {
+  const auto pairs = frame.take<ArcPair>(parts.size());
+  const auto arc = [words](std::size_t h, std::size_t d) {
+    return static_cast<std::uint32_t>(arc_matrix_index(words, h, d));
+  };
+  std::size_t k = 0;
+  for (const TreePart& part : parts.siblings)
+    pairs[k++] = {arc(part.head, part.third), arc(part.head, part.modifier)};
+  for (const TreePart& part : parts.grandparents)
+    pairs[k++] = {arc(part.third, part.head), arc(part.head, part.modifier)};
+  return pairs;
+}
+
 }  // namespace
+
+// Calls use(k) for each part of the tree, siblings first.
+void DependencyTree::for_each_part_in(std::span<const std::uint32_t> heads,
+                                      const std::function<void(std::size_t part)>& use) const {
+  const auto has = [&](std::size_t h, std::size_t d) { return heads[d - 1] == h; };
+  std::size_t k = 0;
+  for (const TreePart& part : parts_.siblings) {
+    bool is_there = has(part.head, part.modifier) && (part.third == part.head || has(part.head, part.third));
+    if (is_there && shape_.projective) {
+      // None of the head's modifiers lies between the two.
+      const std::size_t low = std::min(part.third, part.modifier), high = std::max(part.third, part.modifier);
+      for (std::size_t between = low + 1; between < high; ++between)
+        is_there = is_there && !has(part.head, between);
+    }
+    if (is_there) use(k);
+    ++k;
+  }
+  for (const TreePart& part : parts_.grandparents) {
+    if (has(part.head, part.modifier) && has(part.third, part.head)) use(k);
+    ++k;
+  }
+}
+
+double DependencyTree::log_partition_of_arcs(std::span<const double> scores, std::span<double> marginals,
+                                             std::span<const double> part_scores,
+                                             std::span<double> part_marginals, Workspace& ws) const {
+  const std::size_t m = num_words();
+  const bool single_root = shape_.single_root;
+  if (parts_.size() == 0) {
+    return shape_.projective ? projective_log_partition(m, single_root, scores, marginals, ws)
+                             : nonprojective_log_partition(m, single_root, scores, marginals, ws);
+  }
+  Workspace::Frame frame(ws);
+  if (!shape_.projective) {
+    return nonprojective_beliefs(m, single_root, scores, as_pairs(m, parts_, frame), part_scores, marginals,
+                                 part_marginals, ws)
+        .log_z;
+  }
+  const auto siblings = frame.take<double>(cube_size(m)), grandparents = frame.take<double>(cube_size(m));
+  const double log_z =
+      projective_log_partition(m, single_root, as_cubes(m, scores, parts_, part_scores, frame),
+                               SecondOrder<double>{marginals, siblings, grandparents}, ws);
+  double* marginal = part_marginals.data();
+  for (const TreePart& part : parts_.siblings) *marginal++ = siblings[sibling_index(m, part)];
+  for (const TreePart& part : parts_.grandparents) *marginal++ = grandparents[grandparent_index(m, part)];
+  return log_z;
+}
+
+// Returns the score of the tree.
+double DependencyTree::best_of_arcs(std::span<const double> scores, std::span<const double> part_scores,
+                                    Heads heads, Workspace& ws) const {
+  const std::size_t m = num_words();
+  const bool single_root = shape_.single_root;
+  if (parts_.size() == 0) {
+    return shape_.projective ? projective_best(m, single_root, scores, heads, ws)
+                             : nonprojective_best(m, single_root, scores, heads, ws);
+  }
+  Workspace::Frame frame(ws);
+  if (shape_.projective)
+    return projective_best(m, single_root, as_cubes(m, scores, parts_, part_scores, frame), heads, ws);
+  const auto beliefs = frame.take<double>(arc_matrix_size(m)),
+             part_beliefs = frame.take<double>(parts_.size());
+  log_partition_of_arcs(scores, beliefs, part_scores, part_beliefs, ws);
+  // The tree with the largest expected number of right heads; arcs that are excluded stay so.
+  for (std::size_t j = 0; j < beliefs.size(); ++j) {
+    if (scores[j] == kImpossible) beliefs[j] = kImpossible;
+  }
+  nonprojective_best(m, single_root, beliefs, heads, ws);
+  double score = 0;
+  for (std::size_t d = 1; d <= m; ++d) score += scores[arc_matrix_index(m, heads[d - 1], d)];
+  for_each_part_in(heads, [&](std::size_t k) { score += part_scores[k]; });
+  return score;
+}
 
 template <class Real>
 double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
@@ -41,9 +154,12 @@ double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real>
     for (std::size_t l = 0; l < labels; ++l) sum += std::exp(of_arc[l] - largest);
     score = largest + std::log(sum);
   });
-  const double log_z = shape_.projective
-                           ? projective_log_partition(m, shape_.single_root, scores, marginals, ws)
-                           : nonprojective_log_partition(m, shape_.single_root, scores, marginals, ws);
+  const auto part_scores = frame.take<double>(parts_.size()),
+             part_marginals = frame.take<double>(parts_.size());
+  const std::size_t labelled = arcs_.size() * labels;
+  std::copy(s.begin() + static_cast<std::ptrdiff_t>(labelled), s.end(), part_scores.begin());
+  const double log_z = log_partition_of_arcs(scores, marginals, part_scores, part_marginals, ws);
+  for (std::size_t k = 0; k < parts_.size(); ++k) mu[labelled + k] = static_cast<Real>(part_marginals[k]);
   // mu_al = mu_a exp(s_al - score of a)
   for_each_arc(arcs_, [&](std::size_t a, std::size_t h, std::size_t d) {
     const std::size_t place = arc_matrix_index(m, h, d);
@@ -81,8 +197,10 @@ double DependencyTree::decode_into(std::span<const Real> s, Heads heads, std::sp
   const auto scores = frame.take<double>(arc_matrix_size(m));
   const auto best = frame.take<std::uint32_t>(arc_matrix_size(m));
   best_labels(s, scores, best);
-  const double score = shape_.projective ? projective_best(m, shape_.single_root, scores, heads, ws)
-                                         : nonprojective_best(m, shape_.single_root, scores, heads, ws);
+  const auto part_scores = frame.take<double>(parts_.size());
+  std::copy(s.begin() + static_cast<std::ptrdiff_t>(arcs_.size() * num_labels()), s.end(),
+            part_scores.begin());
+  const double score = best_of_arcs(scores, part_scores, heads, ws);
   for (std::size_t d = 1; d <= m; ++d) labels[d - 1] = best[arc_matrix_index(m, heads[d - 1], d)];
   return score;
 }
@@ -146,6 +264,7 @@ void DependencyTree::centre(std::span<const float> mu, std::span<float> d) const
 }
 
 std::vector<DependencyTree::Scored> DependencyTree::kbest(std::span<const double> s, std::size_t k) const {
+  ESPALIER_EXPECT(parts_.size() == 0);
   const std::size_t m = num_words();
   std::vector<double> scores(arc_matrix_size(m));
   std::vector<std::uint32_t> best(arc_matrix_size(m));

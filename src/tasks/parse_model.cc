@@ -67,6 +67,7 @@ std::optional<ArcPruner> ParseModel::make_pruner() const {
 TaskSections ParseModel::sections() const {
   TaskSections sections;
   sections.settings["structure"] = shape.projective ? "projective" : "nonprojective";
+  sections.settings["order"] = second_order ? 2 : 1;
   sections.settings["single_root"] = shape.single_root;
   sections.settings["hash_bits"] = bits;
   sections.settings["relation_bits"] = relation_bits;
@@ -85,6 +86,7 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   ParseModel model;
   model.shape.projective = stored.settings.at("structure").get<std::string>() == "projective";
   model.shape.single_root = stored.settings.at("single_root").get<bool>();
+  model.second_order = stored.settings.at("order").get<int>() == 2;
   model.bits = stored.settings.at("hash_bits").get<unsigned>();
   model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
   const auto corrupt = [&](std::string found) {
@@ -124,10 +126,11 @@ void ParseWorker::parse(const DependencySentence& sentence) {
 void ParseWorker::parse(std::span<const WordAtoms> words) {
   num_words_ = words.size();
   if (pruner_) pruner_->choose(words, {}, arc_offsets_, arc_heads_, ws_);
-  const ArcSet possible = arcs();
-  const DependencyTree tree(possible, model_.shape);
+  parts_.clear();
+  if (model_.second_order) parts_.append(arcs(), model_.shape.projective);
+  const DependencyTree tree = this->tree();
   s_.resize(tree.num_statistics());
-  features_.score(words, possible, theta_, 1.0, std::span<double>(s_), ws_);
+  features_.score(words, arcs(), theta_, 1.0, std::span<double>(s_), ws_, parts_(0));
   heads_.resize(num_words_);
   labels_.resize(num_words_);
   tree.decode_into(std::span<const double>(s_), heads_, labels_, ws_);
@@ -155,11 +158,9 @@ double ParseWorker::log_partition(double beta) {
   const auto scaled = frame.take<double>(s_.size());
   for (std::size_t k = 0; k < s_.size(); ++k) scaled[k] = beta * s_[k];
   mu_.resize(s_.size());
-  return DependencyTree(arcs(), model_.shape).log_partition(std::span<const double>(scaled), mu_, ws_);
+  return tree().log_partition(std::span<const double>(scaled), mu_, ws_);
 }
 
-std::vector<DependencyTree::Scored> ParseWorker::kbest(std::size_t k) const {
-  return DependencyTree(arcs(), model_.shape).kbest(s_, k);
-}
+std::vector<DependencyTree::Scored> ParseWorker::kbest(std::size_t k) const { return tree().kbest(s_, k); }
 
 }  // namespace espalier

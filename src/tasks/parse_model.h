@@ -35,6 +35,7 @@ struct ArcPruner {
 // What a parser needs besides its weights, as training makes it and a model file has it.
 struct ParseModel {
   TreeShape shape;
+  bool second_order = false;
   unsigned bits = 0, relation_bits = 0;
   Dictionary relations;  // empty: no labels
   double prune_below = 0;
@@ -42,7 +43,7 @@ struct ParseModel {
   std::vector<float> own_pruner;  // of training
   std::span<const float> pruner;  // weights; empty: all arcs are possible
 
-  DependencyFeatures features() const { return {bits, relation_bits, shape.num_labels}; }
+  DependencyFeatures features() const { return {bits, relation_bits, shape.num_labels, second_order}; }
   bool labelled() const { return relations.size() > 0; }
   std::optional<ArcPruner> make_pruner() const;
 
@@ -70,6 +71,7 @@ class ParseWorker {
 
  private:
   ArcSet arcs() const;
+  DependencyTree tree() const { return {arcs(), model_.shape, parts_(0)}; }
 
   const ParseModel& model_;
   const float* theta_;
@@ -80,6 +82,7 @@ class ParseWorker {
   std::size_t num_words_ = 0;
   std::vector<std::uint32_t> arc_offsets_, heads_, labels_;
   std::vector<std::uint16_t> arc_heads_;
+  TreePartLists parts_;  // of the sentence
   std::vector<double> s_, mu_, matrix_;
   std::vector<std::string_view> relations_;
 };

@@ -98,8 +98,9 @@ class ParsePredictor final : public Predictor {
   }
 
   std::string describe() const override {
-    std::string text = fmt::format("{} trees, 2^{} weights of arcs",
-                                   model_.shape.projective ? "projective" : "non-projective", model_.bits);
+    std::string text = fmt::format("{} trees of order {}, 2^{} weights of arcs",
+                                   model_.shape.projective ? "projective" : "non-projective",
+                                   model_.second_order ? 2 : 1, model_.bits);
     if (model_.labelled()) text += fmt::format(", {} relations", grouped(model_.relations.size()));
     return text;
   }
@@ -137,6 +138,8 @@ class ParsePredictor final : public Predictor {
     if (options.min_confidence > 0) refuse("--min-confidence");
     if (options.forced) refuse("--forced");
     if (options.encoding) refuse("--encoding");
+    if (options.kbest > 0 && model_.second_order)
+      throw Error::in("--kbest", "given for a parser of order 2", "expected one of order 1");
     if (options.format && *options.format != "conll" && *options.format != "tree")
       throw Error::in("--format", in_quotes(*options.format), "expected conll or tree");
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -33,6 +34,11 @@ bool parse_projective(std::string_view name) {
   throw Error::in("--structure", in_quotes(name), "expected projective or nonprojective");
 }
 
+bool parse_order(std::size_t order) {
+  if (order == 1 || order == 2) return order == 2;
+  throw Error::in("--order", std::to_string(order), "expected 1 or 2");
+}
+
 class ParseTrainingSet final : public TrainingSet {
  public:
   ParseTrainingSet(const std::string& path, const ParseOptions& options) {
@@ -43,12 +49,17 @@ class ParseTrainingSet final : public TrainingSet {
     if (!options.unlabelled) {
       model_.shape.num_labels = model_.relations.size();
       model_.relation_bits = model_.bits - std::min(4u, model_.bits - 1);
-      // With one relation there is nothing to choose between.
-      if (model_.shape.num_labels > 1) prune(options);
+    }
+    model_.second_order = parse_order(options.order);
+    if (model_.second_order || model_.shape.num_labels > 1) prune(options);
+    if (model_.second_order) {
+      for (std::size_t i = 0; i < train_.size(); ++i)
+        parts_.append(arcs_(i, train_.length(i)), model_.shape.projective);
     }
     features_ = std::make_unique<DependencyFeatures>(model_.features());
-    problem_ =
-        std::make_unique<DependencyProblem>(DependencyExamples(train_, arcs_, *features_, model_.shape));
+    problem_ = std::make_unique<DependencyProblem>(
+        model_.second_order ? DependencyExamples(train_, arcs_, parts_, *features_, model_.shape)
+                            : DependencyExamples(train_, arcs_, *features_, model_.shape));
   }
 
   std::string_view task() const override { return "parse"; }
@@ -196,6 +207,7 @@ class ParseTrainingSet final : public TrainingSet {
   Dictionary attributes_;  // features have no names
   Treebank train_;
   ArcSets arcs_;
+  TreePartLists parts_;
   std::vector<DependencySentence> sentences_, dev_;
   std::size_t dropped_ = 0, lifted_ = 0;
   std::size_t missed_ = 0;  // gold arcs that pruning would have left out

@@ -39,6 +39,7 @@ class ForwardingProblem : public Problem {
   void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
     inner_.accumulate(i, delta, w, ws);
   }
+  bool exact() const override { return inner_.exact(); }
   void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
     inner_.accumulate_shared(i, delta, w, ws);
   }

@@ -13,6 +13,7 @@ struct Progress {
   double seconds = 0;       // training alone
   double wall_seconds = 0;  // training and certification
   double primal = 0, dual = 0;
+  bool approximate = false;  // inference was: the gap bounds nothing
 
   double gap() const { return primal - dual; }
   // Relative to the primal, as every tolerance here is. A primal of 0 is optimal: losses are never negative.

@@ -32,8 +32,9 @@ class ArcFeatures {
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
                       Real negligible, Workspace& ws) const;
 
-  // About how many features an arc has, and which part of them nearly every sentence has too.
+  // About how many features an arc has, the most it can have, and which part of them nearly every sentence has too.
   double typical_size() const;
+  double largest_size() const;
   double common_share() const;
 
  private:

@@ -26,7 +26,7 @@ WordAtoms word_atoms(std::string_view form, std::string_view lemma, std::string_
 constexpr std::uint32_t direction_key(bool head_is_left) { return head_is_left ? 0x3c6ef372u : 0xa54ff53au; }
 
 // A table of feature templates. Each names what it looks at: of the head (h), of the modifier (d) or of their neighbours
-// (h-1, d+1), and for every kind of word that lies between the two (b). A feature is a template with what it found there,
+// (h-1, d+1), of a third word (s, g), and for every kind of word that lies between the two (b). A feature is a template with what it found there,
 // in one of the two directions; each is used as it is, and together with the distance.
 //
 // So a feature has a key of 32 bits, the exclusive or of a part that depends on the head's place, a part that depends on the
@@ -45,6 +45,9 @@ class ArcTemplates {
   // Templates of words between follow the plain ones. Requires stride >= size() + num_between().
   void keys(std::span<const WordAtoms> words, std::size_t stride, std::span<std::uint32_t> head,
             std::span<std::uint32_t> modifier) const;
+  // third[place * stride + t]: the part of a third word (s, a sibling of the modifier, or g, the head's head), for the root, all
+  // words and, at place m + 1, none.
+  void third_keys(std::span<const WordAtoms> words, std::size_t stride, std::span<std::uint32_t> third) const;
   // The third part of a template of words between: what is found in such a word.
   std::uint32_t between_key(std::size_t t, const WordAtoms& word) const;
 
@@ -54,11 +57,14 @@ class ArcTemplates {
     Atom atom;
   };
   struct Template {
-    std::vector<Look> head, modifier;
+    std::vector<Look> head, modifier, third;
     Atom between = Atom::fine;
     std::uint64_t seed = 0;
     bool lexical = false;
   };
+  static std::uint32_t key_of(std::span<const WordAtoms> words, std::size_t place,
+                              const std::vector<Look>& looks, std::uint64_t seed);
+
   std::vector<Template> plain_, between_;
 };
 
@@ -66,5 +72,9 @@ class ArcTemplates {
 const ArcTemplates& arc_templates();
 // What the relation of an arc depends on.
 const ArcTemplates& relation_templates();
+// Second order (McDonald and Pereira 2006; Carreras 2007): a head with two modifiers, and a head between its own head and a
+// modifier.
+const ArcTemplates& sibling_templates();
+const ArcTemplates& grandparent_templates();
 
 }  // namespace espalier

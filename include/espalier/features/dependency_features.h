@@ -5,44 +5,50 @@
 #include <span>
 
 #include "espalier/features/arc_features.h"
+#include "espalier/features/part_features.h"
 #include "espalier/features/relation_features.h"
 
 namespace espalier {
 
-// All features of a parser: those of arcs and, where arcs have labels, those of arcs with their labels. The weights of the
-// first lie in front of those of the second.
+// All features of a parser: those of arcs and, where arcs have labels, those of arcs with their labels, and in models of
+// second order those of parts. Their weights lie in this order.
 class DependencyFeatures {
  public:
-  // 2^bits weights of arcs; with more than one label 2^relation_bits rows of them.
-  DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels);
+  // 2^bits weights of arcs, and in second order as many of parts; with more than one label 2^relation_bits rows of them.
+  DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels,
+                     bool second_order = false);
 
   std::size_t num_labels() const { return relations_ ? relations_->num_labels() : 1; }
-  WeightShape weight_shape() const {
-    return {arcs_.num_weights() + (relations_ ? relations_->num_weights() : 0), 1};
-  }
-  // About |F chi|^2 of an arc, and which part of it nearly every sentence has too.
+  WeightShape weight_shape() const { return {first_of_parts() + (parts_ ? parts_->num_weights() : 0), 1}; }
+  // About |F chi|^2 of an arc with its label and parts, the most that it can be, and which part of it nearly every sentence
+  // has too.
   double typical_size() const;
+  double largest_size() const;
   double common_share() const { return arcs_.common_share(); }
 
   // s = scale F'w. Statistics are those of DependencyTree; w is a flat array of weight_shape().rows.
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
-             std::span<Scale> s, Workspace& ws) const;
+             std::span<Scale> s, Workspace& ws, const TreeParts& parts = {}) const;
   // w += F delta, but for statistics that move by no more than `negligible`.
   template <class Real>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+                  Real negligible, RowShare share, Real* w, Workspace& ws, const TreeParts& parts = {}) const;
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-                      Real negligible, Workspace& ws) const;
+                      Real negligible, Workspace& ws, const TreeParts& parts = {}) const;
 
  private:
+  std::size_t first_of_parts() const {
+    return arcs_.num_weights() + (relations_ ? relations_->num_weights() : 0);
+  }
   template <class Real>
   std::span<const Real> sum_of_labels(std::span<const Real> delta, std::size_t num_arcs,
                                       Workspace::Frame& frame) const;
 
   ArcFeatures arcs_;
   std::optional<RelationFeatures> relations_;
+  std::optional<PartFeatures> parts_;
 };
 
 }  // namespace espalier

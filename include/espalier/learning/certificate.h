@@ -13,6 +13,8 @@ namespace espalier {
 struct Certificate {
   double primal = 0, dual = 0;
   double passes = 0;  // what it took
+  bool approximate =
+      false;  // inference was (Problem::exact): then the gap bounds nothing, and may be below zero
   double gap() const { return primal - dual; }
   double relative_gap() const { return primal > 0 ? gap() / primal : 0; }
 };

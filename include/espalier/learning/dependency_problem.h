@@ -54,15 +54,19 @@ class ArcSets {
 };
 
 // Dependency trees: features of arcs, and the number of wrong heads as the cost. Requires gold trees that the shape and the
-// arcs allow, and no empty sentence. Keeps references to the treebank, the features and the arcs.
+// arcs allow, and no empty sentence. Keeps references to all of them.
 class DependencyExamples {
  public:
   DependencyExamples(const Treebank& treebank, const ArcSets& arcs, const DependencyFeatures& features,
                      const TreeShape& shape);
+  // Second order: with these parts.
+  DependencyExamples(const Treebank& treebank, const ArcSets& arcs, const TreePartLists& parts,
+                     const DependencyFeatures& features, const TreeShape& shape);
 
   std::size_t size() const { return treebank_->size(); }
   WeightShape weight_shape() const { return features_->weight_shape(); }
-  DependencyTree structure(std::size_t i) const { return {arcs(i), shape_}; }
+  DependencyTree structure(std::size_t i) const { return {arcs(i), shape_, parts(i)}; }
+  bool exact() const { return shape_.projective || parts_ == nullptr; }
   double weight(std::size_t) const { return 1; }
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const;
@@ -87,7 +91,7 @@ class DependencyExamples {
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
-    features_->score(treebank_->words_of(i), arcs(i), w.row(0), scale, s, ws);
+    features_->score(treebank_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i));
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
@@ -101,6 +105,7 @@ class DependencyExamples {
 
  private:
   ArcSet arcs(std::size_t i) const { return (*arcs_)(i, treebank_->length(i)); }
+  TreeParts parts(std::size_t i) const { return parts_ ? (*parts_)(i) : TreeParts(); }
   // out += scale for each arc and label of which wrong(head is right, label is right) holds.
   template <class Real, class Wrong>
   void add_where(std::size_t i, Real scale, std::span<Real> out, const Wrong& wrong) const {
@@ -119,6 +124,7 @@ class DependencyExamples {
 
   const Treebank* treebank_;
   const ArcSets* arcs_;
+  const TreePartLists* parts_ = nullptr;  // null: first order
   const DependencyFeatures* features_;
   TreeShape shape_;
   std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();

@@ -81,6 +81,8 @@ class Problem {
   // A hint that example i is visited soon.
   virtual void prefetch(std::size_t, Prefetch) const {}
   virtual const Factored* factored() const { return nullptr; }
+  // False where log_partition and its marginals are approximations: then primal and dual are, too, and bound nothing.
+  virtual bool exact() const { return true; }
 };
 
 }  // namespace espalier

@@ -14,6 +14,7 @@ namespace espalier {
 //   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i, what) factored()
 //   squared_change(i)                               where outputs have parts; else it is the diameter
 //   overlap(i)                                      where it is not the safe 1
+//   exact()                                         where inference is not
 //   accumulate_shared(i, delta, w, ws)              where several threads train at once, and some rows are everybody's
 //   accumulate(i, delta, share, w, ws)              where several threads should add to the weights at once
 //   structure(i)                                    something that satisfies Structure
@@ -43,6 +44,10 @@ class StructuredProblem final : public Problem {
   }
   void prefetch(std::size_t i, Prefetch what) const override { examples_.prefetch(i, what); }
   const Factored* factored() const override { return examples_.factored(); }
+  bool exact() const override {
+    if constexpr (requires { examples_.exact(); }) return examples_.exact();
+    return true;
+  }
 
   void add_gold(std::size_t i, float scale, Out out) const override { examples_.add_gold(i, scale, out); }
   void add_gold(std::size_t i, double scale, DoubleOut out) const override {

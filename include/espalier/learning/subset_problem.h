@@ -68,6 +68,7 @@ class SubsetProblem final : public Problem {
   double squared_norm(std::size_t i, DoubleIn delta, Workspace& ws) const override {
     return whole_.squared_norm(examples_[i], delta, ws);
   }
+  bool exact() const override { return whole_.exact(); }
   double squared_norm(const Weights& w) const override { return whole_.squared_norm(w); }
   double squared_norm(const DoubleWeights& w) const override { return whole_.squared_norm(w); }
 

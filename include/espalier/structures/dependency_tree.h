@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "espalier/structures/arc_set.h"
 #include "espalier/structures/projective.h"
 #include "espalier/structures/structure.h"
+#include "espalier/structures/tree_parts.h"
 
 namespace espalier {
 
@@ -24,6 +26,10 @@ struct TreeShape {
 //   chi(y) = ( [y has arc a with label l] for each arc a and label l ),   K = arcs L,
 // and arc a with label l is statistic a L + l. Given its head, a word's label is independent of everything else, so labels are
 // summed (or maximised) out arc by arc. Scores of -infinity exclude, as long as one tree is left. Refers to the arcs.
+//
+// In second order chi(y) also has a 1 for each part (tree_parts.h) of which y has both arcs: siblings from statistic arcs L on,
+// then grandparents. Inference is exact for projective trees. For others log Z and mu are those of loopy belief propagation, and the
+// best tree is the one with the most probable arcs by it.
 class DependencyTree {
  public:
   struct Output {
@@ -35,11 +41,14 @@ class DependencyTree {
     double score;
   };
 
-  DependencyTree(const ArcSet& arcs, const TreeShape& shape) : arcs_(arcs), shape_(shape) {}
+  DependencyTree(const ArcSet& arcs, const TreeShape& shape, const TreeParts& parts = {})
+      : arcs_(arcs), shape_(shape), parts_(parts) {}
 
   std::size_t num_words() const { return arcs_.words(); }
   std::size_t num_labels() const { return shape_.num_labels; }
-  std::size_t num_statistics() const { return arcs_.size() * shape_.num_labels; }
+  std::size_t num_statistics() const { return arcs_.size() * shape_.num_labels + parts_.size(); }
+  // Whether inference is what it says: it is not where parts meet arcs that may cross.
+  bool exact() const { return shape_.projective || parts_.size() == 0; }
   const ArcSet& arcs() const { return arcs_; }
 
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
@@ -62,12 +71,16 @@ class DependencyTree {
     for (std::size_t d = 1; d <= num_words(); ++d) {
       out[arcs_.find(heads[d - 1], d) * num_labels() + labels[d - 1]] += scale;
     }
+    if (parts_.size() > 0) {
+      for_each_part_in(heads, [&](std::size_t k) { out[arcs_.size() * num_labels() + k] += scale; });
+    }
   }
 
   // Every word has one head, so a shift of all its arcs changes no distribution: means under mu become zero word by word.
   void centre(std::span<const float> mu, std::span<float> d) const;
 
-  // The k best trees, best first, each with its arcs' best labels; all that are possible, if there are not k.
+  // The k best trees, best first, each with its arcs' best labels; all that are possible, if there are not k. Requires first
+  // order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
@@ -82,8 +95,17 @@ class DependencyTree {
   template <class Real>
   void best_labels(std::span<const Real> s, std::span<double> matrix, std::span<std::uint32_t> labels) const;
 
+  void for_each_part_in(std::span<const std::uint32_t> heads,
+                        const std::function<void(std::size_t part)>& use) const;
+  double log_partition_of_arcs(std::span<const double> scores, std::span<double> marginals,
+                               std::span<const double> part_scores, std::span<double> part_marginals,
+                               Workspace& ws) const;
+  double best_of_arcs(std::span<const double> scores, std::span<const double> part_scores, Heads heads,
+                      Workspace& ws) const;
+
   ArcSet arcs_;
   TreeShape shape_;
+  TreeParts parts_;
 };
 
 static_assert(Structure<DependencyTree>);

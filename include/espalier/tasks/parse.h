@@ -14,14 +14,15 @@ namespace espalier {
 // Dependency parsing: a head for each word, and the relation to it.
 struct ParseOptions {
   std::string structure = "projective";  // or nonprojective
-  bool unlabelled = false;               // heads without relations
-  bool single_root = false;              // only one word of a sentence may hang on the root
-  std::optional<std::size_t> first;      // only the first N training sentences
+  std::size_t order = 1;     // 2: pairs of arcs, siblings and grandparents, have features of their own
+  bool unlabelled = false;   // heads without relations
+  bool single_root = false;  // only one word of a sentence may hang on the root
+  std::optional<std::size_t> first;  // only the first N training sentences
   // Projective training on trees that are not: drop, lift (arcs are moved up until none cross) or refuse.
   std::string crossing = "lift";
   std::size_t hash_bits = 22;  // 2^N weights of arcs
-  // Labelled: relations are learnt for heads that a first-order model without them finds possible: with at least this
-  // part of the probability of the best head, and at most so many of a word.
+  // Labelled, or of order 2: only heads that a first-order model without labels finds possible: with at least this part of
+  // the probability of the best head, and at most so many of a word.
   double prune_below = 1e-3;
   std::size_t most_heads = 10;
   std::function<void(std::string_view)> notice;  // told what takes long

@@ -1,0 +1,161 @@
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "espalier/base/random.h"
+#include "espalier/structures/dependency_tree.h"
+#include "support/all_trees.h"
+
+namespace espalier {
+namespace {
+
+// Some of the arcs of a sentence, with those of a tree among them, and their parts.
+struct Sentence {
+  Sentence(std::size_t words, bool all, bool projective, Random& random) : offsets{0} {
+    for (std::size_t d = 1; d <= words; ++d) {
+      for (std::size_t h = 0; h <= words; ++h) {
+        // A chain of words is a tree of every shape.
+        if (h != d && (all || h + 1 == d || random.below(3) > 0))
+          heads.push_back(static_cast<std::uint16_t>(h));
+      }
+      offsets.push_back(static_cast<std::uint32_t>(heads.size()));
+    }
+    parts.append(arcs(), projective);
+  }
+  ArcSet arcs() const { return ArcSet(offsets, heads); }
+
+  std::vector<std::uint32_t> offsets;
+  std::vector<std::uint16_t> heads;
+  TreePartLists parts;
+};
+
+std::vector<double> random_scores(std::size_t n, double size, Random& random) {
+  std::vector<double> s(n);
+  for (double& value : s) value = size * (2 * random.uniform() - 1);
+  return s;
+}
+
+struct Enumeration {
+  double log_z = 0, best = 0;
+  std::vector<double> mu;
+};
+
+// By looking at every tree and, one label at a time, at its indicator.
+Enumeration enumerate(const DependencyTree& tree, const TreeShape& shape, const std::vector<double>& s) {
+  std::vector<std::vector<double>> indicators;
+  std::vector<double> scores;
+  for (const auto& heads : test_support::all_trees(tree.num_words(), shape.projective, shape.single_root)) {
+    bool possible = true;
+    for (std::size_t d = 1; d <= heads.size(); ++d)
+      possible = possible && tree.arcs().find(heads[d - 1], d) != ArcSet::kNone;
+    if (!possible) continue;
+    std::vector<std::uint32_t> labels(heads.size(), 0);
+    for (;;) {
+      std::vector<double> chi(tree.num_statistics());
+      tree.indicator({heads, labels}, chi);
+      double score = 0;
+      for (std::size_t k = 0; k < s.size(); ++k) score += chi[k] * s[k];
+      indicators.push_back(chi);
+      scores.push_back(score);
+      std::size_t d = 0;
+      while (d < labels.size() && labels[d] + 1 == shape.num_labels) labels[d++] = 0;
+      if (d == labels.size()) break;
+      ++labels[d];
+    }
+  }
+  Enumeration result;
+  result.best = *std::max_element(scores.begin(), scores.end());
+  result.mu.assign(s.size(), 0);
+  double z = 0;
+  for (const double score : scores) z += std::exp(score - result.best);
+  for (std::size_t y = 0; y < scores.size(); ++y) {
+    for (std::size_t k = 0; k < s.size(); ++k)
+      result.mu[k] += std::exp(scores[y] - result.best) / z * indicators[y][k];
+  }
+  result.log_z = result.best + std::log(z);
+  return result;
+}
+
+RC_GTEST_PROP(SecondOrderTree, AgreesWithEnumerationWhereProjective, (std::uint64_t seed)) {
+  Random random(seed);
+  TreeShape shape;
+  shape.single_root = random.below(2) == 0;
+  shape.num_labels = 1 + random.below(2);
+  const Sentence sentence(1 + random.below(4), random.below(2) == 0, true, random);
+  const DependencyTree tree(sentence.arcs(), shape, sentence.parts(0));
+  const auto s = random_scores(tree.num_statistics(), 3, random);
+  const Enumeration truth = enumerate(tree, shape, s);
+  Workspace ws;
+  std::vector<double> mu(s.size());
+  RC_ASSERT(tree.exact());
+  RC_ASSERT(std::abs(tree.log_partition(std::span<const double>(s), mu, ws) - truth.log_z) < 1e-10);
+  for (std::size_t k = 0; k < mu.size(); ++k) RC_ASSERT(std::abs(mu[k] - truth.mu[k]) < 1e-10);
+  std::vector<double> best(s.size());
+  RC_ASSERT(std::abs(tree.argmax(std::span<const double>(s), best, ws) - truth.best) < 1e-10);
+  double score = 0;
+  for (std::size_t k = 0; k < s.size(); ++k) score += best[k] * s[k];
+  RC_ASSERT(std::abs(score - truth.best) < 1e-10);
+}
+
+// Without scores of parts belief propagation has nothing to approximate but their marginals, and the indicator counts right.
+RC_GTEST_PROP(SecondOrderTree, IsFirstOrderWhereNoPartHasAScore, (std::uint64_t seed)) {
+  Random random(seed);
+  TreeShape shape;
+  shape.projective = random.below(2) == 0;
+  const Sentence sentence(1 + random.below(4), random.below(2) == 0, shape.projective, random);
+  const DependencyTree first(sentence.arcs(), shape), second(sentence.arcs(), shape, sentence.parts(0));
+  RC_ASSERT(second.exact() == (shape.projective || sentence.parts(0).size() == 0));
+  auto s = random_scores(second.num_statistics(), 3, random);
+  std::fill(s.begin() + static_cast<std::ptrdiff_t>(first.num_statistics()), s.end(), 0.0);
+  Workspace ws;
+  std::vector<double> mu(first.num_statistics()), mu2(second.num_statistics());
+  const std::span<const double> of_arcs(s.data(), mu.size());
+  RC_ASSERT(std::abs(first.log_partition(of_arcs, mu, ws) -
+                     second.log_partition(std::span<const double>(s), mu2, ws)) < 1e-6);
+  for (std::size_t k = 0; k < mu.size(); ++k) RC_ASSERT(std::abs(mu[k] - mu2[k]) < 1e-6);
+}
+
+// In trees that may cross, the score of what is decoded is that of the tree.
+RC_GTEST_PROP(SecondOrderTree, SaysTheScoreOfWhatItDecodes, (std::uint64_t seed)) {
+  Random random(seed);
+  TreeShape shape;
+  shape.projective = false;
+  shape.num_labels = 2;
+  const Sentence sentence(2 + random.below(4), false, false, random);
+  const DependencyTree tree(sentence.arcs(), shape, sentence.parts(0));
+  const auto s = random_scores(tree.num_statistics(), 1, random);
+  Workspace ws;
+  std::vector<double> chi(s.size()), again(s.size());
+  const double score = tree.argmax(std::span<const double>(s), chi, ws);
+  const auto y = tree.decode(std::span<const double>(s), ws);
+  RC_ASSERT(test_support::is_tree(y.heads));
+  tree.indicator(y, again);
+  RC_ASSERT(chi == again);
+  double sum = 0;
+  for (std::size_t k = 0; k < s.size(); ++k) sum += chi[k] * s[k];
+  RC_ASSERT(std::abs(sum - score) < 1e-10);
+}
+
+TEST(TreeParts, AreThoseOfArcsThatAreAllowed) {
+  // 1 <- 0, 1 -> 2, 1 -> 3, 2 -> 3
+  const std::vector<std::uint32_t> offsets{0, 1, 2, 4};
+  const std::vector<std::uint16_t> heads{0, 1, 1, 2};
+  TreePartLists lists;
+  lists.append(ArcSet(offsets, heads), true);
+  lists.append(ArcSet(offsets, heads), false);
+  const auto list = [](std::span<const TreePart> parts) {
+    return std::vector<TreePart>(parts.begin(), parts.end());
+  };
+  EXPECT_EQ(list(lists(0).siblings),
+            (std::vector<TreePart>{{0, 0, 1}, {1, 1, 2}, {1, 1, 3}, {1, 2, 3}, {2, 2, 3}}));
+  EXPECT_EQ(list(lists(1).siblings), (std::vector<TreePart>{{1, 2, 3}}));
+  const std::vector<TreePart> grandparents{{1, 0, 2}, {1, 0, 3}, {2, 1, 3}};
+  EXPECT_EQ(list(lists(0).grandparents), grandparents);
+  EXPECT_EQ(list(lists(1).grandparents), grandparents);
+}
+
+}  // namespace
+}  // namespace espalier
