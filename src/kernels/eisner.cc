@@ -12,7 +12,8 @@
 //
 // Rows are computed from the last to the first. In row i, as soon as A, B, R and L are known at j they are multiplied with the
 // rows j and j + 1, which are complete, and added to what is still to come: sums of whole rows, without any sum across a
-// vector. What lies outside the triangle is zero, so vectors may begin and end there.
+// vector. Vectors may begin and end outside the triangle: in rows of inside values there are zeros, and whatever else is there
+// stays in lanes that nobody reads.
 //
 // The outside values, written A', B', R', L' and S', are derivatives of log Z:
 //
@@ -138,7 +139,7 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, 8>;
+using D = hn::CappedTag<double, 4>;  // rows are short: longer vectors take as long or longer
 
 struct SumProduct {
   static constexpr double kZero = 0, kOne = 1;
@@ -215,11 +216,6 @@ template <class Semiring>
 HWY_INLINE void inside(D d, const EisnerChart& chart, std::size_t first) {
   // The empty span behind the end.
   std::fill_n(chart.row(chart.left, chart.words + 1), chart.stride, Semiring::kZero);
-  if constexpr (Semiring::kHasOutside) {
-    const std::size_t size = (chart.words + 2) * chart.stride;
-    for (double* columns : {chart.right_columns, chart.left_columns, chart.left_arc_columns})
-      std::fill_n(columns, size, 0.0);
-  }
   for (std::size_t i = chart.words + 1; i-- > first;) inside_row<Semiring>(d, chart, i);
 }
 
@@ -285,10 +281,6 @@ HWY_INLINE void outside_row(D d, const EisnerChart& chart, std::size_t i, std::s
       hn::Store(hn::MulAdd(vl, hn::Load(d, left_arcs_j + k), hn::Load(d, left_sums + k)), d, left_sums + k);
     }
   }
-  // R'(i, i) and L'(i, i) belong to constants, and what is left of the triangle to nothing.
-  std::fill_n(right, i + 1, 0.0);
-  std::fill_n(left, i + 1, 0.0);
-  std::fill_n(sum, i + 1, 0.0);
 }
 
 HWY_INLINE double largest(D d, const double* x, std::size_t n) {
@@ -373,8 +365,11 @@ bool eisner_marginals_f64(std::size_t words, bool single_root, const double* s, 
   for (std::size_t i = first; i <= words; ++i) outside_row(d, chart, i, first, mu);
 
   // Not a number where an outside value was too large.
-  double heads = 0;
-  for (std::size_t k = 0; k < columns * columns; ++k) heads += mu[k];
+  auto sums = hn::Zero(d);
+  std::size_t k = 0;
+  for (; k + hn::Lanes(d) <= columns * columns; k += hn::Lanes(d)) sums = hn::Add(sums, hn::LoadU(d, mu + k));
+  double heads = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; k < columns * columns; ++k) heads += mu[k];
   return std::isfinite(heads);
 }
 
