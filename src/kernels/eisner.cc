@@ -396,6 +396,31 @@ void eisner_best_f64(std::size_t words, bool single_root, const double* s, std::
   traceback.right(root, words);
 }
 
+void add_scaled_f64(double a, const double* x, double* y, std::size_t n) {
+  const D d;
+  const auto scale = hn::Set(d, a);
+  for (std::size_t k = 0; k < n; k += hn::Lanes(d))
+    hn::Store(hn::MulAdd(scale, hn::Load(d, x + k), hn::Load(d, y + k)), d, y + k);
+}
+
+void add_products_f64(const double* x, const double* y, double* z, std::size_t n) {
+  const D d;
+  for (std::size_t k = 0; k < n; k += hn::Lanes(d))
+    hn::Store(hn::MulAdd(hn::Load(d, x + k), hn::Load(d, y + k), hn::Load(d, z + k)), d, z + k);
+}
+
+double add_scaled_and_dot_f64(double a, const double* x, double* y, const double* z, std::size_t n) {
+  const D d;
+  const auto scale = hn::Set(d, a);
+  auto sum = hn::Zero(d);
+  for (std::size_t k = 0; k < n; k += hn::Lanes(d)) {
+    const auto v = hn::Load(d, x + k);
+    hn::Store(hn::MulAdd(scale, v, hn::Load(d, y + k)), d, y + k);
+    sum = hn::MulAdd(v, hn::Load(d, z + k), sum);
+  }
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier::kernels
 HWY_AFTER_NAMESPACE();
@@ -405,6 +430,9 @@ namespace espalier::kernels {
 
 HWY_EXPORT(eisner_marginals_f64);
 HWY_EXPORT(eisner_best_f64);
+HWY_EXPORT(add_scaled_f64);
+HWY_EXPORT(add_products_f64);
+HWY_EXPORT(add_scaled_and_dot_f64);
 
 std::size_t eisner_scratch(std::size_t words) { return EisnerChart::size(words); }
 bool eisner_marginals(std::size_t words, bool single_root, const double* s, double* mu, double* log_z,
@@ -414,6 +442,15 @@ bool eisner_marginals(std::size_t words, bool single_root, const double* s, doub
 void eisner_best(std::size_t words, bool single_root, const double* s, std::uint32_t* heads,
                  double* scratch) {
   HWY_DYNAMIC_DISPATCH(eisner_best_f64)(words, single_root, s, heads, scratch);
+}
+void add_scaled(double a, const double* x, double* y, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_scaled_f64)(a, x, y, n);
+}
+void add_products(const double* x, const double* y, double* z, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_products_f64)(x, y, z, n);
+}
+double add_scaled_and_dot(double a, const double* x, double* y, const double* z, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(add_scaled_and_dot_f64)(a, x, y, z, n);
 }
 
 }  // namespace espalier::kernels

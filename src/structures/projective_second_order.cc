@@ -22,6 +22,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/structures/projective.h"
+#include "kernels/eisner.h"
 #include "structures/log_scores.h"
 
 namespace espalier {
@@ -29,6 +30,7 @@ namespace {
 
 struct Probabilities {
   static constexpr double kZero = 0, kOne = 1;
+  static constexpr bool kHasKernels = true;
   static double weight(double score) { return std::exp(score); }
   static double times(double a, double b) { return a * b; }
   static void add(double& to, double term) { to += term; }
@@ -40,6 +42,7 @@ struct Probabilities {
 
 struct Logarithms {
   static constexpr double kZero = kExcluded, kOne = 0;
+  static constexpr bool kHasKernels = false;
   static double weight(double score) { return score; }
   static double times(double a, double b) { return a + b; }
   static void add(double& to, double term) {
@@ -54,6 +57,7 @@ struct Logarithms {
 
 struct Maxima {
   static constexpr double kZero = kExcluded, kOne = 0;
+  static constexpr bool kHasKernels = false;
   static double weight(double score) { return score; }
   static double times(double a, double b) { return a + b; }
   static void add(double& to, double term) { to = std::max(to, term); }
@@ -161,10 +165,10 @@ class Chart {
   Chart(std::size_t words, bool single_root, bool with_grandparents, const Scores& scores,
         const Shifts& shifts, Workspace::Frame& frame)
       : n_(words + 1),
-        contexts_(with_grandparents ? n_ : 1),
+        contexts_(with_grandparents ? whole_units(n_) : 1),
         first_(single_root ? 1 : 0),
         steps_(frame.take<double>(n_ * n_ * n_)),
-        grandparents_(frame.take<double>(with_grandparents ? n_ * n_ * n_ : 0)),
+        grandparents_(frame.take<double>(with_grandparents ? n_ * n_ * contexts_ : 0)),
         in(n_, contexts_, Semiring::kZero, frame) {
     std::ranges::fill(grandparents_, Semiring::kZero);
     for (std::size_t d = 1; d < n_; ++d) {
@@ -175,7 +179,7 @@ class Chart {
           step(h, s, d) = Semiring::weight(scores.arc(h, d) + scores.sibling(h, s, d) - shift);
         });
         if (!with_grandparents) continue;
-        double* to = &grandparents_[(h * n_ + d) * n_];
+        double* to = &grandparents_[(h * n_ + d) * contexts_];
         if (h == 0) to[0] = Semiring::kOne;
         scores.for_grandparents(h, d, [&](std::size_t g) {
           to[g] = Semiring::weight(scores.grandparent(g, h, d) - shifts.grandparents[d]);
@@ -230,6 +234,10 @@ class Chart {
 
  private:
   static double times(double a, double b) { return Semiring::times(a, b); }
+  // Contexts behind the last are grandparents that nobody has.
+  static std::size_t whole_units(std::size_t n) {
+    return (n + kernels::kContextUnit - 1) / kernels::kContextUnit * kernels::kContextUnit;
+  }
 
   std::size_t context(std::size_t head) const { return contexts_ > 1 ? head : 0; }
   // W(h, s, d), siblings next to each other
@@ -241,27 +249,32 @@ class Chart {
   // y += a x, over contexts
   void add_scaled(double a, const double* x, double* y) const {
     if (a == Semiring::kZero) return;
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1) return kernels::add_scaled(a, x, y, contexts_);
+    }
     for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(y[g], times(a, x[g]));
   }
   // z += x y, context by context
   void add_products(const double* x, const double* y, double* z) const {
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1) return kernels::add_products(x, y, z, contexts_);
+    }
     for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(z[g], times(x[g], y[g]));
   }
-  // The sum of x y over contexts, in four sums that do not wait for each other.
-  double dot(const double* x, const double* y) const {
-    double sums[4] = {Semiring::kZero, Semiring::kZero, Semiring::kZero, Semiring::kZero};
-    std::size_t g = 0;
-    for (; g + 4 <= contexts_; g += 4) {
-      for (std::size_t k = 0; k < 4; ++k) Semiring::add(sums[k], times(x[g + k], y[g + k]));
+  // y += a x; the sum of x z over contexts
+  double add_scaled_and_dot(double a, const double* x, double* y, const double* z) const {
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1) return kernels::add_scaled_and_dot(a, x, y, z, contexts_);
     }
-    for (; g < contexts_; ++g) Semiring::add(sums[0], times(x[g], y[g]));
-    for (std::size_t k = 1; k < 4; ++k) Semiring::add(sums[0], sums[k]);
-    return sums[0];
+    add_scaled(a, x, y);
+    double sum = Semiring::kZero;
+    for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(sum, times(x[g], z[g]));
+    return sum;
   }
   // x *= G(., h, d)
   void times_grandparents(std::size_t h, std::size_t d, double* x) const {
     if (grandparents_.empty()) return;
-    const double* weights = &grandparents_[(h * n_ + d) * n_];
+    const double* weights = &grandparents_[(h * n_ + d) * contexts_];
     for (std::size_t g = 0; g < contexts_; ++g) x[g] = times(x[g], weights[g]);
   }
 
@@ -313,7 +326,7 @@ class Chart {
     for (std::size_t g = 0; g < contexts_; ++g) {
       const double p = Semiring::probability(times(inside[g], outside[g]));
       sum += p;
-      if (h > 0 && !mu.grandparents.empty()) mu.grandparents[(g * n_ + h) * n_ + d] = p;
+      if (h > 0 && g < n_ && !mu.grandparents.empty()) mu.grandparents[(g * n_ + h) * n_ + d] = p;
     }
     mu.arcs[d * n_ + h] = sum;
     std::copy_n(outside, contexts_, passed.begin());
@@ -332,8 +345,9 @@ class Chart {
     // R_g(i, j) = sum_k A_g(i, k) R_i(k, j)
     for (std::size_t k = i + 1; k <= j; ++k) {
       const double* from = out.at(out.right, i, j);
-      add_scaled(in.at(in.right, k, j)[under_i], from, out.at(out.right_arcs, i, k));
-      Semiring::add(out.at(out.right, k, j)[under_i], dot(from, in.at(in.right_arcs, i, k)));
+      Semiring::add(out.at(out.right, k, j)[under_i],
+                    add_scaled_and_dot(in.at(in.right, k, j)[under_i], from, out.at(out.right_arcs, i, k),
+                                       in.at(in.right_arcs, i, k)));
     }
     // A_g(i, j) = G(g, i, j) [ W(i, i, j) L_i(i + 1, j) + sum_k W(i, k, j) A_g(i, k) T_i(k, j) ]
     finish_arc(i, j, in.at(in.right_arcs, i, j), out.at(out.right_arcs, i, j), passed, mu);
@@ -343,17 +357,18 @@ class Chart {
     finish_sibling(i, i, j, in.at(in.left, i + 1, j)[under_i], first, mu);
     for (std::size_t k = i + 1; k < j; ++k) {
       const double between = in.at(in.between, k, j)[under_i];
-      const double derivative = dot(passed.data(), in.at(in.right_arcs, i, k));
+      const double derivative = add_scaled_and_dot(times(step(i, k, j), between), passed.data(),
+                                                   out.at(out.right_arcs, i, k), in.at(in.right_arcs, i, k));
       Semiring::add(out.at(out.between, k, j)[under_i], times(step(i, k, j), derivative));
-      add_scaled(times(step(i, k, j), between), passed.data(), out.at(out.right_arcs, i, k));
       finish_sibling(i, k, j, between, derivative, mu);
     }
     if (i == 0) return;
     // L_g(i, j) = sum_k L_j(i, k) B_g(k, j)
     for (std::size_t k = i; k < j; ++k) {
       const double* from = out.at(out.left, i, j);
-      add_scaled(in.at(in.left, i, k)[under_j], from, out.at(out.left_arcs, k, j));
-      Semiring::add(out.at(out.left, i, k)[under_j], dot(from, in.at(in.left_arcs, k, j)));
+      Semiring::add(out.at(out.left, i, k)[under_j],
+                    add_scaled_and_dot(in.at(in.left, i, k)[under_j], from, out.at(out.left_arcs, k, j),
+                                       in.at(in.left_arcs, k, j)));
     }
     // B_g(i, j) = G(g, j, i) [ W(j, j, i) R_j(i, j - 1) + sum_k W(j, k, i) T_j(i, k) B_g(k, j) ]
     finish_arc(j, i, in.at(in.left_arcs, i, j), out.at(out.left_arcs, i, j), passed, mu);
@@ -363,9 +378,9 @@ class Chart {
     finish_sibling(j, j, i, in.at(in.right, i, j - 1)[under_j], first, mu);
     for (std::size_t k = i + 1; k < j; ++k) {
       const double between = in.at(in.between, i, k)[under_j];
-      const double derivative = dot(passed.data(), in.at(in.left_arcs, k, j));
+      const double derivative = add_scaled_and_dot(times(step(j, k, i), between), passed.data(),
+                                                   out.at(out.left_arcs, k, j), in.at(in.left_arcs, k, j));
       Semiring::add(out.at(out.between, i, k)[under_j], times(step(j, k, i), derivative));
-      add_scaled(times(step(j, k, i), between), passed.data(), out.at(out.left_arcs, k, j));
       finish_sibling(j, k, i, between, derivative, mu);
     }
     // T_h(i, j) = sum_k R_h(i, k) L_h(k + 1, j)

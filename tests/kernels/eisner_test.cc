@@ -57,5 +57,33 @@ TEST(EisnerKernel, TellsWhenTheRangeIsTooWide) {
   });
 }
 
+TEST(EisnerKernel, SumsOverContextsAreTheReferences) {
+  test_support::for_each_simd_target([] {
+    Random random(9);
+    for (std::size_t n = kernels::kContextUnit; n <= 40; n += kernels::kContextUnit) {
+      AlignedVector<double> x(n), y(n), z(n);
+      for (auto* values : {&x, &y, &z}) {
+        for (double& v : *values) v = random.uniform();
+      }
+      const double a = random.uniform();
+      const auto expect_equal = [n](const AlignedVector<double>& found,
+                                    const AlignedVector<double>& expected) {
+        for (std::size_t k = 0; k < n; ++k) EXPECT_DOUBLE_EQ(found[k], expected[k]);
+      };
+      auto found = y, expected = y;
+      kernels::add_scaled(a, x.data(), found.data(), n);
+      kernels::reference::add_scaled(a, x.data(), expected.data(), n);
+      expect_equal(found, expected);
+      kernels::add_products(x.data(), z.data(), found.data(), n);
+      kernels::reference::add_products(x.data(), z.data(), expected.data(), n);
+      expect_equal(found, expected);
+      const double sum = kernels::add_scaled_and_dot(a, x.data(), found.data(), z.data(), n);
+      EXPECT_NEAR(sum, kernels::reference::add_scaled_and_dot(a, x.data(), expected.data(), z.data(), n),
+                  1e-13);
+      expect_equal(found, expected);
+    }
+  });
+}
+
 }  // namespace
 }  // namespace espalier
