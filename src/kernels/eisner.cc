@@ -220,8 +220,8 @@ HWY_INLINE void inside(D d, const EisnerChart& chart, std::size_t first) {
 }
 
 // out += sum_{h < n} x_h (row h of M), from column `from` on
-HWY_INLINE void add_rows(D d, const double* x, std::size_t first, std::size_t n, const double* matrix,
-                         std::size_t stride, std::size_t from, std::size_t end, double* out) {
+HWY_INLINE void add_rows_before(D d, const double* x, std::size_t first, std::size_t n, const double* matrix,
+                                std::size_t stride, std::size_t from, std::size_t end, double* out) {
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t k = from; k < end; k += lanes) {
     auto sum = hn::Load(d, out + k), other = hn::Zero(d);
@@ -250,13 +250,13 @@ HWY_INLINE void outside_row(D d, const EisnerChart& chart, std::size_t i, std::s
   std::fill_n(sum, stride, 0.0);
   double* left_arcs = sum;  // sum_{h < i} L(h, i) L'(h, j), until S'(i, j) takes its place
   if (i > first) {
-    add_rows(d, chart.row(chart.right_arc_columns, i), first, i, chart.outside_right, stride, start, columns,
-             right_sums);
-    add_rows(d, chart.row(chart.right_columns, i - 1), first, i, chart.outside_sum, stride, start, columns,
-             left_sums);
+    add_rows_before(d, chart.row(chart.right_arc_columns, i), first, i, chart.outside_right, stride, start,
+                    columns, right_sums);
+    add_rows_before(d, chart.row(chart.right_columns, i - 1), first, i, chart.outside_sum, stride, start,
+                    columns, left_sums);
     // Column i of L begins with word 1: at place 0.
-    add_rows(d, chart.row(chart.left_columns, i) - 1, std::max<std::size_t>(first, 1), i, chart.outside_left,
-             stride, start, columns, left_arcs);
+    add_rows_before(d, chart.row(chart.left_columns, i) - 1, std::max<std::size_t>(first, 1), i,
+                    chart.outside_left, stride, start, columns, left_arcs);
   }
   const double* to_i = chart.row(chart.weights, i);
   for (std::size_t j = words; j > i; --j) {
@@ -396,29 +396,68 @@ void eisner_best_f64(std::size_t words, bool single_root, const double* s, std::
   traceback.right(root, words);
 }
 
-void add_scaled_f64(double a, const double* x, double* y, std::size_t n) {
+void add_rows_f64(std::size_t count, const double* a, ContextRows x, double* y, std::size_t n) {
   const D d;
-  const auto scale = hn::Set(d, a);
-  for (std::size_t k = 0; k < n; k += hn::Lanes(d))
-    hn::Store(hn::MulAdd(scale, hn::Load(d, x + k), hn::Load(d, y + k)), d, y + k);
-}
-
-void add_products_f64(const double* x, const double* y, double* z, std::size_t n) {
-  const D d;
-  for (std::size_t k = 0; k < n; k += hn::Lanes(d))
-    hn::Store(hn::MulAdd(hn::Load(d, x + k), hn::Load(d, y + k), hn::Load(d, z + k)), d, z + k);
-}
-
-double add_scaled_and_dot_f64(double a, const double* x, double* y, const double* z, std::size_t n) {
-  const D d;
-  const auto scale = hn::Set(d, a);
-  auto sum = hn::Zero(d);
-  for (std::size_t k = 0; k < n; k += hn::Lanes(d)) {
-    const auto v = hn::Load(d, x + k);
-    hn::Store(hn::MulAdd(scale, v, hn::Load(d, y + k)), d, y + k);
-    sum = hn::MulAdd(v, hn::Load(d, z + k), sum);
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t g = 0;
+  for (; g + 2 * lanes <= n; g += 2 * lanes) {
+    auto first = hn::Load(d, y + g), second = hn::Load(d, y + g + lanes);
+    const double* at = x.first + g;
+    for (std::size_t k = 0; k < count; ++k, at += x.stride) {
+      const auto scale = hn::Set(d, a[k]);
+      first = hn::MulAdd(scale, hn::Load(d, at), first);
+      second = hn::MulAdd(scale, hn::Load(d, at + lanes), second);
+    }
+    hn::Store(first, d, y + g);
+    hn::Store(second, d, y + g + lanes);
   }
-  return hn::GetLane(hn::SumOfLanes(d, sum));
+  for (; g < n; g += lanes) {
+    auto sum = hn::Load(d, y + g);
+    for (std::size_t k = 0; k < count; ++k)
+      sum = hn::MulAdd(hn::Set(d, a[k]), hn::Load(d, x.row(k) + g), sum);
+    hn::Store(sum, d, y + g);
+  }
+}
+
+void add_row_products_f64(std::size_t count, ContextRows x, ContextRows y, double* z, std::size_t n) {
+  const D d;
+  for (std::size_t g = 0; g < n; g += hn::Lanes(d)) {
+    auto sum = hn::Load(d, z + g);
+    for (std::size_t k = 0; k < count; ++k)
+      sum = hn::MulAdd(hn::Load(d, x.row(k) + g), hn::Load(d, y.row(k) + g), sum);
+    hn::Store(sum, d, z + g);
+  }
+}
+
+void spread_rows_f64(std::size_t count, const double* a, const double* x, ContextRows y, ContextRows z,
+                     double* sums, std::size_t n) {
+  const D d;
+  for (std::size_t k = 0; k < count; ++k) {
+    double* to = y.row(k);
+    const double* with = z.row(k);
+    const auto scale = hn::Set(d, a[k]);
+    auto sum = hn::Zero(d);
+    for (std::size_t g = 0; g < n; g += hn::Lanes(d)) {
+      const auto v = hn::Load(d, x + g);
+      hn::Store(hn::MulAdd(scale, v, hn::Load(d, to + g)), d, to + g);
+      sum = hn::MulAdd(v, hn::Load(d, with + g), sum);
+    }
+    sums[k] = hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+}
+
+void spread_row_products_f64(std::size_t count, const double* z, ContextRows x, ContextRows y,
+                             ContextRows x_derivatives, ContextRows y_derivatives, std::size_t n) {
+  const D d;
+  for (std::size_t k = 0; k < count; ++k) {
+    const double *x_k = x.row(k), *y_k = y.row(k);
+    double *to_x = x_derivatives.row(k), *to_y = y_derivatives.row(k);
+    for (std::size_t g = 0; g < n; g += hn::Lanes(d)) {
+      const auto v = hn::Load(d, z + g);
+      hn::Store(hn::MulAdd(v, hn::Load(d, y_k + g), hn::Load(d, to_x + g)), d, to_x + g);
+      hn::Store(hn::MulAdd(v, hn::Load(d, x_k + g), hn::Load(d, to_y + g)), d, to_y + g);
+    }
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -430,9 +469,10 @@ namespace espalier::kernels {
 
 HWY_EXPORT(eisner_marginals_f64);
 HWY_EXPORT(eisner_best_f64);
-HWY_EXPORT(add_scaled_f64);
-HWY_EXPORT(add_products_f64);
-HWY_EXPORT(add_scaled_and_dot_f64);
+HWY_EXPORT(add_rows_f64);
+HWY_EXPORT(add_row_products_f64);
+HWY_EXPORT(spread_rows_f64);
+HWY_EXPORT(spread_row_products_f64);
 
 std::size_t eisner_scratch(std::size_t words) { return EisnerChart::size(words); }
 bool eisner_marginals(std::size_t words, bool single_root, const double* s, double* mu, double* log_z,
@@ -443,14 +483,19 @@ void eisner_best(std::size_t words, bool single_root, const double* s, std::uint
                  double* scratch) {
   HWY_DYNAMIC_DISPATCH(eisner_best_f64)(words, single_root, s, heads, scratch);
 }
-void add_scaled(double a, const double* x, double* y, std::size_t n) {
-  HWY_DYNAMIC_DISPATCH(add_scaled_f64)(a, x, y, n);
+void add_rows(std::size_t count, const double* a, ContextRows x, double* y, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_rows_f64)(count, a, x, y, n);
 }
-void add_products(const double* x, const double* y, double* z, std::size_t n) {
-  HWY_DYNAMIC_DISPATCH(add_products_f64)(x, y, z, n);
+void add_row_products(std::size_t count, ContextRows x, ContextRows y, double* z, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_row_products_f64)(count, x, y, z, n);
 }
-double add_scaled_and_dot(double a, const double* x, double* y, const double* z, std::size_t n) {
-  return HWY_DYNAMIC_DISPATCH(add_scaled_and_dot_f64)(a, x, y, z, n);
+void spread_rows(std::size_t count, const double* a, const double* x, ContextRows y, ContextRows z,
+                 double* sums, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(spread_rows_f64)(count, a, x, y, z, sums, n);
+}
+void spread_row_products(std::size_t count, const double* z, ContextRows x, ContextRows y,
+                         ContextRows x_derivatives, ContextRows y_derivatives, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(spread_row_products_f64)(count, z, x, y, x_derivatives, y_derivatives, n);
 }
 
 }  // namespace espalier::kernels

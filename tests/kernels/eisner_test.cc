@@ -58,29 +58,45 @@ TEST(EisnerKernel, TellsWhenTheRangeIsTooWide) {
 }
 
 TEST(EisnerKernel, SumsOverContextsAreTheReferences) {
+  using kernels::ContextRows;
+  namespace reference = kernels::reference;
   test_support::for_each_simd_target([] {
     Random random(9);
+    const auto draw = [&random](std::size_t n) {
+      AlignedVector<double> values(n);
+      for (double& v : values) v = random.uniform();
+      return values;
+    };
+    const auto expect_near = [](const AlignedVector<double>& found, const AlignedVector<double>& expected) {
+      for (std::size_t k = 0; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], 1e-13);
+    };
     for (std::size_t n = kernels::kContextUnit; n <= 40; n += kernels::kContextUnit) {
-      AlignedVector<double> x(n), y(n), z(n);
-      for (auto* values : {&x, &y, &z}) {
-        for (double& v : *values) v = random.uniform();
+      for (std::size_t count = 0; count <= 5; ++count) {
+        auto x = draw(5 * n), y = draw(10 * n);
+        const auto a = draw(5), z = draw(n);
+        const ContextRows x_rows{x.data(), n}, y_rows{y.data(), 2 * n};
+        AlignedVector<double> found = z, expected = z;
+        kernels::add_rows(count, a.data(), y_rows, found.data(), n);
+        reference::add_rows(count, a.data(), y_rows, expected.data(), n);
+        expect_near(found, expected);
+        kernels::add_row_products(count, x_rows, y_rows, found.data(), n);
+        reference::add_row_products(count, x_rows, y_rows, expected.data(), n);
+        expect_near(found, expected);
+
+        auto found_x = draw(5 * n), found_y = draw(10 * n), found_sums = draw(5);
+        auto expected_x = found_x, expected_y = found_y, expected_sums = found_sums;
+        kernels::spread_rows(count, a.data(), z.data(), {found_y.data(), 2 * n}, x_rows, found_sums.data(),
+                             n);
+        reference::spread_rows(count, a.data(), z.data(), {expected_y.data(), 2 * n}, x_rows,
+                               expected_sums.data(), n);
+        kernels::spread_row_products(count, z.data(), x_rows, y_rows, {found_x.data(), n},
+                                     {found_y.data(), 2 * n}, n);
+        reference::spread_row_products(count, z.data(), x_rows, y_rows, {expected_x.data(), n},
+                                       {expected_y.data(), 2 * n}, n);
+        expect_near(found_x, expected_x);
+        expect_near(found_y, expected_y);
+        expect_near(found_sums, expected_sums);
       }
-      const double a = random.uniform();
-      const auto expect_equal = [n](const AlignedVector<double>& found,
-                                    const AlignedVector<double>& expected) {
-        for (std::size_t k = 0; k < n; ++k) EXPECT_DOUBLE_EQ(found[k], expected[k]);
-      };
-      auto found = y, expected = y;
-      kernels::add_scaled(a, x.data(), found.data(), n);
-      kernels::reference::add_scaled(a, x.data(), expected.data(), n);
-      expect_equal(found, expected);
-      kernels::add_products(x.data(), z.data(), found.data(), n);
-      kernels::reference::add_products(x.data(), z.data(), expected.data(), n);
-      expect_equal(found, expected);
-      const double sum = kernels::add_scaled_and_dot(a, x.data(), found.data(), z.data(), n);
-      EXPECT_NEAR(sum, kernels::reference::add_scaled_and_dot(a, x.data(), expected.data(), z.data(), n),
-                  1e-13);
-      expect_equal(found, expected);
     }
   });
 }
