@@ -12,7 +12,8 @@
 //
 // Rows are computed from the last to the first. In row i, as soon as A, B, R and L are known at j they are multiplied with the
 // rows j and j + 1, which are complete, and added to what is still to come: sums of whole rows, without any sum across a
-// vector. What lies outside the triangle is zero, so vectors may begin and end there.
+// vector. Vectors may begin and end outside the triangle: in rows of inside values there are zeros, and whatever else is there
+// stays in lanes that nobody reads.
 //
 // The outside values, written A', B', R', L' and S', are derivatives of log Z:
 //
@@ -138,7 +139,7 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::CappedTag<double, 8>;
+using D = hn::CappedTag<double, 4>;  // rows are short: longer vectors take as long or longer
 
 struct SumProduct {
   static constexpr double kZero = 0, kOne = 1;
@@ -215,17 +216,12 @@ template <class Semiring>
 HWY_INLINE void inside(D d, const EisnerChart& chart, std::size_t first) {
   // The empty span behind the end.
   std::fill_n(chart.row(chart.left, chart.words + 1), chart.stride, Semiring::kZero);
-  if constexpr (Semiring::kHasOutside) {
-    const std::size_t size = (chart.words + 2) * chart.stride;
-    for (double* columns : {chart.right_columns, chart.left_columns, chart.left_arc_columns})
-      std::fill_n(columns, size, 0.0);
-  }
   for (std::size_t i = chart.words + 1; i-- > first;) inside_row<Semiring>(d, chart, i);
 }
 
 // out += sum_{h < n} x_h (row h of M), from column `from` on
-HWY_INLINE void add_rows(D d, const double* x, std::size_t first, std::size_t n, const double* matrix,
-                         std::size_t stride, std::size_t from, std::size_t end, double* out) {
+HWY_INLINE void add_rows_before(D d, const double* x, std::size_t first, std::size_t n, const double* matrix,
+                                std::size_t stride, std::size_t from, std::size_t end, double* out) {
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t k = from; k < end; k += lanes) {
     auto sum = hn::Load(d, out + k), other = hn::Zero(d);
@@ -254,13 +250,13 @@ HWY_INLINE void outside_row(D d, const EisnerChart& chart, std::size_t i, std::s
   std::fill_n(sum, stride, 0.0);
   double* left_arcs = sum;  // sum_{h < i} L(h, i) L'(h, j), until S'(i, j) takes its place
   if (i > first) {
-    add_rows(d, chart.row(chart.right_arc_columns, i), first, i, chart.outside_right, stride, start, columns,
-             right_sums);
-    add_rows(d, chart.row(chart.right_columns, i - 1), first, i, chart.outside_sum, stride, start, columns,
-             left_sums);
+    add_rows_before(d, chart.row(chart.right_arc_columns, i), first, i, chart.outside_right, stride, start,
+                    columns, right_sums);
+    add_rows_before(d, chart.row(chart.right_columns, i - 1), first, i, chart.outside_sum, stride, start,
+                    columns, left_sums);
     // Column i of L begins with word 1: at place 0.
-    add_rows(d, chart.row(chart.left_columns, i) - 1, std::max<std::size_t>(first, 1), i, chart.outside_left,
-             stride, start, columns, left_arcs);
+    add_rows_before(d, chart.row(chart.left_columns, i) - 1, std::max<std::size_t>(first, 1), i,
+                    chart.outside_left, stride, start, columns, left_arcs);
   }
   const double* to_i = chart.row(chart.weights, i);
   for (std::size_t j = words; j > i; --j) {
@@ -285,10 +281,6 @@ HWY_INLINE void outside_row(D d, const EisnerChart& chart, std::size_t i, std::s
       hn::Store(hn::MulAdd(vl, hn::Load(d, left_arcs_j + k), hn::Load(d, left_sums + k)), d, left_sums + k);
     }
   }
-  // R'(i, i) and L'(i, i) belong to constants, and what is left of the triangle to nothing.
-  std::fill_n(right, i + 1, 0.0);
-  std::fill_n(left, i + 1, 0.0);
-  std::fill_n(sum, i + 1, 0.0);
 }
 
 HWY_INLINE double largest(D d, const double* x, std::size_t n) {
@@ -373,8 +365,11 @@ bool eisner_marginals_f64(std::size_t words, bool single_root, const double* s, 
   for (std::size_t i = first; i <= words; ++i) outside_row(d, chart, i, first, mu);
 
   // Not a number where an outside value was too large.
-  double heads = 0;
-  for (std::size_t k = 0; k < columns * columns; ++k) heads += mu[k];
+  auto sums = hn::Zero(d);
+  std::size_t k = 0;
+  for (; k + hn::Lanes(d) <= columns * columns; k += hn::Lanes(d)) sums = hn::Add(sums, hn::LoadU(d, mu + k));
+  double heads = hn::GetLane(hn::SumOfLanes(d, sums));
+  for (; k < columns * columns; ++k) heads += mu[k];
   return std::isfinite(heads);
 }
 
@@ -401,6 +396,70 @@ void eisner_best_f64(std::size_t words, bool single_root, const double* s, std::
   traceback.right(root, words);
 }
 
+void add_rows_f64(std::size_t count, const double* a, ContextRows x, double* y, std::size_t n) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  std::size_t g = 0;
+  for (; g + 2 * lanes <= n; g += 2 * lanes) {
+    auto first = hn::Load(d, y + g), second = hn::Load(d, y + g + lanes);
+    const double* at = x.first + g;
+    for (std::size_t k = 0; k < count; ++k, at += x.stride) {
+      const auto scale = hn::Set(d, a[k]);
+      first = hn::MulAdd(scale, hn::Load(d, at), first);
+      second = hn::MulAdd(scale, hn::Load(d, at + lanes), second);
+    }
+    hn::Store(first, d, y + g);
+    hn::Store(second, d, y + g + lanes);
+  }
+  for (; g < n; g += lanes) {
+    auto sum = hn::Load(d, y + g);
+    for (std::size_t k = 0; k < count; ++k)
+      sum = hn::MulAdd(hn::Set(d, a[k]), hn::Load(d, x.row(k) + g), sum);
+    hn::Store(sum, d, y + g);
+  }
+}
+
+void add_row_products_f64(std::size_t count, ContextRows x, ContextRows y, double* z, std::size_t n) {
+  const D d;
+  for (std::size_t g = 0; g < n; g += hn::Lanes(d)) {
+    auto sum = hn::Load(d, z + g);
+    for (std::size_t k = 0; k < count; ++k)
+      sum = hn::MulAdd(hn::Load(d, x.row(k) + g), hn::Load(d, y.row(k) + g), sum);
+    hn::Store(sum, d, z + g);
+  }
+}
+
+void spread_rows_f64(std::size_t count, const double* a, const double* x, ContextRows y, ContextRows z,
+                     double* sums, std::size_t n) {
+  const D d;
+  for (std::size_t k = 0; k < count; ++k) {
+    double* to = y.row(k);
+    const double* with = z.row(k);
+    const auto scale = hn::Set(d, a[k]);
+    auto sum = hn::Zero(d);
+    for (std::size_t g = 0; g < n; g += hn::Lanes(d)) {
+      const auto v = hn::Load(d, x + g);
+      hn::Store(hn::MulAdd(scale, v, hn::Load(d, to + g)), d, to + g);
+      sum = hn::MulAdd(v, hn::Load(d, with + g), sum);
+    }
+    sums[k] = hn::GetLane(hn::SumOfLanes(d, sum));
+  }
+}
+
+void spread_row_products_f64(std::size_t count, const double* z, ContextRows x, ContextRows y,
+                             ContextRows x_derivatives, ContextRows y_derivatives, std::size_t n) {
+  const D d;
+  for (std::size_t k = 0; k < count; ++k) {
+    const double *x_k = x.row(k), *y_k = y.row(k);
+    double *to_x = x_derivatives.row(k), *to_y = y_derivatives.row(k);
+    for (std::size_t g = 0; g < n; g += hn::Lanes(d)) {
+      const auto v = hn::Load(d, z + g);
+      hn::Store(hn::MulAdd(v, hn::Load(d, y_k + g), hn::Load(d, to_x + g)), d, to_x + g);
+      hn::Store(hn::MulAdd(v, hn::Load(d, x_k + g), hn::Load(d, to_y + g)), d, to_y + g);
+    }
+  }
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier::kernels
 HWY_AFTER_NAMESPACE();
@@ -410,6 +469,10 @@ namespace espalier::kernels {
 
 HWY_EXPORT(eisner_marginals_f64);
 HWY_EXPORT(eisner_best_f64);
+HWY_EXPORT(add_rows_f64);
+HWY_EXPORT(add_row_products_f64);
+HWY_EXPORT(spread_rows_f64);
+HWY_EXPORT(spread_row_products_f64);
 
 std::size_t eisner_scratch(std::size_t words) { return EisnerChart::size(words); }
 bool eisner_marginals(std::size_t words, bool single_root, const double* s, double* mu, double* log_z,
@@ -419,6 +482,20 @@ bool eisner_marginals(std::size_t words, bool single_root, const double* s, doub
 void eisner_best(std::size_t words, bool single_root, const double* s, std::uint32_t* heads,
                  double* scratch) {
   HWY_DYNAMIC_DISPATCH(eisner_best_f64)(words, single_root, s, heads, scratch);
+}
+void add_rows(std::size_t count, const double* a, ContextRows x, double* y, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_rows_f64)(count, a, x, y, n);
+}
+void add_row_products(std::size_t count, ContextRows x, ContextRows y, double* z, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(add_row_products_f64)(count, x, y, z, n);
+}
+void spread_rows(std::size_t count, const double* a, const double* x, ContextRows y, ContextRows z,
+                 double* sums, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(spread_rows_f64)(count, a, x, y, z, sums, n);
+}
+void spread_row_products(std::size_t count, const double* z, ContextRows x, ContextRows y,
+                         ContextRows x_derivatives, ContextRows y_derivatives, std::size_t n) {
+  HWY_DYNAMIC_DISPATCH(spread_row_products_f64)(count, z, x, y, x_derivatives, y_derivatives, n);
 }
 
 }  // namespace espalier::kernels

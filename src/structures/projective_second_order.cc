@@ -22,13 +22,17 @@
 
 #include "espalier/base/error.h"
 #include "espalier/structures/projective.h"
+#include "kernels/eisner.h"
 #include "structures/log_scores.h"
 
 namespace espalier {
 namespace {
 
+using kernels::ContextRows;
+
 struct Probabilities {
   static constexpr double kZero = 0, kOne = 1;
+  static constexpr bool kHasKernels = true;
   static double weight(double score) { return std::exp(score); }
   static double times(double a, double b) { return a * b; }
   static void add(double& to, double term) { to += term; }
@@ -40,6 +44,7 @@ struct Probabilities {
 
 struct Logarithms {
   static constexpr double kZero = kExcluded, kOne = 0;
+  static constexpr bool kHasKernels = false;
   static double weight(double score) { return score; }
   static double times(double a, double b) { return a + b; }
   static void add(double& to, double term) {
@@ -54,6 +59,7 @@ struct Logarithms {
 
 struct Maxima {
   static constexpr double kZero = kExcluded, kOne = 0;
+  static constexpr bool kHasKernels = false;
   static double weight(double score) { return score; }
   static double times(double a, double b) { return a + b; }
   static void add(double& to, double term) { to = std::max(to, term); }
@@ -153,6 +159,14 @@ struct Spans {
   double* at(std::span<double> part, std::size_t i, std::size_t j) const {
     return part.data() + (i * n + j) * contexts;
   }
+  // Spans that begin at i and end at j, j + 1, ...
+  ContextRows from(std::span<double> part, std::size_t i, std::size_t j) const {
+    return {at(part, i, j), contexts};
+  }
+  // Spans that end at j and begin at i, i + 1, ...
+  ContextRows to(std::span<double> part, std::size_t i, std::size_t j) const {
+    return {at(part, i, j), n * contexts};
+  }
 };
 
 template <class Semiring>
@@ -161,10 +175,12 @@ class Chart {
   Chart(std::size_t words, bool single_root, bool with_grandparents, const Scores& scores,
         const Shifts& shifts, Workspace::Frame& frame)
       : n_(words + 1),
-        contexts_(with_grandparents ? n_ : 1),
+        contexts_(with_grandparents ? whole_units(n_) : 1),
         first_(single_root ? 1 : 0),
         steps_(frame.take<double>(n_ * n_ * n_)),
-        grandparents_(frame.take<double>(with_grandparents ? n_ * n_ * n_ : 0)),
+        grandparents_(frame.take<double>(with_grandparents ? n_ * n_ * contexts_ : 0)),
+        coefficients_(frame.take<double>(n_)),
+        sums_(frame.take<double>(n_)),
         in(n_, contexts_, Semiring::kZero, frame) {
     std::ranges::fill(grandparents_, Semiring::kZero);
     for (std::size_t d = 1; d < n_; ++d) {
@@ -175,7 +191,7 @@ class Chart {
           step(h, s, d) = Semiring::weight(scores.arc(h, d) + scores.sibling(h, s, d) - shift);
         });
         if (!with_grandparents) continue;
-        double* to = &grandparents_[(h * n_ + d) * n_];
+        double* to = &grandparents_[(h * n_ + d) * contexts_];
         if (h == 0) to[0] = Semiring::kOne;
         scores.for_grandparents(h, d, [&](std::size_t g) {
           to[g] = Semiring::weight(scores.grandparent(g, h, d) - shifts.grandparents[d]);
@@ -230,6 +246,10 @@ class Chart {
 
  private:
   static double times(double a, double b) { return Semiring::times(a, b); }
+  // Contexts behind the last are grandparents that nobody has.
+  static std::size_t whole_units(std::size_t n) {
+    return (n + kernels::kContextUnit - 1) / kernels::kContextUnit * kernels::kContextUnit;
+  }
 
   std::size_t context(std::size_t head) const { return contexts_ > 1 ? head : 0; }
   // W(h, s, d), siblings next to each other
@@ -238,30 +258,56 @@ class Chart {
     return times(step(0, 0, k), times(in.at(in.left, 1, k)[0], in.at(in.right, k, n_ - 1)[0]));
   }
 
-  // y += a x, over contexts
-  void add_scaled(double a, const double* x, double* y) const {
-    if (a == Semiring::kZero) return;
-    for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(y[g], times(a, x[g]));
-  }
-  // z += x y, context by context
-  void add_products(const double* x, const double* y, double* z) const {
-    for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(z[g], times(x[g], y[g]));
-  }
-  // The sum of x y over contexts, in four sums that do not wait for each other.
-  double dot(const double* x, const double* y) const {
-    double sums[4] = {Semiring::kZero, Semiring::kZero, Semiring::kZero, Semiring::kZero};
-    std::size_t g = 0;
-    for (; g + 4 <= contexts_; g += 4) {
-      for (std::size_t k = 0; k < 4; ++k) Semiring::add(sums[k], times(x[g + k], y[g + k]));
+  // The four sums of kernels/eisner.h. One context is too few for vectors.
+  void add_rows(std::size_t count, const double* a, ContextRows x, double* y) const {
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1) return kernels::add_rows(count, a, x, y, contexts_);
     }
-    for (; g < contexts_; ++g) Semiring::add(sums[0], times(x[g], y[g]));
-    for (std::size_t k = 1; k < 4; ++k) Semiring::add(sums[0], sums[k]);
-    return sums[0];
+    for (std::size_t k = 0; k < count; ++k) {
+      const double factor = a[k], *row = x.row(k);
+      if (factor == Semiring::kZero) continue;
+      for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(y[g], times(factor, row[g]));
+    }
+  }
+  void add_row_products(std::size_t count, ContextRows x, ContextRows y, double* z) const {
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1) return kernels::add_row_products(count, x, y, z, contexts_);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      const double *x_k = x.row(k), *y_k = y.row(k);
+      for (std::size_t g = 0; g < contexts_; ++g) Semiring::add(z[g], times(x_k[g], y_k[g]));
+    }
+  }
+  void spread_rows(std::size_t count, const double* a, const double* x, ContextRows y, ContextRows z,
+                   double* sums) const {
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1) return kernels::spread_rows(count, a, x, y, z, sums, contexts_);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      sums[k] = Semiring::kZero;
+      for (std::size_t g = 0; g < contexts_; ++g) {
+        Semiring::add(y.row(k)[g], times(a[k], x[g]));
+        Semiring::add(sums[k], times(x[g], z.row(k)[g]));
+      }
+    }
+  }
+  void spread_row_products(std::size_t count, const double* z, ContextRows x, ContextRows y,
+                           ContextRows x_derivatives, ContextRows y_derivatives) const {
+    if constexpr (Semiring::kHasKernels) {
+      if (contexts_ > 1)
+        return kernels::spread_row_products(count, z, x, y, x_derivatives, y_derivatives, contexts_);
+    }
+    for (std::size_t k = 0; k < count; ++k) {
+      for (std::size_t g = 0; g < contexts_; ++g) {
+        Semiring::add(x_derivatives.row(k)[g], times(z[g], y.row(k)[g]));
+        Semiring::add(y_derivatives.row(k)[g], times(z[g], x.row(k)[g]));
+      }
+    }
   }
   // x *= G(., h, d)
   void times_grandparents(std::size_t h, std::size_t d, double* x) const {
     if (grandparents_.empty()) return;
-    const double* weights = &grandparents_[(h * n_ + d) * n_];
+    const double* weights = &grandparents_[(h * n_ + d) * contexts_];
     for (std::size_t g = 0; g < contexts_; ++g) x[g] = times(x[g], weights[g]);
   }
 
@@ -276,33 +322,32 @@ class Chart {
   }
 
   void inside_span(std::size_t i, std::size_t j) {
-    const std::size_t under_i = context(i), under_j = context(j);
+    const std::size_t under_i = context(i), under_j = context(j), inner = j - i - 1;
+    const auto factors = coefficients_;
     // T_h(i, j) = sum_k R_h(i, k) L_h(k + 1, j)
-    if (i > 0) {
-      for (std::size_t k = i; k < j; ++k)
-        add_products(in.at(in.right, i, k), in.at(in.left, k + 1, j), in.at(in.between, i, j));
-    }
+    if (i > 0)
+      add_row_products(j - i, in.from(in.right, i, i), in.to(in.left, i + 1, j), in.at(in.between, i, j));
     // A_g(i, j) = G(g, i, j) [ W(i, i, j) L_i(i + 1, j) + sum_k W(i, k, j) A_g(i, k) T_i(k, j) ]
     double* arc = in.at(in.right_arcs, i, j);
     std::fill_n(arc, contexts_, times(step(i, i, j), in.at(in.left, i + 1, j)[under_i]));
-    for (std::size_t k = i + 1; k < j; ++k) {
-      add_scaled(times(step(i, k, j), in.at(in.between, k, j)[under_i]), in.at(in.right_arcs, i, k), arc);
-    }
+    for (std::size_t k = i + 1; k < j; ++k)
+      factors[k - i - 1] = times(step(i, k, j), in.at(in.between, k, j)[under_i]);
+    add_rows(inner, factors.data(), in.from(in.right_arcs, i, i + 1), arc);
     times_grandparents(i, j, arc);
     // R_g(i, j) = sum_k A_g(i, k) R_i(k, j)
-    for (std::size_t k = i + 1; k <= j; ++k)
-      add_scaled(in.at(in.right, k, j)[under_i], in.at(in.right_arcs, i, k), in.at(in.right, i, j));
+    for (std::size_t k = i + 1; k <= j; ++k) factors[k - i - 1] = in.at(in.right, k, j)[under_i];
+    add_rows(j - i, factors.data(), in.from(in.right_arcs, i, i + 1), in.at(in.right, i, j));
     if (i == 0) return;
     // B_g(i, j) = G(g, j, i) [ W(j, j, i) R_j(i, j - 1) + sum_k W(j, k, i) T_j(i, k) B_g(k, j) ]
     arc = in.at(in.left_arcs, i, j);
     std::fill_n(arc, contexts_, times(step(j, j, i), in.at(in.right, i, j - 1)[under_j]));
-    for (std::size_t k = i + 1; k < j; ++k) {
-      add_scaled(times(step(j, k, i), in.at(in.between, i, k)[under_j]), in.at(in.left_arcs, k, j), arc);
-    }
+    for (std::size_t k = i + 1; k < j; ++k)
+      factors[k - i - 1] = times(step(j, k, i), in.at(in.between, i, k)[under_j]);
+    add_rows(inner, factors.data(), in.to(in.left_arcs, i + 1, j), arc);
     times_grandparents(j, i, arc);
     // L_g(i, j) = sum_k L_j(i, k) B_g(k, j)
-    for (std::size_t k = i; k < j; ++k)
-      add_scaled(in.at(in.left, i, k)[under_j], in.at(in.left_arcs, k, j), in.at(in.left, i, j));
+    for (std::size_t k = i; k < j; ++k) factors[k - i] = in.at(in.left, i, k)[under_j];
+    add_rows(j - i, factors.data(), in.to(in.left_arcs, i, j), in.at(in.left, i, j));
   }
 
   // Adds what the arc from h to d, with value `inside` and derivative `outside`, says about probabilities; passed <- the
@@ -313,7 +358,7 @@ class Chart {
     for (std::size_t g = 0; g < contexts_; ++g) {
       const double p = Semiring::probability(times(inside[g], outside[g]));
       sum += p;
-      if (h > 0 && !mu.grandparents.empty()) mu.grandparents[(g * n_ + h) * n_ + d] = p;
+      if (h > 0 && g < n_ && !mu.grandparents.empty()) mu.grandparents[(g * n_ + h) * n_ + d] = p;
     }
     mu.arcs[d * n_ + h] = sum;
     std::copy_n(outside, contexts_, passed.begin());
@@ -328,52 +373,50 @@ class Chart {
 
   void outside_span(std::size_t i, std::size_t j, const Spans& out, std::span<double> passed,
                     const SecondOrder<double>& mu) {
-    const std::size_t under_i = context(i), under_j = context(j);
+    const std::size_t under_i = context(i), under_j = context(j), inner = j - i - 1;
+    const auto factors = coefficients_, sums = sums_;
     // R_g(i, j) = sum_k A_g(i, k) R_i(k, j)
-    for (std::size_t k = i + 1; k <= j; ++k) {
-      const double* from = out.at(out.right, i, j);
-      add_scaled(in.at(in.right, k, j)[under_i], from, out.at(out.right_arcs, i, k));
-      Semiring::add(out.at(out.right, k, j)[under_i], dot(from, in.at(in.right_arcs, i, k)));
-    }
+    for (std::size_t k = i + 1; k <= j; ++k) factors[k - i - 1] = in.at(in.right, k, j)[under_i];
+    spread_rows(j - i, factors.data(), out.at(out.right, i, j), out.from(out.right_arcs, i, i + 1),
+                in.from(in.right_arcs, i, i + 1), sums.data());
+    for (std::size_t k = i + 1; k <= j; ++k) Semiring::add(out.at(out.right, k, j)[under_i], sums[k - i - 1]);
     // A_g(i, j) = G(g, i, j) [ W(i, i, j) L_i(i + 1, j) + sum_k W(i, k, j) A_g(i, k) T_i(k, j) ]
     finish_arc(i, j, in.at(in.right_arcs, i, j), out.at(out.right_arcs, i, j), passed, mu);
     double first = Semiring::kZero;
     for (const double x : passed) Semiring::add(first, x);
     Semiring::add(out.at(out.left, i + 1, j)[under_i], times(step(i, i, j), first));
     finish_sibling(i, i, j, in.at(in.left, i + 1, j)[under_i], first, mu);
+    for (std::size_t k = i + 1; k < j; ++k)
+      factors[k - i - 1] = times(step(i, k, j), in.at(in.between, k, j)[under_i]);
+    spread_rows(inner, factors.data(), passed.data(), out.from(out.right_arcs, i, i + 1),
+                in.from(in.right_arcs, i, i + 1), sums.data());
     for (std::size_t k = i + 1; k < j; ++k) {
-      const double between = in.at(in.between, k, j)[under_i];
-      const double derivative = dot(passed.data(), in.at(in.right_arcs, i, k));
-      Semiring::add(out.at(out.between, k, j)[under_i], times(step(i, k, j), derivative));
-      add_scaled(times(step(i, k, j), between), passed.data(), out.at(out.right_arcs, i, k));
-      finish_sibling(i, k, j, between, derivative, mu);
+      Semiring::add(out.at(out.between, k, j)[under_i], times(step(i, k, j), sums[k - i - 1]));
+      finish_sibling(i, k, j, in.at(in.between, k, j)[under_i], sums[k - i - 1], mu);
     }
     if (i == 0) return;
     // L_g(i, j) = sum_k L_j(i, k) B_g(k, j)
-    for (std::size_t k = i; k < j; ++k) {
-      const double* from = out.at(out.left, i, j);
-      add_scaled(in.at(in.left, i, k)[under_j], from, out.at(out.left_arcs, k, j));
-      Semiring::add(out.at(out.left, i, k)[under_j], dot(from, in.at(in.left_arcs, k, j)));
-    }
+    for (std::size_t k = i; k < j; ++k) factors[k - i] = in.at(in.left, i, k)[under_j];
+    spread_rows(j - i, factors.data(), out.at(out.left, i, j), out.to(out.left_arcs, i, j),
+                in.to(in.left_arcs, i, j), sums.data());
+    for (std::size_t k = i; k < j; ++k) Semiring::add(out.at(out.left, i, k)[under_j], sums[k - i]);
     // B_g(i, j) = G(g, j, i) [ W(j, j, i) R_j(i, j - 1) + sum_k W(j, k, i) T_j(i, k) B_g(k, j) ]
     finish_arc(j, i, in.at(in.left_arcs, i, j), out.at(out.left_arcs, i, j), passed, mu);
     first = Semiring::kZero;
     for (const double x : passed) Semiring::add(first, x);
     Semiring::add(out.at(out.right, i, j - 1)[under_j], times(step(j, j, i), first));
     finish_sibling(j, j, i, in.at(in.right, i, j - 1)[under_j], first, mu);
+    for (std::size_t k = i + 1; k < j; ++k)
+      factors[k - i - 1] = times(step(j, k, i), in.at(in.between, i, k)[under_j]);
+    spread_rows(inner, factors.data(), passed.data(), out.to(out.left_arcs, i + 1, j),
+                in.to(in.left_arcs, i + 1, j), sums.data());
     for (std::size_t k = i + 1; k < j; ++k) {
-      const double between = in.at(in.between, i, k)[under_j];
-      const double derivative = dot(passed.data(), in.at(in.left_arcs, k, j));
-      Semiring::add(out.at(out.between, i, k)[under_j], times(step(j, k, i), derivative));
-      add_scaled(times(step(j, k, i), between), passed.data(), out.at(out.left_arcs, k, j));
-      finish_sibling(j, k, i, between, derivative, mu);
+      Semiring::add(out.at(out.between, i, k)[under_j], times(step(j, k, i), sums[k - i - 1]));
+      finish_sibling(j, k, i, in.at(in.between, i, k)[under_j], sums[k - i - 1], mu);
     }
     // T_h(i, j) = sum_k R_h(i, k) L_h(k + 1, j)
-    for (std::size_t k = i; k < j; ++k) {
-      const double* from = out.at(out.between, i, j);
-      add_products(from, in.at(in.left, k + 1, j), out.at(out.right, i, k));
-      add_products(from, in.at(in.right, i, k), out.at(out.left, k + 1, j));
-    }
+    spread_row_products(j - i, out.at(out.between, i, j), in.from(in.right, i, i), in.to(in.left, i + 1, j),
+                        out.from(out.right, i, i), out.to(out.left, i + 1, j));
   }
 
   // Which k of begin, ..., end - 1 has the largest term; of equal ones the first.
@@ -431,6 +474,7 @@ class Chart {
 
   std::size_t n_, contexts_, first_;
   std::span<double> steps_, grandparents_;  // W at [h][d][s], G at [h][d][g]
+  std::span<double> coefficients_, sums_;   // of one span
   Spans in;
 };
 

@@ -57,5 +57,49 @@ TEST(EisnerKernel, TellsWhenTheRangeIsTooWide) {
   });
 }
 
+TEST(EisnerKernel, SumsOverContextsAreTheReferences) {
+  using kernels::ContextRows;
+  namespace reference = kernels::reference;
+  test_support::for_each_simd_target([] {
+    Random random(9);
+    const auto draw = [&random](std::size_t n) {
+      AlignedVector<double> values(n);
+      for (double& v : values) v = random.uniform();
+      return values;
+    };
+    const auto expect_near = [](const AlignedVector<double>& found, const AlignedVector<double>& expected) {
+      for (std::size_t k = 0; k < found.size(); ++k) EXPECT_NEAR(found[k], expected[k], 1e-13);
+    };
+    for (std::size_t n = kernels::kContextUnit; n <= 40; n += kernels::kContextUnit) {
+      for (std::size_t count = 0; count <= 5; ++count) {
+        auto x = draw(5 * n), y = draw(10 * n);
+        const auto a = draw(5), z = draw(n);
+        const ContextRows x_rows{x.data(), n}, y_rows{y.data(), 2 * n};
+        AlignedVector<double> found = z, expected = z;
+        kernels::add_rows(count, a.data(), y_rows, found.data(), n);
+        reference::add_rows(count, a.data(), y_rows, expected.data(), n);
+        expect_near(found, expected);
+        kernels::add_row_products(count, x_rows, y_rows, found.data(), n);
+        reference::add_row_products(count, x_rows, y_rows, expected.data(), n);
+        expect_near(found, expected);
+
+        auto found_x = draw(5 * n), found_y = draw(10 * n), found_sums = draw(5);
+        auto expected_x = found_x, expected_y = found_y, expected_sums = found_sums;
+        kernels::spread_rows(count, a.data(), z.data(), {found_y.data(), 2 * n}, x_rows, found_sums.data(),
+                             n);
+        reference::spread_rows(count, a.data(), z.data(), {expected_y.data(), 2 * n}, x_rows,
+                               expected_sums.data(), n);
+        kernels::spread_row_products(count, z.data(), x_rows, y_rows, {found_x.data(), n},
+                                     {found_y.data(), 2 * n}, n);
+        reference::spread_row_products(count, z.data(), x_rows, y_rows, {expected_x.data(), n},
+                                       {expected_y.data(), 2 * n}, n);
+        expect_near(found_x, expected_x);
+        expect_near(found_y, expected_y);
+        expect_near(found_sums, expected_sums);
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace espalier

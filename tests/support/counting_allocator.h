@@ -27,6 +27,11 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   return espalier::test_support::counted(
       std::aligned_alloc(unit, (size + unit - 1) / unit * unit + (size == 0 ? unit : 0)));
 }
+// std::stable_sort asks for memory so.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  ++espalier::test_support::allocations;
+  return std::malloc(size > 0 ? size : 1);
+}
 // Not inlined: g++ would see free() called on what it takes for another operator new's.
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
