@@ -24,7 +24,8 @@ class DependencyFeatures {
   double typical_size() const;
   double common_share() const { return arcs_.common_share(); }
 
-  // s = scale F'w. Statistics are those of DependencyTree; w is a flat array of weight_shape().rows.
+  // s = scale F'w. Statistics are those of DependencyTree; w is a flat array of weight_shape().rows that starts on a
+  // cache line.
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
              std::span<Scale> s, Workspace& ws) const;
