@@ -41,6 +41,7 @@ class DependencyTree {
   std::size_t num_labels() const { return shape_.num_labels; }
   std::size_t num_statistics() const { return arcs_.size() * shape_.num_labels; }
   const ArcSet& arcs() const { return arcs_; }
+  const TreeShape& shape() const { return shape_; }
 
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
