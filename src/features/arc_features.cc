@@ -169,7 +169,8 @@ double ArcFeatures::squared_norm(std::span<const WordAtoms> words, const ArcSet&
   std::size_t moved = 0;
   for (const Real change : delta) moved += std::abs(change) > negligible ? 1 : 0;
   Workspace::Frame frame(ws);
-  SparseSum<Real> sum(moved * static_cast<std::size_t>(largest_size()), frame);
+  const auto most = static_cast<std::size_t>(largest_size());
+  SparseSum<Real> sum(std::min(moved * most, num_weights()), frame);
   for_each_arc(
       words, arcs, [&](std::size_t a) { return std::abs(delta[a]) > negligible; }, [](std::uint32_t) {},
       [&](std::size_t a, std::span<const std::uint32_t> places) {

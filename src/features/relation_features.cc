@@ -90,7 +90,8 @@ double RelationFeatures::squared_norm(std::span<const WordAtoms> words, const Ar
   for (std::size_t a = 0; a < arcs.size(); ++a) moved += moves(of_arc(a), negligible) ? 1 : 0;
   Workspace::Frame frame(ws);
   // Rows that arcs share are summed first.
-  const std::size_t most = moved * templates_->size(), stride = row_stride(num_labels_);
+  const std::size_t most = std::min(moved * templates_->size(), std::size_t{1} << bits_),
+                    stride = row_stride(num_labels_);
   SparsePlaces known(most, frame);
   const auto sums = frame.take<Real>(most * stride);
   const auto numbers = frame.take<std::uint32_t>(templates_->size());

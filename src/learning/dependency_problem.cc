@@ -10,8 +10,8 @@
 namespace espalier {
 namespace {
 
-// Most arcs of a sentence are so unlikely that a step moves next to nothing on them. The largest power of two below which at
-// most this part of all that moves lies; what is left out of the weights is set right at every certificate.
+// Most arcs of a sentence are so unlikely that a step moves next to nothing on them. The largest number below a power of two
+// up to which at most this part of all that moves lies; what is left out of the weights is set right at every certificate.
 float negligible(std::span<const float> delta, float part) {
   constexpr int kExponents = 256, kMantissa = 23;
   std::array<float, kExponents> mass{};  // by exponents
@@ -24,7 +24,7 @@ float negligible(std::span<const float> delta, float part) {
   float below = 0;
   std::uint32_t exponent = 0;
   while (exponent + 1 < kExponents && below + mass[exponent] <= part * sum) below += mass[exponent++];
-  return exponent == 0 ? 0 : std::bit_cast<float>(exponent << kMantissa);
+  return exponent == 0 ? 0 : std::bit_cast<float>((exponent << kMantissa) - 1);
 }
 
 constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "espalier/base/aligned.h"
+#include "espalier/features/dependency_features.h"
 #include "espalier/features/gazetteer.h"
 #include "espalier/features/templates.h"
 #include "espalier/features/word_attributes.h"
@@ -76,6 +80,30 @@ TEST(Allocations, OfGazetteers) {
   std::vector<Gazetteer::Match> matches;
   EXPECT_EQ(allocations_of([&] { gazetteer.find(words, matches); }), 0u);
   EXPECT_EQ(matches.size(), 3u);
+}
+
+// Sentences that are as long as the first, or shorter.
+TEST(Allocations, OfFeaturesOfTrees) {
+  constexpr std::size_t kLabels = 3;
+  const std::vector<WordAtoms> words(20, word_atoms("form", "lemma", "c", "p", "m"));
+  const DependencyFeatures features(10, 6, kLabels);
+  AlignedVector<float> w(features.weight_shape().rows), s(20 * 20 * kLabels);
+  std::vector<double> exact(s.size());
+  Workspace ws;
+  EXPECT_EQ(allocations_of([&] {
+              for (const std::size_t length : {20, 7}) {
+                const std::span<const WordAtoms> sentence(words.data(), length);
+                const ArcSet all(length);
+                const std::size_t size = length * length * kLabels;
+                features.score(sentence, all, w.data(), 1.0, std::span(exact.data(), size), ws);
+                features.score(sentence, all, w.data(), 1.0f, std::span(s.data(), size), ws);
+                std::fill(s.begin(), s.end(), 0.5f);
+                const std::span<const float> delta(s.data(), size);
+                features.squared_norm(sentence, all, delta, 0.0f, ws);
+                features.accumulate(sentence, all, delta, 0.0f, kWholeSpace, w.data(), ws);
+              }
+            }),
+            0u);
 }
 
 }  // namespace

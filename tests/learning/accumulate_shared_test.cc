@@ -6,13 +6,14 @@
 #include "espalier/base/team.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
+#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
 
 // Two threads add to the weights at once, each the same ones again and again. All values are integers that floats hold.
-void expect_that_nothing_is_lost(const Problem& problem) {
-  constexpr std::size_t kThreads = 2, kTimes = 1000000;
+void expect_that_nothing_is_lost(const Problem& problem, std::size_t times = 1000000) {
+  constexpr std::size_t kThreads = 2;
   const std::vector<float> delta(problem.num_statistics(0), 1.0f);
   Workspace ws;
   Weights once(problem.weight_shape()), all(problem.weight_shape());
@@ -20,10 +21,10 @@ void expect_that_nothing_is_lost(const Problem& problem) {
   Team team(kThreads);
   team.run([&](std::size_t) {
     Workspace mine;
-    for (std::size_t t = 0; t < kTimes; ++t) problem.accumulate_shared(0, delta, all, mine);
+    for (std::size_t t = 0; t < times; ++t) problem.accumulate_shared(0, delta, all, mine);
   });
   for (std::size_t j = 0; j < all.values().size(); ++j) {
-    ASSERT_EQ(all.values()[j], static_cast<float>(kThreads * kTimes) * once.values()[j]) << j;
+    ASSERT_EQ(all.values()[j], static_cast<float>(kThreads * times) * once.values()[j]) << j;
   }
 }
 
@@ -39,6 +40,13 @@ TEST(AccumulateSharedThreads, LoseNothingOfRowsThatManySequencesHave) {
   dense.density = 1;
   dense.unit_values = true;
   expect_that_nothing_is_lost(test_support::OwnedChainProblem(2, dense).problem);
+}
+
+TEST(AccumulateSharedThreads, LoseNothingOfTrees) {
+  test_support::RandomTreebankOptions short_sentences;
+  short_sentences.longest = 1;
+  short_sentences.shape.num_labels = 2;
+  expect_that_nothing_is_lost(test_support::OwnedTreebankProblem(3, short_sentences).problem, 100000);
 }
 
 }  // namespace

@@ -26,7 +26,9 @@ using test_support::any_loss;
 using test_support::any_weights;
 using test_support::ChainData;
 using test_support::check_features;
+using test_support::check_gradient;
 using test_support::OwnedChainProblem;
+using test_support::squared_distance;
 
 RC_GTEST_PROP(ChainProblem, FeaturesAreALinearOperatorAndItsAdjoint, (std::uint64_t seed)) {
   const OwnedChainProblem owned(any_chain_data_of_any_shape());
@@ -163,53 +165,10 @@ RC_GTEST_PROP(ChainProblem, LogConditionalsAreTheLogarithmsOfTheDistribution, ()
   }
 }
 
-// The gradient of the primal is l2 theta - w(u), u the distribution that theta implies: along any direction it is what central
-// differences of the primal are.
 RC_GTEST_PROP(ChainProblem, PrimalHasTheGradientThatAccumulates, (std::uint64_t seed)) {
   const OwnedChainProblem owned(any_chain_data_of_any_shape());
-  const Problem& problem = owned.problem;
   Random random(seed);
-  const DoubleWeights theta = test_support::random_double_weights(random, problem.weight_shape());
-  const DoubleWeights direction = test_support::random_double_weights(random, problem.weight_shape());
-  Workspace ws;
-  const auto loss_at = [&](double step) {
-    DoubleWeights moved = theta;
-    for (std::size_t j = 0; j < moved.values().size(); ++j) moved.values()[j] += step * direction.values()[j];
-    double sum = 0;
-    for (std::size_t i = 0; i < problem.size(); ++i) {
-      std::vector<double> s(problem.num_statistics(i)), mu(s.size()), z(s.size(), 0.0);
-      problem.score(i, moved, 1.0, s, ws);
-      problem.add_gold(i, 1.0, z);
-      sum += problem.log_partition(i, s, mu, ws);
-      for (std::size_t k = 0; k < s.size(); ++k) sum -= z[k] * s[k];
-    }
-    return sum;
-  };
-  DoubleWeights gradient(problem.weight_shape());
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    std::vector<double> s(problem.num_statistics(i)), mu(s.size());
-    problem.score(i, theta, 1.0, s, ws);
-    problem.log_partition(i, s, mu, ws);
-    problem.add_gold(i, -1.0, mu);
-    problem.accumulate(i, mu, gradient, ws);
-  }
-  double slope = 0;
-  for (std::size_t j = 0; j < gradient.values().size(); ++j) {
-    slope += gradient.values()[j] * direction.values()[j];
-  }
-  const double step = 1e-4, difference = (loss_at(step) - loss_at(-step)) / (2 * step);
-  RC_ASSERT(std::abs(slope - difference) <= 1e-5 * (1 + std::abs(slope)));
-}
-
-double squared_distance(const ChainProblem& problem, std::size_t i, const Chain::Output& a,
-                        const Chain::Output& b) {
-  const Chain chain = problem.examples().structure(i);
-  std::vector<double> chi(chain.num_statistics()), difference(chi.size());
-  chain.indicator(a, std::span(chi));
-  chain.indicator(b, std::span(difference));
-  for (std::size_t k = 0; k < chi.size(); ++k) difference[k] -= chi[k];
-  Workspace ws;
-  return problem.squared_norm(i, std::span<const double>(difference), ws);
+  RC_ASSERT(check_gradient(owned.problem, random) == "");
 }
 
 RC_GTEST_PROP(ChainProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoOutputs, ()) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "espalier/structures/dependency_tree.h"
 #include "espalier/structures/projective.h"
 #include "support/counting_allocator.h"
 
@@ -27,6 +28,28 @@ TEST(Projective, InferenceAllocatesNothingAfterItsFirstRun) {
       const SecondOrder<const double> second{s, pairs, pairs};
       projective_log_partition(kWords, true, second, SecondOrder<double>{mu, sibling_mu, grandparent_mu}, ws);
       projective_best(kWords, true, second, heads, ws);
+    }
+  };
+  run();
+  const std::size_t before = test_support::allocations;
+  run();
+  EXPECT_EQ(test_support::allocations - before, 0u);
+}
+
+TEST(DependencyTree, InferenceAllocatesNothingAfterItsFirstRun) {
+  constexpr std::size_t kWords = 12, kLabels = 3, kSize = kWords * kWords * kLabels;
+  const std::vector<float> s(kSize, 0.5f);
+  const std::vector<double> exact(kSize, 0.5);
+  std::vector<float> mu(kSize);
+  std::vector<double> exact_mu(kSize);
+  Workspace ws;
+  const auto run = [&] {
+    for (const bool projective : {true, false}) {
+      const DependencyTree tree(ArcSet(kWords), {projective, true, kLabels});
+      tree.log_partition(std::span<const float>(s), std::span(mu), ws);
+      tree.log_partition(std::span<const double>(exact), std::span(exact_mu), ws);
+      tree.argmax(std::span<const float>(s), std::span(mu), ws);
+      tree.entropy(exact, ws);
     }
   };
   run();

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "espalier/structures/chain.h"
+#include "espalier/structures/dependency_tree.h"
 #include "espalier/structures/multiclass.h"
+#include "support/all_trees.h"
 
 // all_outputs(structure) lists every output of Y once. It is all that the checks by enumeration need to know
 // of a structure beyond its own interface; a new structure adds an overload, found through the structure's
@@ -38,6 +41,23 @@ inline std::vector<Chain::Output> all_outputs(const Chain& structure) {
     while (t < length && ++y[t] == labels) y[t++] = 0;
     if (t == length) return outputs;
   }
+}
+
+inline std::vector<DependencyTree::Output> all_outputs(const DependencyTree& structure) {
+  const std::size_t words = structure.num_words();
+  const TreeShape& shape = structure.shape();
+  std::vector<DependencyTree::Output> outputs;
+  for (const auto& heads : test_support::all_trees(words, shape.projective, shape.single_root)) {
+    bool allowed = true;
+    for (std::size_t d = 1; d <= words; ++d)
+      allowed = allowed && structure.arcs().find(heads[d - 1], d) != ArcSet::kNone;
+    DependencyTree::Output y{heads, std::vector<std::uint32_t>(words, 0)};
+    for (std::size_t d = 0; allowed && d < words;) {
+      outputs.push_back(y);
+      for (d = 0; d < words && ++y.labels[d] == shape.num_labels; ++d) y.labels[d] = 0;
+    }
+  }
+  return outputs;
 }
 
 }  // namespace espalier

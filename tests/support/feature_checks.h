@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/learning/problem.h"
+#include "espalier/learning/structured_problem.h"
 
 namespace espalier::test_support {
 
@@ -13,6 +16,26 @@ namespace espalier::test_support {
 //   |F(z - chi(y))|^2 <= squared_diameter for outputs y found by argmax, and padding that stays zero.
 // Answers with what is wrong, or with nothing. For problems whose weights have the Euclidean norm.
 std::string check_features(const Problem& problem, Random& random);
+
+// The same in double alone, for problems that leave out what hardly moves where they are in a hurry.
+std::string check_double_features(const Problem& problem, Random& random);
+
+// The gradient of the loss sum_i log Z_i(theta) - theta.F_i z_i is sum_i F_i (mu_i - z_i): along a random direction it is what
+// central differences of the loss are.
+std::string check_gradient(const Problem& problem, Random& random);
+
+// |F(chi(a) - chi(b))|^2
+template <class Examples, class Output>
+double squared_distance(const StructuredProblem<Examples>& problem, std::size_t i, const Output& a,
+                        const Output& b) {
+  const auto structure = problem.examples().structure(i);
+  std::vector<double> chi(structure.num_statistics()), difference(chi.size());
+  structure.indicator(a, std::span(chi));
+  structure.indicator(b, std::span(difference));
+  for (std::size_t k = 0; k < chi.size(); ++k) difference[k] -= chi[k];
+  Workspace ws;
+  return problem.squared_norm(i, std::span<const double>(difference), ws);
+}
 
 // Random weights in [-1, 1), with zero padding.
 DoubleWeights random_double_weights(Random& random, WeightShape shape);

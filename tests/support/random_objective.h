@@ -10,6 +10,7 @@
 #include "espalier/learning/loss.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
+#include "support/random_treebank.h"
 
 namespace espalier::test_support {
 
@@ -66,6 +67,21 @@ inline ChainData any_chain_data_of_any_shape() {
   options.observed = *rc::gen::arbitrary<bool>();
   options.order = *rc::gen::inRange<std::size_t>(1, 5);
   return random_chain_data(*rc::gen::arbitrary<std::uint64_t>(), options);
+}
+
+// Sentences whose trees can be enumerated.
+inline TreebankData any_treebank() {
+  RandomTreebankOptions options;
+  options.sentences = *rc::gen::inRange<std::size_t>(1, 6);
+  options.longest = *rc::gen::inRange<std::size_t>(1, 5);
+  options.vocabulary = *rc::gen::element<std::size_t>(1, 4, 30);
+  options.shape.projective = *rc::gen::arbitrary<bool>();
+  options.shape.single_root = *rc::gen::arbitrary<bool>();
+  options.shape.num_labels = *rc::gen::inRange<std::size_t>(1, options.longest > 3 ? 3 : 4);
+  options.pruned = *rc::gen::arbitrary<bool>();
+  options.bits = *rc::gen::element(8u, 11u);
+  options.relation_bits = *rc::gen::element(4u, 8u);
+  return random_treebank(*rc::gen::arbitrary<std::uint64_t>(), options);
 }
 
 inline Weights any_weights(const Problem& problem) {

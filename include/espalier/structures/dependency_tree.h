@@ -50,6 +50,7 @@ class DependencyTree {
   // Whether inference is what it says: it is not where parts meet arcs that may cross.
   bool exact() const { return shape_.projective || parts_.size() == 0; }
   const ArcSet& arcs() const { return arcs_; }
+  const TreeShape& shape() const { return shape_; }
 
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
