@@ -35,8 +35,10 @@ class Curves:
         return [row for row in self.rows if (row["solver"], row["l2"]) == (solver, l2)]
 
     def bound(self, l2):
-        """The best lower bound on the optimum that any run proved."""
-        return max(row["dual"] for row in self.rows if row["l2"] == l2)
+        """The best lower bound on the optimum that any run proved; the lowest primal where none is above zero."""
+        rows = [row for row in self.rows if row["l2"] == l2]
+        proven = max(row["dual"] for row in rows)
+        return proven if proven > 0 else min(row["primal"] for row in rows)
 
     def line(self, solver, l2, value, name, colour, dash="", label=""):
         """`value` is a column, or a function of a row."""
