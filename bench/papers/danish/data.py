@@ -27,3 +27,8 @@ def files(folder):
 
 def first(arguments):
     return [] if arguments.first is None else ["--first", arguments.first]
+
+
+def order(number):
+    """Options of models of that order."""
+    return [] if number == 1 else ["--order", number]
