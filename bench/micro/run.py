@@ -59,8 +59,8 @@ def main():
     print("\nChains of 24 labels, and the reference in logarithms and doubles: nanoseconds a position.\n")
     print(lib.table(["kernel", "labels", "ns", "reference, ns", "ratio"], chains))
     lengths = sorted({words for times in trees.values() for words in times})
-    print("\nDependency trees, one modifier of the root: microseconds a sentence, by its number of words, and the power of "
-          "that number by which they grow at last.\n")
+    print("\nDependency trees, one modifier of the root, and the features of all of a sentence's arcs: microseconds a "
+          "sentence, by its number of words, and the power of that number by which they grow at last.\n")
     print(lib.table(["", *map(str, lengths), "power"],
                     [[tree, *(f"{times[words]:.1f}" for words in lengths),
                       f"{math.log(times[lengths[-1]] / times[lengths[-2]], lengths[-1] / lengths[-2]):.1f}"]

@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from bench import lib
+from bench.papers import path
 
 # Collins, Globerson, Koo, Carreras and Bartlett, "Exponentiated Gradient Algorithms for Conditional Random Fields and
 # Max-Margin Markov Networks", JMLR 9 (2008), Table 2. C is our l2, an iteration our pass:
@@ -39,24 +40,6 @@ PAPER = (
 )
 
 
-def points(run):
-    """The last report of each l2, with the passes and seconds of that l2 alone."""
-    last = {event["l2"]: event for event in run.progress}
-    before = {"pass": 0, "seconds": 0}
-    for l2, event in last.items():
-        yield {
-            "l2": l2,
-            "passes": event["pass"] - before["pass"],
-            "total_passes": event["pass"],
-            "seconds": event["seconds"] - before["seconds"],
-            "primal": event["primal"],
-            "dual": event["dual"],
-            "relative_gap": event["relative_gap"],
-            "error": event["dev"]["error"],
-        }
-        before = event
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mnist", type=Path, default=lib.DATA / "mnist", help="folder with the four IDX files")
@@ -68,7 +51,7 @@ def main():
     train, validation = lib.mnist(arguments.mnist)
     run = lib.espalier("path", "classify", train, "--first", arguments.first, "--dev", validation, "--l2-max", 1000,
                        "--l2-min", 0.27, "--factor", 0.7, "--gap", 1e-3, *arguments.solver_options.split())
-    rows = list(points(run))
+    rows = list(path.points(run, "error"))
     lib.keep("table2", rows, settings=run.start, wall_seconds=run.wall_seconds, read_seconds=run.read_seconds,
              peak_bytes=run.peak_bytes)
 

@@ -15,6 +15,7 @@ from bench import lib
 @dataclass
 class Run:
     wall_seconds: float
+    cpu_seconds: float
     peak_bytes: int | None  # None where it is too small to be seen beside Python's
     said: str  # its standard error, and its output where that is not sent to a file
 
@@ -38,7 +39,8 @@ def run(line, output=None):
     if process.returncode != 0:
         sys.exit(f"{' '.join(line)}: exit status {process.returncode}\n{said[-2000:]}")
     inherited = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return Run(wall_seconds, usage.ru_maxrss * 1024 if usage.ru_maxrss > inherited else None, said)
+    peak_bytes = usage.ru_maxrss * 1024 if usage.ru_maxrss > inherited else None
+    return Run(wall_seconds, usage.ru_utime + usage.ru_stime, peak_bytes, said)
 
 
 def find(name, question, answer, source):
