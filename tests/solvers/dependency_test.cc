@@ -1,0 +1,242 @@
+// Every solver on problems of dependency trees.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "espalier/learning/certificate.h"
+#include "espalier/solvers/eg.h"
+#include "espalier/solvers/lbfgs.h"
+#include "espalier/solvers/sgd.h"
+#include "support/history_checks.h"
+#include "support/random_treebank.h"
+
+namespace espalier {
+namespace {
+
+using test_support::expect_gaps;
+using test_support::expect_rising_dual;
+using test_support::OwnedTreebankProblem;
+using test_support::RandomTreebankOptions;
+
+// Arcs have a hundred features: with less regularisation, steps as small as that asks for get SGD nowhere in a few passes, and
+// labels, which cost nothing, keep EG from the last per cent of a maximum.
+constexpr double kMuchL2 = 100;
+constexpr double kL2 = 10;
+
+struct Kind {
+  const char* name;
+  TreeShape shape;
+  bool pruned;
+};
+const std::vector<Kind> kKinds{
+    {"projective", {true, false, 1}, false},
+    {"nonprojective", {false, false, 1}, false},
+    {"projective, one root, some arcs", {true, true, 1}, true},
+    {"nonprojective, one root, some arcs", {false, true, 1}, true},
+    {"projective, labelled, some arcs", {true, false, 3}, true},
+    {"nonprojective, one root, labelled", {false, true, 3}, false},
+};
+
+RandomTreebankOptions options_of(const Kind& kind, std::size_t sentences = 20) {
+  RandomTreebankOptions options;
+  options.sentences = sentences;
+  options.longest = 7;
+  options.shape = kind.shape;
+  options.pruned = kind.pruned;
+  return options;
+}
+
+struct Solution {
+  Solution(const Objective& objective, const EgOptions& options)
+      : dual(objective.problem),
+        theta(objective.problem.weight_shape()),
+        summary(eg(objective, options, dual, theta)) {}
+
+  DualState dual;
+  Weights theta;
+  Summary summary;
+  const Progress& last() const { return summary.history.back(); }
+};
+
+EgOptions to_gap(double gap, double passes) {
+  EgOptions options;
+  options.stopping.gap = gap;
+  options.stopping.passes = passes;
+  return options;
+}
+
+Certificate by_lbfgs(const Objective& objective, const std::string& where) {
+  LbfgsOptions options;
+  options.stopping.gap = 1e-9;
+  Weights theta(objective.problem.weight_shape());
+  const Summary summary = lbfgs(objective, options, theta);
+  EXPECT_EQ(summary.status, Status::converged) << where << ": " << summary.message;
+  expect_gaps(summary, where);
+  return {summary.history.back().primal, summary.history.back().dual};
+}
+
+TEST(EgOnTrees, ReachesTheOptimumOfLbfgs) {
+  for (const Kind& kind : kKinds) {
+    const OwnedTreebankProblem owned(1, options_of(kind));
+    for (const Loss& loss : {Loss::crf(), Loss::softmax_margin(), Loss{0.5, 1}}) {
+      const std::string where = std::string(kind.name) + ": " + loss.name();
+      const Objective objective{owned.problem, loss, kL2};
+      const Certificate optimum = by_lbfgs(objective, where);
+      for (const EgStart start : {EgStart::gold, EgStart::uniform}) {
+        EgOptions options = to_gap(1e-5, 1000);
+        options.start = start;
+        const Solution solution(objective, options);
+        const Progress& last = solution.last();
+        EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
+        expect_gaps(solution.summary, where);
+        EXPECT_LE(last.dual, optimum.primal * (1 + 1e-12)) << where;
+        EXPECT_GE(last.primal, optimum.dual * (1 - 1e-12)) << where;
+        EXPECT_NEAR(last.primal, optimum.primal, 1.1e-5 * optimum.primal) << where;
+        const Certificate again = certify(objective, solution.theta, solution.dual);
+        EXPECT_EQ(again.primal, last.primal) << where;
+        EXPECT_EQ(again.dual, last.dual) << where;
+      }
+    }
+  }
+}
+
+// From both sides to one optimum.
+TEST(EgOnTrees, ReachesTheOptimumOfMaxima) {
+  for (const Kind& kind : kKinds) {
+    const OwnedTreebankProblem owned(2, options_of(kind));
+    const Objective objective{owned.problem, Loss::svm(), kMuchL2};
+    EgOptions options = to_gap(5e-3, 2000);
+    const Solution from_gold(objective, options);
+    options.start = EgStart::uniform;
+    const Solution from_uniform(objective, options);
+    for (const Solution* solution : {&from_gold, &from_uniform}) {
+      EXPECT_EQ(solution->summary.status, Status::converged)
+          << kind.name << ": " << solution->summary.message;
+      expect_gaps(solution->summary, kind.name);
+    }
+    EXPECT_LE(from_gold.last().dual, from_uniform.last().primal) << kind.name;
+    EXPECT_LE(from_uniform.last().dual, from_gold.last().primal) << kind.name;
+  }
+}
+
+// Every visit is reported.
+TEST(EgOnTrees, SafeAndPaperStepsNeverLowerTheDual) {
+  for (const Kind& kind : kKinds) {
+    const OwnedTreebankProblem owned(3, options_of(kind, 6));
+    for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
+      for (const EgStep step : {EgStep::safe, EgStep::paper}) {
+        EgOptions options = to_gap(-1, 20);
+        options.sampling = Sampling::random;
+        options.step = step;
+        options.report_every = 1e-9;
+        const Summary summary = Solution({owned.problem, loss, 5}, options).summary;
+        const std::string where = std::string(kind.name) + ": " + loss.name();
+        ASSERT_GE(summary.history.size(), 15u) << where;
+        expect_gaps(summary, where);
+        expect_rising_dual(summary, where);
+      }
+    }
+  }
+}
+
+TEST(SgdOnTrees, ComesCloseToTheOptimum) {
+  for (const Kind& kind : kKinds) {
+    const OwnedTreebankProblem owned(4, options_of(kind, 100));
+    for (const Loss& loss : {Loss::crf(), Loss::softmax_margin(), Loss::svm()}) {
+      const std::string where = std::string(kind.name) + ": " + loss.name();
+      const Objective objective{owned.problem, loss, kMuchL2};
+      const double tolerance = loss.smooth() ? 1e-5 : 1e-2;
+      const Progress optimum = Solution(objective, to_gap(tolerance, 2000)).last();
+      ASSERT_LE(optimum.gap(), tolerance * optimum.primal) << where;
+      SgdOptions options;
+      options.stopping.gap = 0;
+      options.stopping.passes = 30;
+      Weights theta(owned.problem.weight_shape());
+      const Summary summary = sgd(objective, options, theta);
+      expect_gaps(summary, where);
+      EXPECT_GE(summary.history.back().primal, optimum.dual) << where;
+      EXPECT_LE(summary.history.back().primal, 1.05 * optimum.primal) << where;
+    }
+  }
+}
+
+TEST(EgOnTreesThreads, ReachTheOptimumOfOne) {
+  for (const Kind& kind : kKinds) {
+    const OwnedTreebankProblem owned(5, options_of(kind, 100));
+    for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
+      const std::string where = std::string(kind.name) + ": " + loss.name();
+      const Objective objective{owned.problem, loss, loss.smooth() ? kL2 : kMuchL2};
+      EgOptions options = to_gap(loss.smooth() ? 1e-4 : 2e-2, 1000);
+      const Solution alone(objective, options);
+      options.threads = 2;
+      const Solution together(objective, options);
+      ASSERT_EQ(together.summary.status, Status::converged) << where << ": " << together.summary.message;
+      expect_gaps(together.summary, where);
+      EXPECT_LE(together.last().dual, alone.last().primal) << where;
+      EXPECT_LE(alone.last().dual, together.last().primal) << where;
+      const Certificate truth = certify(objective, together.theta, together.dual);
+      EXPECT_EQ(truth.primal, together.last().primal) << where;
+      EXPECT_EQ(truth.dual, together.last().dual) << where;
+    }
+  }
+}
+
+TEST(LbfgsOnTreesThreads, LeaveTheSameBits) {
+  for (const Kind& kind : kKinds) {
+    const OwnedTreebankProblem owned(6, options_of(kind, 60));
+    const Objective objective{owned.problem, Loss::crf(), kL2};
+    const auto solve = [&](std::size_t threads) {
+      LbfgsOptions options;
+      options.threads = threads;
+      options.stopping.gap = 1e-6;
+      Weights theta(owned.problem.weight_shape());
+      EXPECT_EQ(lbfgs(objective, options, theta).status, Status::converged) << kind.name;
+      return theta;
+    };
+    EXPECT_TRUE(std::ranges::equal(solve(1).values(), solve(2).values())) << kind.name;
+  }
+}
+
+TEST(EgOnTrees, SameSeedSameBits) {
+  const OwnedTreebankProblem owned(7, options_of(kKinds.back(), 30));
+  EgOptions options = to_gap(-1, 7);
+  const Objective objective{owned.problem, Loss::crf(), kL2};
+  const Solution one(objective, options), again(objective, options);
+  options.seed = 2;
+  const Solution other(objective, options);
+  EXPECT_TRUE(std::ranges::equal(one.theta.values(), again.theta.values()));
+  EXPECT_FALSE(std::ranges::equal(one.theta.values(), other.theta.values()));
+}
+
+// Sentences of one word have one tree: nothing is to be learnt.
+TEST(EgOnTrees, OneWordEach) {
+  RandomTreebankOptions shape;
+  shape.longest = 1;
+  const OwnedTreebankProblem owned(8, shape);
+  for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
+    const Solution solution({owned.problem, loss, 1}, to_gap(1e-6, 10));
+    EXPECT_EQ(solution.summary.status, Status::converged) << loss.name() << ": " << solution.summary.message;
+    EXPECT_NEAR(solution.last().primal, 0, 1e-6) << loss.name();
+    EXPECT_EQ(euclidean_squared_norm(solution.theta), 0) << loss.name();
+  }
+}
+
+// Nothing tells one word from another but where it is.
+TEST(EgOnTrees, AllWordsEqual) {
+  for (const Kind& kind : kKinds) {
+    RandomTreebankOptions options = options_of(kind);
+    options.vocabulary = 1;
+    const OwnedTreebankProblem owned(9, options);
+    const Objective objective{owned.problem, Loss::crf(), kL2};
+    const Certificate optimum = by_lbfgs(objective, kind.name);
+    const Solution solution(objective, to_gap(1e-4, 1000));
+    EXPECT_EQ(solution.summary.status, Status::converged) << kind.name << ": " << solution.summary.message;
+    EXPECT_NEAR(solution.last().primal, optimum.primal, 1.1e-4 * optimum.primal) << kind.name;
+  }
+}
+
+}  // namespace
+}  // namespace espalier
