@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "espalier/base/error.h"
+
 namespace espalier {
 
 DependencyFeatures::DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels,
@@ -25,6 +27,7 @@ template <class Real, class Scale>
 void DependencyFeatures::score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w,
                                Scale scale, std::span<Scale> s, Workspace& ws, const TreeParts& parts) const {
   const std::size_t labels = num_labels(), labelled = arcs.size() * labels;
+  ESPALIER_EXPECT(s.size() == labelled + parts.size());
   if (relations_) {
     Workspace::Frame frame(ws);
     const auto of_arcs = frame.take<Scale>(arcs.size());
@@ -56,6 +59,7 @@ void DependencyFeatures::accumulate(std::span<const WordAtoms> words, const ArcS
                                     Workspace& ws, const TreeParts& parts) const {
   Workspace::Frame frame(ws);
   const std::size_t labelled = arcs.size() * num_labels();
+  ESPALIER_EXPECT(delta.size() == labelled + parts.size());
   arcs_.accumulate(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, share, w, ws);
   if (relations_) {
     relations_->accumulate(words, arcs, delta.first(labelled), negligible, share, w + arcs_.num_weights(),
@@ -72,6 +76,7 @@ double DependencyFeatures::squared_norm(std::span<const WordAtoms> words, const 
                                         const TreeParts& parts) const {
   Workspace::Frame frame(ws);
   const std::size_t labelled = arcs.size() * num_labels();
+  ESPALIER_EXPECT(delta.size() == labelled + parts.size());
   double sum = arcs_.squared_norm(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, ws);
   if (relations_) sum += relations_->squared_norm(words, arcs, delta.first(labelled), negligible, ws);
   if (parts_) sum += parts_->squared_norm(words, parts, delta.subspan(labelled), negligible, ws);

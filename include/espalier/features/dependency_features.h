@@ -26,7 +26,8 @@ class DependencyFeatures {
   double largest_size() const;
   double common_share() const { return arcs_.common_share(); }
 
-  // s = scale F'w. Statistics are those of DependencyTree; w is a flat array of weight_shape().rows that starts on a
+  // Statistics are those of DependencyTree with these arcs and parts; parts are for second order.
+  // s = scale F'w, where w is a flat array of weight_shape().rows that starts on a
   // cache line.
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
