@@ -37,6 +37,7 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->check(positive_number());
   command.add_option("--seconds", seconds, "stop after so many seconds of training")
       ->check(positive_number());
+  command.add_flag("--recompute", recompute, "eg: half the memory for duals, for one more inference a visit");
   command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
       ->capture_default_str()
       ->check(whole_number_from(0));
@@ -67,6 +68,7 @@ SolverSettings TrainingOptions::checked_settings() const {
   if (seconds) settings.stopping.seconds = *seconds;
   settings.seed = seed;
   settings.threads = threads;
+  settings.keep_marginals = !recompute;
   settings.sampling = parse_sampling(sampling);
   settings.step = parse_eg_step(step);
   settings.start = parse_eg_start(start);
@@ -116,6 +118,7 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"step", step},
                {"start", start},
                {"report_every", report_every}});
+  if (recompute) json["recompute"] = true;
   task_command(task).describe(*this, json);
   return json;
 }

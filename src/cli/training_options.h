@@ -27,7 +27,7 @@ struct TrainingOptions {
   std::optional<double> seconds;
   std::uint64_t seed = 1;
   std::size_t threads = 1;
-  bool quiet = false, resume = false;
+  bool quiet = false, resume = false, recompute = false;
   double checkpoint_every = 60;  // seconds
   ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;

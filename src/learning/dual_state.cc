@@ -6,12 +6,13 @@
 
 namespace espalier {
 
-DualState::DualState(const Problem& problem) : examples_(problem.size() + 1) {
+DualState::DualState(const Problem& problem, bool keep_marginals)
+    : examples_(problem.size() + 1), keeps_marginals_(keep_marginals) {
   for (std::size_t i = 0; i < problem.size(); ++i) {
     examples_[i + 1].offset = examples_[i].offset + problem.num_statistics(i);
   }
   scores_ = ZeroedArray<float>(examples_.back().offset);
-  marginals_ = ZeroedArray<float>(examples_.back().offset);
+  if (keep_marginals) marginals_ = ZeroedArray<float>(examples_.back().offset);
   start_uniform(problem);
 }
 
@@ -59,8 +60,16 @@ std::vector<float> DualState::curvatures() const {
   return all;
 }
 
+In DualState::mu(const Problem& problem, std::size_t i, Workspace::Frame& frame, Workspace& ws) const {
+  if (keeps_marginals_) return mu(i);
+  const auto anew = frame.take<float>(length(i));
+  problem.log_partition(i, s(i), anew, ws);
+  return anew;
+}
+
 void DualState::refresh(const Problem& problem, std::size_t i, Workspace& ws) {
-  log_z(i) = problem.log_partition(i, s(i), mu(i), ws);
+  Workspace::Frame frame(ws);
+  log_z(i) = problem.log_partition(i, s(i), keeps_marginals_ ? mu(i) : frame.take<float>(length(i)), ws);
 }
 
 void DualState::prefetch(std::size_t i, Prefetch what) const {
@@ -71,7 +80,7 @@ void DualState::prefetch(std::size_t i, Prefetch what) const {
   constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
   for (std::size_t k = 0; k < length(i); k += kPerLine) {
     __builtin_prefetch(scores_.data() + examples_[i].offset + k);
-    __builtin_prefetch(marginals_.data() + examples_[i].offset + k);
+    if (keeps_marginals_) __builtin_prefetch(marginals_.data() + examples_[i].offset + k);
   }
 }
 

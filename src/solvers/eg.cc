@@ -159,8 +159,8 @@ class Eg {
   void set_weights() {
     const bool alone = sweep_.team().size() == 1;
     value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
-      const In s = dual_.s(i), mu = dual_.mu(i);
       Workspace::Frame of_example(mine);
+      const In s = dual_.s(i), mu = dual_.mu(problem_, i, of_example, mine);
       const auto difference = of_example.take<float>(mu.size());
       const auto omega = static_cast<float>(problem_.weight(i));
       for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];

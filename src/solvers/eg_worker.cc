@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/vectors.h"
 
@@ -52,6 +53,7 @@ EgWorker::EgWorker(EgShared& shared)
   std::size_t longest = 0;
   for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
   for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_, &delta_}) memory->resize(longest);
+  if (!shared.dual.keeps_marginals()) old_mu_.resize(longest);
 }
 
 struct EgWorker::Trial {
@@ -78,7 +80,13 @@ void EgWorker::look(std::size_t i) {
   const In s = shared_.dual.s(i);
   const auto shrink = static_cast<float>(shared_.inverse_beta);
   for (std::size_t k = 0; k < s.size(); ++k) d[k] -= shrink * s[k];
-  problem_.centre(i, shared_.dual.mu(i), d);
+  if (!shared_.dual.keeps_marginals()) problem_.log_partition(i, s, {old_mu_.data(), s.size()}, ws_);
+  problem_.centre(i, mu(i), d);
+}
+
+In EgWorker::mu(std::size_t i) const {
+  if (shared_.dual.keeps_marginals()) return std::as_const(shared_.dual).mu(i);
+  return {old_mu_.data(), problem_.num_statistics(i)};
 }
 
 void EgWorker::step(std::size_t i) {
@@ -112,7 +120,7 @@ bool EgWorker::step_by(std::size_t i, double eta) {
 // dual.
 EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   ++trials_;
-  const In s = shared_.dual.s(i), mu = shared_.dual.mu(i), d = direction(i);
+  const In s = shared_.dual.s(i), mu = this->mu(i), d = direction(i);
   const std::size_t length = s.size();
   const Out new_s{new_s_.data(), length}, new_mu{new_mu_.data(), length}, delta{delta_.data(), length};
   const auto step = static_cast<float>(eta);
@@ -222,10 +230,10 @@ EgWorker::Trial EgWorker::paper_step(std::size_t i) {
 
 // Takes the step last tried: w += omega_i F_i(mu - mu').
 void EgWorker::move(std::size_t i, const Trial& trial) {
-  const Out s = shared_.dual.s(i), mu = shared_.dual.mu(i);
+  const Out s = shared_.dual.s(i);
   const double omega = problem_.weight(i);
   std::copy_n(new_s_.begin(), s.size(), s.begin());
-  std::copy_n(new_mu_.begin(), mu.size(), mu.begin());
+  if (shared_.dual.keeps_marginals()) std::copy_n(new_mu_.begin(), s.size(), shared_.dual.mu(i).begin());
   shared_.dual.log_z(i) = trial.log_z;
   const Out delta{delta_.data(), s.size()};
   if (omega != 1) {

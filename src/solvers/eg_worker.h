@@ -63,12 +63,15 @@ class alignas(64) EgWorker {
   double largest_step(std::size_t i);
   double gap_proxy(const Trial& trial) const;
   void move(std::size_t i, const Trial& trial);
+  In mu(std::size_t i) const;
   Out direction(std::size_t i) { return {direction_.data(), problem_.num_statistics(i)}; }
 
   EgShared& shared_;
   const Problem& problem_;
   int most_trials_;
   AlignedVector<float> direction_, new_s_, new_mu_, delta_;
+  AlignedVector<float>
+      old_mu_;  // where the duals do not keep marginals: those of the example that is looked at
   std::size_t trials_ = 0;
   std::size_t skipped_ = 0;  // visits in which no step improved the dual
   double gain_ = 0;

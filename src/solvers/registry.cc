@@ -22,7 +22,7 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
   options.seed = settings.seed;
   options.threads = settings.threads;
   options.report_every = settings.report_every;
-  if (!training.dual) training.dual.emplace(objective.problem);
+  if (!training.dual) training.dual.emplace(objective.problem, settings.keep_marginals);
   return eg(objective, options, *training.dual, training.theta, observer);
 }
 

@@ -281,6 +281,24 @@ TEST(Eg, SameSeedSameBits) {
   }
 }
 
+// Marginals that are computed anew are those that would have been kept.
+TEST(Eg, WithoutStoredMarginalsLeavesTheSameBits) {
+  const OwnedProblem owned(12);
+  for (const EgStep step : kSteps) {
+    const Objective objective{owned.problem, Loss::softmax_margin(), 0.5};
+    EgOptions options;
+    options.step = step;
+    options.stopping.gap = 1e-3;
+    const Solution kept = solve(objective, options);
+    DualState dual(owned.problem, false);
+    Weights theta;
+    const Summary summary = eg(objective, options, dual, theta);
+    EXPECT_EQ(summary.history.size(), kept.summary.history.size());
+    EXPECT_TRUE(std::equal(theta.values().begin(), theta.values().end(), kept.theta.values().begin(),
+                           kept.theta.values().end()));
+  }
+}
+
 TEST(Eg, ExampleOfWeightTwoIsTheExampleTwice) {
   RandomDataOptions shape;
   shape.weighted = false;

@@ -16,7 +16,9 @@ namespace espalier {
 // again. w(u) does not depend on l2, so one state serves a whole regularisation path.
 class DualState {
  public:
-  explicit DualState(const Problem& problem);
+  // Without marginals it takes half the memory, and whoever needs mu_i has to compute it anew.
+  explicit DualState(const Problem& problem, bool keep_marginals = true);
+  bool keeps_marginals() const { return keeps_marginals_; }
 
   // The uniform distribution over all outputs: s_i = 0.
   void start_uniform(const Problem& problem);
@@ -34,6 +36,7 @@ class DualState {
   std::vector<float> curvatures() const;
   Out s(std::size_t i) { return {scores_.data() + examples_[i].offset, length(i)}; }
   In s(std::size_t i) const { return {scores_.data() + examples_[i].offset, length(i)}; }
+  // These two require marginals that are kept.
   Out mu(std::size_t i) { return {marginals_.data() + examples_[i].offset, length(i)}; }
   In mu(std::size_t i) const { return {marginals_.data() + examples_[i].offset, length(i)}; }
   double& log_z(std::size_t i) { return examples_[i].log_z; }
@@ -42,6 +45,9 @@ class DualState {
   // What EG learned of the curvature along its updates, |F_i delta|^2 / (eta a) in the notation of eg.cc; 0:
   // nothing yet. It does not depend on l2 either, and goes along a path with the duals.
   float& curvature(std::size_t i) { return examples_[i].curvature; }
+
+  // mu_i as it is kept, or else computed anew in memory of `frame`.
+  In mu(const Problem& problem, std::size_t i, Workspace::Frame& frame, Workspace& ws) const;
 
   // mu_i and log Z_i from s_i.
   void refresh(const Problem& problem, std::size_t i, Workspace& ws);
@@ -57,6 +63,7 @@ class DualState {
   std::size_t length(std::size_t i) const { return examples_[i + 1].offset - examples_[i].offset; }
 
   AlignedVector<Example> examples_;  // and one more, for the last one's end
+  bool keeps_marginals_;
   ZeroedArray<float> scores_, marginals_;
 };
 

@@ -29,6 +29,8 @@ struct SolverSettings {
   EgStep step = EgStep::automatic;
   // Of a first run; one with duals at hand goes on from them, if the loss is smooth or this is `warm`.
   EgStart start = EgStart::gold;
+  bool keep_marginals =
+      true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
