@@ -180,8 +180,11 @@ class ParseTrainingSet final : public TrainingSet {
     DualState dual(problem);
     Weights theta(problem.weight_shape());
     eg({problem, Loss::crf(), kL2}, eg_options, dual, theta);
-    if (eg_options.stopping.interrupted())
-      throw Stopped("stopped while learning which heads to leave out; no model was saved");
+    const auto stop_if_asked = [&] {
+      if (eg_options.stopping.interrupted())
+        throw Stopped("stopped while learning which heads to leave out; no model was saved");
+    };
+    stop_if_asked();
     model_.own_pruner.assign(theta.values().begin(), theta.values().end());
     model_.pruner = model_.own_pruner;
     model_.prune_below = options.prune_below;
@@ -194,6 +197,7 @@ class ParseTrainingSet final : public TrainingSet {
     for (std::size_t i = 0; i < train_.size(); ++i) {
       missed_ += pruner->choose(train_.words_of(i), train_.heads_of(i), offsets, heads, ws);
       arcs_.append(offsets, heads);
+      stop_if_asked();
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
     if (options.notice) options.notice(fmt::format("that took {:.2f} s", seconds.count()));
