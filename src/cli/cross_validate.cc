@@ -72,9 +72,11 @@ int run_cross_validation(const Arguments& arguments) {
   SolverSettings settings = arguments.checked_settings();
   arguments.check_outputs();
   InterruptGuard interrupt;
-  const auto data = arguments.read_data();
-  const auto folds = make_folds(data->problem().size(), arguments.folds, arguments.seed);
   Display display(arguments.gap, arguments.quiet);
+  // One thread, so that what is printed depends on the seed alone.
+  const auto data = arguments.read_data(
+      {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
+  const auto folds = make_folds(data->problem().size(), arguments.folds, arguments.seed);
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
   RunLog log(arguments.log);
@@ -142,7 +144,8 @@ void add_cross_validate(CLI::App& program, Action& action) {
   command->footer(
       "Examples:\n"
       "  espalier cross-validate tag train.txt -o model.esp\n"
-      "  espalier cross-validate classify train.svm --folds 10 --threads 2");
+      "  espalier cross-validate classify train.svm --folds 10 --threads 2\n"
+      "  espalier cross-validate parse train.conllu -o model.esp");
   add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
                                              const std::shared_ptr<Arguments>& arguments) {
     subcommand.remove_option(subcommand.get_option("--dev"));

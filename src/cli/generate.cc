@@ -56,7 +56,8 @@ void add_generate(CLI::App& program, Action& action) {
   command->footer(
       "Examples:\n"
       "  espalier generate tag -n 10000 --seed 1 -o train.txt\n"
-      "  espalier generate classify -n 10000 --seed 2 -o train.txt");
+      "  espalier generate classify -n 10000 --seed 2 -o train.txt\n"
+      "  espalier generate parse -n 2000 -o train.conllu");
   command->callback([arguments, &action] {
     action = [arguments] {
       const Writer& writer = find_writer(arguments->task);

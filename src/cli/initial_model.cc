@@ -28,6 +28,9 @@ std::string describe_match(std::size_t common, const Dictionary& old, const Dict
   return text;
 }
 
+// 2^N weights of features that are found by hashing; 0: features have names.
+int hash_bits(const nlohmann::ordered_json& settings) { return settings.value("hash_bits", 0); }
+
 // Which examples have an attribute that the model never saw. In practice these are the examples that it was not trained on:
 // most have a rare word.
 std::vector<bool> find_new_examples(const TrainingSet& data, const Dictionary& known) {
@@ -95,7 +98,16 @@ Training start_from_model(const std::string& path, const TrainingSet& data, cons
   const Predictor& old = model.predictor();
   const std::size_t labels = count_common(old.labels(), data.labels());
   const std::size_t attributes = count_common(old.attributes(), data.attributes());
-  if (labels == 0 || attributes == 0) {
+  const int bits = hash_bits(data.sections().settings);
+  const int old_bits = hash_bits(model.describe().at("settings"));
+  if (old_bits != bits) {
+    throw Error::in(path, fmt::format("a model with --hash-bits {}", old_bits),
+                    fmt::format("expected one with {}, or --hash-bits {} here", bits, old_bits));
+  }
+  // Hashed features have places, which mean the same in a space of the same size; and a parser may have no labels.
+  const bool hashed = bits > 0;
+  const bool has_labels = !hashed || (old.labels().size() > 0 && data.labels().size() > 0);
+  if ((has_labels && labels == 0) || (!hashed && attributes == 0)) {
     throw Error::in(
         path, fmt::format("none of its {} is in the training data", labels == 0 ? "labels" : "attributes"),
         "expected a model of similar data");
@@ -110,9 +122,11 @@ Training start_from_model(const std::string& path, const TrainingSet& data, cons
     display.note(fmt::format("{}: no good start for {} here; started as without --init", path, solver.name));
     return {};
   }
-  display.note(fmt::format("started from {}: {}, {}", path,
-                           describe_match(labels, old.labels(), data.labels(), "labels"),
-                           describe_match(attributes, old.attributes(), data.attributes(), "attributes")));
+  std::string matched;
+  if (has_labels) matched = describe_match(labels, old.labels(), data.labels(), "labels") + ", ";
+  matched += hashed ? "weights of hashed features"
+                    : describe_match(attributes, old.attributes(), data.attributes(), "attributes");
+  display.note(fmt::format("started from {}: {}", path, matched));
   return training;
 }
 

@@ -91,6 +91,9 @@ int run(std::vector<std::string> arguments) {
     complain(explain(e, program));
   } catch (const Error& e) {
     complain(e.what());
+  } catch (const Stopped& e) {
+    complain(e.what());
+    return kInterrupted;
   } catch (const std::bad_alloc&) {
     complain("out of memory; expected more of it, less data or fewer labels");
   } catch (const std::exception& e) {

@@ -20,7 +20,8 @@ void add_path(CLI::App& program, Action& action) {
   command->footer(
       "Examples:\n"
       "  espalier path tag train.txt --dev dev.txt -o best.esp\n"
-      "  espalier path classify train.svm --dev dev.svm -o best.esp");
+      "  espalier path classify train.svm --dev dev.svm -o best.esp\n"
+      "  espalier path parse train.conllu --dev dev.conllu -o best.esp");
   add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
                                              const std::shared_ptr<Arguments>& arguments) {
     subcommand.get_option("--dev")->required();

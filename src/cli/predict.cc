@@ -34,18 +34,21 @@ void add_predict(CLI::App& program, Action& action) {
   command->add_option("MODEL", arguments->model, "a model that train saved")->required();
   command->add_option("INPUT", arguments->input, "the data; default: standard input");
   command->add_option("-o,--output", arguments->output, "where to; default: standard output");
-  command->add_option("--format", arguments->options.format, "of INPUT; default: that of the training data");
+  command->add_option("--format", arguments->options.format,
+                      "of INPUT; default: that of the training data; parsing: tree draws trees for people");
   command
       ->add_option("--marginals", arguments->marginals,
-                   "add the probability of every label; 'entity': of every chunk that is predicted")
+                   "add the probability of every label, in parsing of every likely head; 'entity': of every "
+                   "chunk that is "
+                   "predicted")
       ->expected(0, 1)
       ->default_str("label")
       ->type_name("[label|entity]")
       ->check(label_or_entity());
   command
-      ->add_option(
-          "--kbest", arguments->options.kbest,
-          "the K best labels or label sequences, each with its probability (its score, for beta = inf)")
+      ->add_option("--kbest", arguments->options.kbest,
+                   "the K best labels, label sequences or trees, each with its probability (its score, for "
+                   "beta = inf)")
       ->check(whole_number_from(1));
   command
       ->add_option(
@@ -60,7 +63,7 @@ void add_predict(CLI::App& program, Action& action) {
       ->type_name("COLUMN");
   command->add_option("--encoding", arguments->options.encoding,
                       "tagging: write the labels of chunks as iob1, bio or bioes; default: the model's");
-  command->add_option("--threads", arguments->options.threads, "tagging: how many to use")
+  command->add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
       ->check(whole_number_from(1))
       ->capture_default_str();
   command->footer(
@@ -69,10 +72,16 @@ void add_predict(CLI::App& program, Action& action) {
       "  espalier predict tagger.esp --marginals < new.txt\n"
       "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
       "  espalier predict tagger.esp partly.txt --forced 3\n"
-      "  espalier predict classifier.esp new.svm --kbest 3\n\n"
-      "Tagging columns writes the lines that it read, with the label as one more column; anything else, one "
-      "label a\n"
-      "line. --kbest writes each label sequence below a line '# RANK PROBABILITY', ranks from 0.");
+      "  espalier predict classifier.esp new.svm --kbest 3\n"
+      "  espalier predict parser.esp new.conllu -o parsed.conllu --threads 4\n"
+      "  espalier predict parser.esp new.conllu --format tree --kbest 2\n\n"
+      "Tagging columns writes the lines that it read, with the label as one more column; parsing, with the "
+      "head "
+      "and the\n"
+      "relation in their columns; anything else, one label a line. --kbest writes each label sequence or "
+      "tree "
+      "below a line\n"
+      "'# RANK PROBABILITY', ranks from 0.");
   command->callback([arguments, &action] {
     arguments->options.marginals = arguments->marginals == "label";
     arguments->options.entities = arguments->marginals == "entity";

@@ -31,7 +31,12 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   } else {
     text += "; no certificate\n";
   }
-  if (top > 0) text += fmt::format("\nheaviest weights of each label\n{}", model.predictor().strongest(top));
+  if (top > 0) {
+    // Hashed features have no names that would tell a reader anything.
+    const bool named = model.predictor().attributes().size() > 0;
+    text += fmt::format("\n{}{}", named ? "heaviest weights of each label\n" : "",
+                        model.predictor().strongest(top));
+  }
   return text;
 }
 
@@ -51,7 +56,7 @@ std::string describe(const std::string& first_path, const Model& first, const st
   const auto &a = first.info().certificate, &b = second.info().certificate;
   std::string text;
   const auto row = [&](std::string_view name, const std::string& x, const std::string& y) {
-    text += fmt::format("{:<12} {:<24} {}\n", name, x, y);
+    text += fmt::format("{:<13} {:<24} {}\n", name, x, y);
   };
   row("model", first_path, second_path);
   row("task", first.info().task, second.info().task);
@@ -73,15 +78,19 @@ std::string describe(const std::string& first_path, const Model& first, const st
   certified(
       "passes", [](const Certificate& of) { return of.passes; }, "{:.2f}");
   row("labels", grouped(first.predictor().labels().size()), grouped(second.predictor().labels().size()));
-  row("attributes", grouped(difference.attributes_first), grouped(difference.attributes_second));
+  if (!difference.hashed)
+    row("attributes", grouped(difference.attributes_first), grouped(difference.attributes_second));
   row("|theta|", fmt::format("{:.6g}", difference.norm_first), fmt::format("{:.6g}", difference.norm_second));
-  text += fmt::format("\n|difference| {:.6g}; {} attributes in common\n", difference.norm_of_difference,
-                      grouped(difference.attributes_common));
+  text += fmt::format("\n|difference| {:.6g}", difference.norm_of_difference);
+  if (!difference.hashed)
+    text += fmt::format("; {} attributes in common", grouped(difference.attributes_common));
+  text += '\n';
   const auto only = [&](const std::string& path, const std::vector<std::string>& labels) {
     if (!labels.empty()) text += fmt::format("labels only in {}: {}\n", path, fmt::join(labels, " "));
   };
   only(first_path, difference.labels_only_first);
   only(second_path, difference.labels_only_second);
+  if (difference.hashed) return text;
   if (!difference.groups.empty()) text += "\nlargest changes of each label\n";
   for (const auto& group : difference.groups) {
     text += group.name + '\n';

@@ -20,7 +20,7 @@ void add_classify_options(CLI::App& command, TrainingOptions& options) {
   command.add_option("--costs", classify.costs, "file of lines GOLD PREDICTED COST; other errors cost 1");
 }
 
-std::unique_ptr<TrainingSet> read_classify_data(const TrainingOptions& options) {
+std::unique_ptr<TrainingSet> read_classify_data(const TrainingOptions& options, const Reading&) {
   return read_classify_training(options.train, options.classify);
 }
 
@@ -80,7 +80,7 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
 }
 
-std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options) {
+std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options, const Reading&) {
   return read_tag_training(options.train, options.tag);
 }
 
@@ -123,7 +123,7 @@ void add_parse_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
   command.add_option("--hash-bits", parse.hash_bits, "2^N weights of arcs, N from 10 to 30")
       ->capture_default_str()
-      ->check(CLI::Range(10, 30));
+      ->check(whole_number_between(10, 30));
   command
       .add_option(
           "--prune-below", parse.prune_below,
@@ -135,9 +135,11 @@ void add_parse_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
 }
 
-std::unique_ptr<TrainingSet> read_parse_data(const TrainingOptions& options) {
+std::unique_ptr<TrainingSet> read_parse_data(const TrainingOptions& options, const Reading& reading) {
   ParseOptions parse = options.parse;
-  parse.threads = options.threads;
+  parse.notice = reading.notice;
+  parse.threads = reading.threads;
+  parse.stop = reading.stop;
   return read_parse_training(options.train, parse);
 }
 

@@ -14,7 +14,7 @@ namespace espalier::cli {
 struct TaskCommand {
   std::string_view name;
   void (*add_options)(CLI::App& command, TrainingOptions& options);
-  std::unique_ptr<TrainingSet> (*read)(const TrainingOptions& options);
+  std::unique_ptr<TrainingSet> (*read)(const TrainingOptions& options, const Reading& reading);
   // Those options, for the log of a run.
   void (*describe)(const TrainingOptions& options, nlohmann::ordered_json& json);
   const char *train_examples, *path_examples;

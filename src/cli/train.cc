@@ -37,7 +37,8 @@ void add_train(CLI::App& program, Action& action) {
   command->footer(
       "Examples:\n"
       "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
-      "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp");
+      "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp\n"
+      "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o model.esp");
   add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
                                              const std::shared_ptr<Arguments>& arguments) {
     subcommand.add_option("-o,--output", arguments->output, "the model")->required();

@@ -36,7 +36,10 @@ class Session {
 
   // Reads the data and whatever the run starts from. `l2` is one value or all of a path.
   void start(const Json& l2) {
-    data_ = options_.read_data();
+    // A checkpoint fits only what comes out the same when it is read again.
+    const std::size_t threads = options_.checkpoint.empty() ? options_.threads : 1;
+    data_ = options_.read_data(
+        {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
     const std::string name = options_.train == "-" ? "standard input" : options_.train;
     display_.note(fmt::format("read {}: {}", name, data_->describe()));
     if (!options_.checkpoint.empty()) {

@@ -99,8 +99,8 @@ void TrainingOptions::check_outputs() const {
   if (!resume) OutputFile probe(checkpoint);
 }
 
-std::unique_ptr<TrainingSet> TrainingOptions::read_data() const {
-  auto data = task_command(task).read(*this);
+std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) const {
+  auto data = task_command(task).read(*this, reading);
   if (!dev.empty()) data->read_dev(dev);
   return data;
 }

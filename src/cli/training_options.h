@@ -1,10 +1,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "espalier/learning/loss.h"
 #include "espalier/selection/cccp.h"
@@ -16,6 +19,13 @@
 #include "espalier/tasks/task.h"
 
 namespace espalier::cli {
+
+// For tasks whose reading is work in itself.
+struct Reading {
+  std::function<void(std::string_view)> notice;  // told what takes long
+  const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C
+  std::size_t threads = 1;
+};
 
 // What `train`, `path` and `cross-validate` have in common, as it was typed.
 struct TrainingOptions {
@@ -44,7 +54,7 @@ struct TrainingOptions {
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;
 
-  std::unique_ptr<TrainingSet> read_data() const;
+  std::unique_ptr<TrainingSet> read_data(const Reading& reading) const;
   nlohmann::ordered_json to_json() const;
 };
 

@@ -64,4 +64,15 @@ CLI::Validator whole_number_from(std::uint64_t least) {
       "");
 }
 
+CLI::Validator whole_number_between(std::uint64_t least, std::uint64_t most) {
+  return CLI::Validator(
+      [least, most](std::string& text) {
+        const auto value = parse_whole_number(text);
+        return value && *value >= least && *value <= most
+                   ? std::string()
+                   : refusal(text, fmt::format("a whole number from {} to {}", least, most));
+      },
+      "");
+}
+
 }  // namespace espalier::cli

@@ -10,5 +10,6 @@ CLI::Validator positive_number();
 CLI::Validator number_from_zero();
 CLI::Validator probability();
 CLI::Validator whole_number_from(std::uint64_t least);
+CLI::Validator whole_number_between(std::uint64_t least, std::uint64_t most);
 
 }  // namespace espalier::cli

@@ -115,8 +115,9 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
   identity.update(sections.settings);
   Fingerprint examples;
   for (const auto& [name, bytes] : sections.arrays) {
-    // The parts of dictionaries have a dot in their names. Dictionaries come from the training data alone.
-    if (name.find('.') != std::string::npos) {
+    // The parts of dictionaries have a dot in their names. They, and what a parser prunes by, come from the training data
+    // alone.
+    if (name.find('.') != std::string::npos || name == "pruner") {
       examples.add_list(std::span<const char>(bytes));
     } else {
       Fingerprint array;

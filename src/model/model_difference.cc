@@ -126,6 +126,16 @@ ModelDifference compare_models(const Model& first, const Model& second, std::siz
   }
   const Predictor &a = first.predictor(), &b = second.predictor();
   ModelDifference difference;
+  const auto hash_bits = [](const Model& model) {
+    return model.describe().at("settings").value("hash_bits", 0);
+  };
+  if (hash_bits(first) != hash_bits(second)) {
+    throw Error(
+        fmt::format("--diff: models with --hash-bits {} and {}, whose weights are not of the same features; "
+                    "expected two with the same",
+                    hash_bits(first), hash_bits(second)));
+  }
+  difference.hashed = hash_bits(first) > 0;
   difference.settings = compare_settings(settings_of(first), settings_of(second));
   difference.labels_only_first = names_only_in(a.labels(), b.labels());
   difference.labels_only_second = names_only_in(b.labels(), a.labels());

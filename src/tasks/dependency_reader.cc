@@ -97,8 +97,8 @@ std::string_view DependencySentence::append_line(std::string_view line) {
     std::string larger;
     larger.reserve(2 * size);
     larger += text;
-    const char* const from = text.data();
-    text = std::move(larger);
+    const char* const from = text.data();  // within the string itself, if it is short
+    text.swap(larger);
     move_views(from);
   }
   text += line;

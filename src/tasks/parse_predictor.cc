@@ -172,7 +172,7 @@ class ParsePredictor final : public Predictor {
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
       if (draw) {
-        out += draw_tree(sentence, heads, relations);
+        out += draw_tree(sentence, heads, relations) + '\n';
       } else {
         append_tree(sentence, heads, relations, out);
       }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -171,7 +172,8 @@ class ParseTrainingSet final : public TrainingSet {
 
   // Learns which heads are possible, by a model without labels, and leaves the others out.
   void prune(const ParseOptions& options) {
-    if (options.notice) options.notice("learning which heads to leave out, without relations");
+    const auto started = std::chrono::steady_clock::now();
+    if (options.notice) options.notice("learning which heads to leave out, before relations are learnt");
     TreeShape unlabelled = model_.shape;
     unlabelled.num_labels = 1;
     Treebank bare = train_;
@@ -184,10 +186,16 @@ class ParseTrainingSet final : public TrainingSet {
     EgOptions eg_options;
     eg_options.stopping.gap = kGap;
     eg_options.stopping.passes = kPasses;
+    eg_options.stopping.stop = options.stop;
     eg_options.threads = options.threads;
     DualState dual(problem);
     Weights theta(problem.weight_shape());
     eg({problem, Loss::crf(), kL2}, eg_options, dual, theta);
+    const auto stop_if_asked = [&] {
+      if (eg_options.stopping.interrupted())
+        throw Stopped("stopped while learning which heads to leave out; no model was saved");
+    };
+    stop_if_asked();
     model_.own_pruner.assign(theta.values().begin(), theta.values().end());
     model_.pruner = model_.own_pruner;
     model_.prune_below = options.prune_below;
@@ -200,7 +208,10 @@ class ParseTrainingSet final : public TrainingSet {
     for (std::size_t i = 0; i < train_.size(); ++i) {
       missed_ += pruner->choose(train_.words_of(i), train_.heads_of(i), offsets, heads, ws);
       arcs_.append(offsets, heads);
+      stop_if_asked();
     }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
+    if (options.notice) options.notice(fmt::format("that took {:.2f} s", seconds.count()));
   }
 
   ParseModel model_;

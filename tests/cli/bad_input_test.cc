@@ -351,9 +351,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "'trane' is no command; expected train, predict, eval, path, cross-validate, show, convert, "
                  "demo or "
                  "generate; see 'espalier --help'"},
-        BadInput{"NoTask", "train", "no task; expected tag or classify; see 'espalier train --help'"},
+        BadInput{"NoTask", "train", "no task; expected tag, classify or parse; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
-                 "'sort' is no task; expected tag or classify; see 'espalier path --help'"},
+                 "'sort' is no task; expected tag, classify or parse; see 'espalier path --help'"},
         BadInput{"PathWithoutDev", "path classify good.svm",
                  "--dev is required; see 'espalier path classify --help'"},
         BadInput{"PathWithL2", "path classify good.svm --dev good.svm --l2 1",
@@ -372,7 +372,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "--loss crf"},
         BadInput{"WeightsAsJson", "show model.esp --json --weights",
                  "--json excludes --weights; see 'espalier show --help'"},
-        BadInput{"Demo", "demo juggle", "demo: 'juggle' has no demo; expected tag or classify"},
+        BadInput{"Demo", "demo juggle", "demo: 'juggle' has no demo; expected tag, classify or parse"},
         BadInput{"Generate", "generate juggle -o out.txt",
                  "generate: 'juggle' is no task; expected classify, tag, supertag, parse or treebank"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
@@ -514,6 +514,86 @@ INSTANTIATE_TEST_SUITE_P(
                  "predict model.esp new.svm -o out.txt",
                  "new.svm:3: value 'x' of index 2; expected a finite number",
                  {{"new.svm", "1:1\r\n\r\n2:x\r\n"}}}),
+    name_of);
+
+constexpr const char* kTrees = "1\tIt\t_\tPRON\tPRP\t_\t2\tnsubj\n2\truns\t_\tVERB\tVBZ\t_\t0\troot\n\n";
+
+BadInput bad_tree(const std::string& name, const std::string& lines, const std::string& message) {
+  return {name,
+          "train parse trees.conllu -o out.esp",
+          "trees.conllu:" + message,
+          {{"trees.conllu", kTrees + lines}}};
+}
+
+BadInput bad_parser_option(const std::string& name, const std::string& options, const std::string& message) {
+  return {name, "train parse trees.conllu -o out.esp " + options, message, {{"trees.conllu", kTrees}}};
+}
+
+constexpr const char* kSeeParse = "; see 'espalier train parse --help'";
+
+INSTANTIATE_TEST_SUITE_P(
+    Parsing, BadInputTest,
+    ::testing::Values(
+        bad_tree("HeadBeyondTheEnd", "1\tYes\t_\tINTJ\tUH\t_\t2\troot\n",
+                 "4: the head 2; expected another word, 1 to 1, or 0 for the root"),
+        bad_tree("OwnHead", "1\tYes\t_\tINTJ\tUH\t_\t1\troot\n",
+                 "4: word 1 as its own head; expected another word, 1 to 1, or 0 for the root"),
+        bad_tree("Cycle", "1\ta\t_\tX\tX\t_\t2\tx\n2\tb\t_\tX\tX\t_\t1\tx\n3\tc\t_\tX\tX\t_\t0\troot\n",
+                 "4: a cycle of heads, 1 <- 2 <- 1; expected heads that lead every word to the root, 0"),
+        bad_tree("NoHead", "1\tYes\t_\tINTJ\tUH\t_\t_\t_\n",
+                 "4: the head '_'; expected the number of a word, or 0 for the root"),
+        bad_tree("SpacesForTabs", "1 Yes _ INTJ UH _ 0 root\n",
+                 "4: no TAB in '1 Yes _ INTJ UH _ 0 root'; expected CoNLL-X or CoNLL-U"),
+        BadInput{"NoTrees",
+                 "train parse trees.conllu -o out.esp",
+                 "trees.conllu: no sentences; expected some",
+                 {{"trees.conllu", "\n\n"}}},
+        BadInput{"ColumnsForTrees",
+                 "train parse columns.txt -o out.esp",
+                 "columns.txt:1: the ID 'It'; expected 1, that of a sentence's first word",
+                 {{"columns.txt", "It\tPRP\tO\n"}}},
+        bad_parser_option("Structure", "--structure tree",
+                          "--structure: 'tree'; expected projective or nonprojective"),
+        bad_parser_option("Crossing", "--crossing no", "--crossing: 'no'; expected lift, drop or refuse"),
+        bad_parser_option("FewBits", "--hash-bits 9",
+                          std::string("--hash-bits: found '9'; expected a whole number from 10 to 30") +
+                              kSeeParse),
+        bad_parser_option("ManyBits", "--hash-bits 31",
+                          std::string("--hash-bits: found '31'; expected a whole number from 10 to 30") +
+                              kSeeParse),
+        bad_parser_option("NoHeads", "--most-heads 0",
+                          std::string("--most-heads: found '0'; expected a whole number >= 1") + kSeeParse),
+        bad_parser_option(
+            "PruneAll", "--prune-below 1.5",
+            std::string("--prune-below: found '1.5'; expected a probability, a number from 0 to 1") +
+                kSeeParse),
+        bad_parser_option("Partial", "--partial", std::string("unexpected argument '--partial'") + kSeeParse),
+        bad_parser_option("EmptyDev", "--unlabelled --dev /dev/null",
+                          "/dev/null: no sentences; expected some"),
+        bad_parser_option("InitFromAnother", "--init model.esp --quiet",
+                          "model.esp: a model of the task classify; expected one of the task parse"),
+        BadInput{
+            "CrossingRefused",
+            "train parse trees.conllu --crossing refuse -o out.esp",
+            "trees.conllu:1: a tree with crossing arcs; expected a projective one, --crossing lift or drop, "
+            "or "
+            "--structure nonprojective",
+            {{"trees.conllu",
+              "1\ta\t_\tX\tX\t_\t3\tx\n2\tb\t_\tX\tX\t_\t4\tx\n3\tc\t_\tX\tX\t_\t0\troot\n4\td\t_\tX\tX\t_"
+              "\t3\tx\n"}}},
+        BadInput{
+            "TwoRoots",
+            "train parse trees.conllu --single-root -o out.esp",
+            "trees.conllu:4: a sentence with several words on the root; expected one, or training without "
+            "--single-root",
+            {{"trees.conllu",
+              std::string(kTrees) + "1\ta\t_\tX\tX\t_\t0\troot\n2\tb\t_\tX\tX\t_\t0\troot\n"}}},
+        BadInput{
+            "TreesForAClassifier",
+            "predict model.esp trees.conllu -o out.txt",
+            "trees.conllu:1: value 'It' of index 1; expected a finite number; attributes that are words need "
+            "--format crfsuite",
+            {{"trees.conllu", kTrees}}}),
     name_of);
 
 // What has lengths in it that are not for a table.

@@ -19,10 +19,11 @@ TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
-                         ::testing::Values("train", "train classify", "train tag", "path", "path classify",
-                                           "path tag", "cross-validate", "cross-validate classify",
-                                           "cross-validate tag", "predict", "eval", "show", "convert", "demo",
-                                           "generate"),
+                         ::testing::Values("train", "train classify", "train tag", "train parse", "path",
+                                           "path classify", "path tag", "path parse", "cross-validate",
+                                           "cross-validate classify", "cross-validate tag",
+                                           "cross-validate parse", "predict", "eval", "show", "convert",
+                                           "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
@@ -37,6 +38,17 @@ TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
         "eval", "show", "convert", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
+        << command;
+  }
+}
+
+TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
+  for (const std::string command : {"train", "train parse", "path", "path parse", "cross-validate",
+                                    "cross-validate parse", "predict", "eval", "demo", "generate"}) {
+    const std::string help = succeed(command + " --help");
+    EXPECT_TRUE(help.find("espalier " + command + " parse") != std::string::npos ||
+                help.find("espalier " + command + " train.") != std::string::npos ||
+                help.find("parser.esp") != std::string::npos)
         << command;
   }
 }

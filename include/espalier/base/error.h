@@ -21,6 +21,12 @@ class Error : public std::runtime_error {
   static Error system(std::string_view file, std::string_view action, int code, std::string_view expected);
 };
 
+// The user stopped (Ctrl-C) what was not far enough to leave anything behind.
+class Stopped : public std::runtime_error {
+ public:
+  explicit Stopped(const std::string& message) : std::runtime_error(message) {}
+};
+
 [[noreturn]] void expectation_failed(const char* condition, const char* file, int line);
 
 // A piece of user input made fit for a one-line message: shortened, control characters escaped, in quotes.

@@ -24,6 +24,7 @@ struct ModelDifference {
     std::vector<Change> changes;  // the largest first; of equals in the order of the models
   };
 
+  bool hashed = false;            // features have places and no names
   std::vector<Setting> settings;  // loss, l2, solver and the task's, where they differ
   std::vector<std::string> labels_only_first, labels_only_second;
   std::size_t attributes_first = 0, attributes_second = 0, attributes_common = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -25,13 +26,15 @@ struct ParseOptions {
   // the probability of the best head, and at most so many of a word.
   double prune_below = 1e-3;
   std::size_t most_heads = 10;
-  std::function<void(std::string_view)> notice;  // told what takes long
-  std::size_t threads = 1;                       // for that
+  // Learning which heads those are takes a while: who is told, how many threads do it, and what ends it early.
+  std::function<void(std::string_view)> notice;
+  std::size_t threads = 1;
+  const std::atomic<bool>* stop = nullptr;
 };
 
 inline constexpr int kParseVersion = 1;
 
-// Both throw Error for what they cannot read.
+// Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options);
 std::unique_ptr<Predictor> load_parse_predictor(const StoredTask& stored);
 
