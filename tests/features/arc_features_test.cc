@@ -16,55 +16,18 @@ namespace espalier {
 namespace {
 
 using test_support::check_operator;
-using test_support::check_precisions;
 using test_support::check_pruned;
-using test_support::check_shares;
 using test_support::image_of;
 using test_support::OwnedArcs;
 using test_support::random_words;
 using test_support::scores_of;
 
-// Words of a sentence with some of its arcs.
-struct Drawn {
-  std::vector<WordAtoms> words;
-  OwnedArcs some;
-};
-
-Drawn draw_sentence(Random& random) {
-  const std::size_t length = *rc::gen::inRange<std::size_t>(1, 20);
-  Drawn drawn;
-  drawn.words = random_words(random, length, *rc::gen::element<std::size_t>(1, 3, 40));
-  const std::vector<std::uint32_t> on_the_root(length, 0);
-  drawn.some = test_support::random_arcs(random, on_the_root, *rc::gen::element(0.0, 0.2, 0.8));
-  return drawn;
-}
-
-unsigned any_bits() { return *rc::gen::element(4u, 7u, 12u, 18u); }
-
 RC_GTEST_PROP(ArcFeatures, AreALinearOperatorAndItsAdjoint, (std::uint64_t seed)) {
   Random random(seed);
-  const Drawn drawn = draw_sentence(random);
-  const ArcFeatures features(arc_templates(), any_bits());
-  for (const ArcSet& arcs : {ArcSet(drawn.words.size()), drawn.some.view()}) {
-    RC_ASSERT(check_operator<double>(features, drawn.words, arcs, random, 1e-13) == "");
-    RC_ASSERT(check_operator<float>(features, drawn.words, arcs, random, 3e-6) == "");
-    RC_ASSERT(check_precisions(features, drawn.words, arcs, random) == "");
-  }
-}
-
-RC_GTEST_PROP(ArcFeatures, SharesOfTheSpaceAddUp, (std::uint64_t seed)) {
-  Random random(seed);
-  const Drawn drawn = draw_sentence(random);
-  const ArcFeatures features(arc_templates(), any_bits());
-  const auto of = *rc::gen::inRange<std::size_t>(1, 6);
-  RC_ASSERT(check_shares(features, drawn.words, drawn.some.view(), of, random) == "");
-}
-
-RC_GTEST_PROP(ArcFeatures, DoNotDependOnOtherArcs, (std::uint64_t seed)) {
-  Random random(seed);
-  const Drawn drawn = draw_sentence(random);
-  RC_ASSERT(check_pruned(ArcFeatures(arc_templates(), any_bits()), drawn.words, drawn.some.view(), random) ==
-            "");
+  const auto words =
+      random_words(random, *rc::gen::inRange<std::size_t>(1, 20), *rc::gen::element<std::size_t>(1, 3, 40));
+  const ArcFeatures features(arc_templates(), *rc::gen::element(4u, 7u, 12u, 18u));
+  RC_ASSERT(test_support::check_arc_features(features, words, random) == "");
 }
 
 // The features of one arc from their definition, as weights that count them.

@@ -11,7 +11,6 @@ namespace espalier {
 namespace {
 
 using test_support::image_of;
-using test_support::OwnedArcs;
 using test_support::random_values;
 using test_support::random_words;
 using test_support::scores_of;
@@ -21,16 +20,7 @@ RC_GTEST_PROP(DependencyFeatures, AreALinearOperatorAndItsAdjoint, (std::uint64_
   const auto words = random_words(random, *rc::gen::inRange<std::size_t>(1, 10), 10);
   const DependencyFeatures features(*rc::gen::element(4u, 9u, 14u), *rc::gen::element(1u, 5u, 9u),
                                     *rc::gen::element<std::size_t>(1, 2, 3, 9, 70));
-  const std::vector<std::uint32_t> on_the_root(words.size(), 0);
-  const OwnedArcs some = test_support::random_arcs(random, on_the_root, 0.4);
-  for (const ArcSet& arcs : {ArcSet(words.size()), some.view()}) {
-    RC_ASSERT(test_support::check_operator<double>(features, words, arcs, random, 1e-13) == "");
-    RC_ASSERT(test_support::check_operator<float>(features, words, arcs, random, 3e-6) == "");
-    RC_ASSERT(test_support::check_precisions(features, words, arcs, random) == "");
-  }
-  RC_ASSERT(test_support::check_shares(features, words, some.view(), *rc::gen::inRange<std::size_t>(1, 6),
-                                       random) == "");
-  RC_ASSERT(test_support::check_pruned(features, words, some.view(), random) == "");
+  RC_ASSERT(test_support::check_arc_features(features, words, random) == "");
 }
 
 TEST(DependencyFeatures, WithoutLabelsAreThoseOfArcs) {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/eg.h"
 #include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/sgd.h"
+#include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_treebank.h"
 
@@ -20,6 +20,7 @@ using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::OwnedTreebankProblem;
 using test_support::RandomTreebankOptions;
+using Solution = test_support::EgSolution;
 
 // Arcs have a hundred features: with less regularisation, steps as small as that asks for get SGD nowhere in a few passes, and
 // labels, which cost nothing, keep EG from the last per cent of a maximum.
@@ -48,18 +49,6 @@ RandomTreebankOptions options_of(const Kind& kind, std::size_t sentences = 20) {
   options.pruned = kind.pruned;
   return options;
 }
-
-struct Solution {
-  Solution(const Objective& objective, const EgOptions& options)
-      : dual(objective.problem),
-        theta(objective.problem.weight_shape()),
-        summary(eg(objective, options, dual, theta)) {}
-
-  DualState dual;
-  Weights theta;
-  Summary summary;
-  const Progress& last() const { return summary.history.back(); }
-};
 
 EgOptions to_gap(double gap, double passes) {
   EgOptions options;
@@ -160,43 +149,6 @@ TEST(SgdOnTrees, ComesCloseToTheOptimum) {
       EXPECT_GE(summary.history.back().primal, optimum.dual) << where;
       EXPECT_LE(summary.history.back().primal, 1.05 * optimum.primal) << where;
     }
-  }
-}
-
-TEST(EgOnTreesThreads, ReachTheOptimumOfOne) {
-  for (const Kind& kind : kKinds) {
-    const OwnedTreebankProblem owned(5, options_of(kind, 100));
-    for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
-      const std::string where = std::string(kind.name) + ": " + loss.name();
-      const Objective objective{owned.problem, loss, loss.smooth() ? kL2 : kMuchL2};
-      EgOptions options = to_gap(loss.smooth() ? 1e-4 : 2e-2, 1000);
-      const Solution alone(objective, options);
-      options.threads = 2;
-      const Solution together(objective, options);
-      ASSERT_EQ(together.summary.status, Status::converged) << where << ": " << together.summary.message;
-      expect_gaps(together.summary, where);
-      EXPECT_LE(together.last().dual, alone.last().primal) << where;
-      EXPECT_LE(alone.last().dual, together.last().primal) << where;
-      const Certificate truth = certify(objective, together.theta, together.dual);
-      EXPECT_EQ(truth.primal, together.last().primal) << where;
-      EXPECT_EQ(truth.dual, together.last().dual) << where;
-    }
-  }
-}
-
-TEST(LbfgsOnTreesThreads, LeaveTheSameBits) {
-  for (const Kind& kind : kKinds) {
-    const OwnedTreebankProblem owned(6, options_of(kind, 60));
-    const Objective objective{owned.problem, Loss::crf(), kL2};
-    const auto solve = [&](std::size_t threads) {
-      LbfgsOptions options;
-      options.threads = threads;
-      options.stopping.gap = 1e-6;
-      Weights theta(owned.problem.weight_shape());
-      EXPECT_EQ(lbfgs(objective, options, theta).status, Status::converged) << kind.name;
-      return theta;
-    };
-    EXPECT_TRUE(std::ranges::equal(solve(1).values(), solve(2).values())) << kind.name;
   }
 }
 

@@ -7,17 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "espalier/solvers/eg.h"
 #include "espalier/solvers/lbfgs.h"
+#include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
+#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
 
 using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
+using test_support::OwnedTreebankProblem;
+using Solution = test_support::EgSolution;
 
 // A few hundred sequences that have much in common, as words have.
 test_support::RandomChainOptions many_sequences() {
@@ -30,18 +33,6 @@ test_support::RandomChainOptions many_sequences() {
   options.unit_values = true;
   return options;
 }
-
-struct Solution {
-  Solution(const Objective& objective, const EgOptions& options)
-      : dual(objective.problem),
-        theta(objective.problem.weight_shape()),
-        summary(eg(objective, options, dual, theta)) {}
-
-  DualState dual;
-  Weights theta;
-  Summary summary;
-  const Progress& last() const { return summary.history.back(); }
-};
 
 // The gap at this many passes, between the two reports around it. Requires a report that late.
 double gap_at(const Summary& summary, double passes) {
@@ -159,6 +150,27 @@ TEST(EgThreads, ReachTheOptimumOfClasses) {
     expect_same_optimum(owned.problem, loss, 1, 1e-6);
 }
 
+// Sentences with some arcs, labelled; and with all.
+std::vector<test_support::RandomTreebankOptions> two_treebanks() {
+  std::vector<test_support::RandomTreebankOptions> treebanks(2);
+  for (auto& options : treebanks) {
+    options.sentences = 60;
+    options.longest = 7;
+  }
+  treebanks[0].shape.num_labels = 3;
+  treebanks[0].pruned = true;
+  treebanks[1].shape.projective = false;
+  return treebanks;
+}
+
+TEST(EgThreads, ReachTheOptimumOfTrees) {
+  for (const auto& options : two_treebanks()) {
+    const OwnedTreebankProblem owned(11, options);
+    expect_same_optimum(owned.problem, Loss::crf(), 10, 1e-4);
+    expect_same_optimum(owned.problem, Loss::svm(), 100, 2e-2);
+  }
+}
+
 TEST(EgThreads, TakeTheStepsOfThePaperToo) {
   const OwnedChainProblem owned(7, many_sequences());
   const Objective objective{owned.problem, Loss::crf(), 4};
@@ -190,15 +202,13 @@ TEST(EgThreads, StopWhenInterrupted) {
   EXPECT_LT(solution.last().passes, 0.1);
 }
 
-TEST(LbfgsThreads, LeaveTheSameBits) {
-  const OwnedChainProblem owned(10, many_sequences());
-  const Objective objective{owned.problem, Loss::crf(), 1};
+void expect_same_bits(const Problem& problem, double l2) {
   const auto solve = [&](std::size_t threads) {
     LbfgsOptions options;
     options.threads = threads;
     options.stopping.gap = 1e-6;
-    Weights theta(owned.problem.weight_shape());
-    const Summary summary = lbfgs(objective, options, theta);
+    Weights theta(problem.weight_shape());
+    const Summary summary = lbfgs({problem, Loss::crf(), l2}, options, theta);
     EXPECT_EQ(summary.status, Status::converged);
     return theta;
   };
@@ -208,6 +218,14 @@ TEST(LbfgsThreads, LeaveTheSameBits) {
     EXPECT_TRUE(std::equal(alone.values().begin(), alone.values().end(), together.values().begin()))
         << threads;
   }
+}
+
+TEST(LbfgsThreads, LeaveTheSameBitsOfChains) {
+  expect_same_bits(OwnedChainProblem(10, many_sequences()).problem, 1);
+}
+
+TEST(LbfgsThreads, LeaveTheSameBitsOfTrees) {
+  for (const auto& options : two_treebanks()) expect_same_bits(OwnedTreebankProblem(12, options).problem, 10);
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "espalier/base/aligned.h"
 #include "espalier/base/random.h"
@@ -168,6 +170,22 @@ std::string check_pruned(const Features& features, Words words, const ArcSet& so
   if (image_of<double>(features, words, some, delta) != image_of<double>(features, words, all, spread))
     return "arcs that are not allowed make a difference to F delta";
   return "";
+}
+
+// All of these, with all arcs of a sentence and with some.
+template <class Features>
+std::string check_arc_features(const Features& features, Words words, Random& random) {
+  const std::vector<std::uint32_t> on_the_root(words.size(), 0);
+  const OwnedArcs some = random_arcs(random, on_the_root, random.uniform());
+  for (const ArcSet& arcs : {ArcSet(words.size()), some.view()}) {
+    for (const std::string& found : {check_operator<double>(features, words, arcs, random, 1e-13),
+                                     check_operator<float>(features, words, arcs, random, 3e-6),
+                                     check_precisions(features, words, arcs, random),
+                                     check_shares(features, words, arcs, 1 + random.below(5), random)}) {
+      if (!found.empty()) return found;
+    }
+  }
+  return check_pruned(features, words, some.view(), random);
 }
 
 }  // namespace espalier::test_support
