@@ -1,4 +1,4 @@
-"""Table 1 of Martins et al. 2010, dependency parsing: losses from the CRF to the SVM, on Danish and without projectivity.
+"""Table 1 of Martins et al. 2010, dependency parsing: losses from the CRF to the SVM, non-projective trees, on Danish.
 
     python3 -m bench.papers.danish.table1
 """
@@ -65,8 +65,8 @@ def measure(row, order, files, first):
         "passes": run.last["pass"],
         "seconds": run.last["seconds"],
         "wall_seconds": run.wall_seconds,
-        "path": [{"l2": l2, "pass": event["pass"], "relative_gap": event["relative_gap"], "dev_uas": event["dev"]["uas"]}
-                 for l2, event in last.items()],
+        "path": [{"l2": l2, "pass": event["pass"], "relative_gap": event["relative_gap"],
+                  "dev_uas": event["dev"]["uas"]} for l2, event in last.items()],
     }
 
 
@@ -92,8 +92,8 @@ def main():
     lib.keep("danish", rows)
 
     print("Danish, non-projective, unlabelled, a path of 5 values of l2 from 100 to 1 for each loss; l2 by UAS on the "
-          "development data, UAS of that model on test, in the column \"words\" without punctuation, as the paper counts. "
-          "Paper: Martins et al. 2010, Table 1, C = 1/l2, English, first order.\n")
+          "development data, UAS of that model on test, in the column \"words\" without punctuation, as the paper "
+          "counts. Paper: Martins et al. 2010, Table 1, C = 1/l2, English, first order.\n")
     titles = ["l2", "dev UAS", "test UAS", "words", "passes", "seconds"]
     print(lib.table(["", "gap", *(title if order == 1 else f"{title}, order {order}"
                                   for order in arguments.orders for title in titles), "1/C, paper", "words, paper"],
