@@ -64,8 +64,8 @@ def main():
     best, paper_best = max(rows, key=lambda row: row["uas"]), max(PAPER, key=lambda row: row[3])
     print(f"\n{rows[-1]['total_passes']:.2f} passes in all (paper: {PAPER[-1][2]}), "
           f"{run.last['seconds']:.0f} s of training, {run.wall_seconds:.0f} s with reading, certificates and "
-          f"validation ({run.cpu_seconds:.0f} s of CPU); highest accuracy {100 * best['uas']:.2f} at l2 = {best['l2']:.6g} "
-          f"(paper: {paper_best[3]} at {paper_best[0]}).\n\n{lib.provenance()}")
+          f"validation ({run.cpu_seconds:.0f} s of CPU); highest accuracy {100 * best['uas']:.2f} at "
+          f"l2 = {best['l2']:.6g} (paper: {paper_best[3]} at {paper_best[0]}).\n\n{lib.provenance()}")
 
 
 if __name__ == "__main__":
