@@ -112,8 +112,8 @@ def main():
     lib.keep("race-parsing", rows, first=arguments.first)
 
     print(f"English EWT, {shown(arguments.first, '{:,}') if first else 'all'} training sentences, gold tags, "
-          f"projective, first order, CRF, relative gap {GAP:g}, one core. l2 is the best on the development data, by UAS "
-          "or, with relations, LAS.\n")
+          f"projective, first order, CRF, relative gap {GAP:g}, one core. l2 is the best on the development data, by "
+          "UAS or, with relations, LAS.\n")
     print(lib.table(["", "l2", "dev UAS", "LAS", "test UAS", "LAS", "UAS, no punctuation", "LAS"],
                     [[row["name"], f"{row['l2']:g}", percent(row["dev"]["uas"]), percent(row["dev"].get("las")),
                       percent(row["test"]["uas"]), percent(row["test"]["las"]), percent(row["test"]["uas_nopunct"]),
