@@ -1,4 +1,4 @@
-"""Figure 4 of Martins et al. 2010, redrawn on Danish: learning curves of dual ascent and SGD, CRF, without projectivity.
+"""Figure 4 of Martins et al. 2010, redrawn on Danish: learning curves of eg and SGD, CRF, non-projective trees.
 
     python3 -m bench.papers.danish.figure4
 """
@@ -52,8 +52,8 @@ def main():
         plot.write(lib.RESULTS / f"danish-figure4-{x}.svg", f"Figure 4: eg and SGD on Danish, by {x}", panels)
 
     print("Danish, CRF, non-projective, unlabelled: the best UAS on the development data in a run of "
-          f"{arguments.passes:g} passes at most, and when it was first there. The five passes in which SGD chooses its rate "
-          "count.\n")
+          f"{arguments.passes:g} passes at most, and when it was first there. The five passes in which SGD chooses its "
+          "rate count.\n")
     printed = []
     for order in arguments.orders:
         for l2 in COLOURS:

@@ -11,7 +11,8 @@ MODEL = ("--structure", "projective", "--unlabelled", "--loss", "crf", "--thread
 
 
 def add_options(parser):
-    parser.add_argument("--spanish", type=Path, default=FOLDER, help="folder with train2306.conll.gz and valid1000.conll.gz")
+    parser.add_argument("--spanish", type=Path, default=FOLDER,
+                        help="folder with train2306.conll.gz and valid1000.conll.gz")
     parser.add_argument("--first", type=int, default=2306, help="training sentences (default: %(default)s)")
 
 

@@ -58,14 +58,14 @@ def main():
         printed.append([f"{row['l2']:.6g}", f"{row['passes']:.2f}", f"{paper_passes:.2f}",
                         f"{row['total_passes']:.2f}", f"{paper_total:.2f}", f"{row['seconds']:.1f}",
                         f"{100 * row['uas']:.2f}", f"{paper_accuracy:.2f}"])
-    print(f"Spanish, {arguments.first} training and 1,000 validation sentences, relative gap 1e-3 at every l2. Accuracy: "
-          "percent of words with the right head, punctuation too. Paper: Collins et al. 2008, Table 3.\n")
+    print(f"Spanish, {arguments.first} training and 1,000 validation sentences, relative gap 1e-3 at every l2. "
+          "Accuracy: percent of words with the right head, punctuation too. Paper: Collins et al. 2008, Table 3.\n")
     print(lib.table(["l2", "passes", "paper", "total", "paper", "seconds", "accuracy", "paper"], printed))
     best, paper_best = max(rows, key=lambda row: row["uas"]), max(PAPER, key=lambda row: row[3])
     print(f"\n{rows[-1]['total_passes']:.2f} passes in all (paper: {PAPER[-1][2]}), "
-          f"{run.last['seconds']:.0f} s of training, {run.wall_seconds:.0f} s with reading, certificates and validation "
-          f"({run.cpu_seconds:.0f} s of CPU); highest accuracy {100 * best['uas']:.2f} at l2 = {best['l2']:.6g} "
-          f"(paper: {paper_best[3]} at {paper_best[0]}).\n\n{lib.provenance()}")
+          f"{run.last['seconds']:.0f} s of training, {run.wall_seconds:.0f} s with reading, certificates and "
+          f"validation ({run.cpu_seconds:.0f} s of CPU); highest accuracy {100 * best['uas']:.2f} at "
+          f"l2 = {best['l2']:.6g} (paper: {paper_best[3]} at {paper_best[0]}).\n\n{lib.provenance()}")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ from bench.races.conll2000.peers import program
 
 GAP = 1e-3
 COPIES = 5  # of the test file, to measure the speed of parsing
-# TurboParser, arc-factored, gold coarse tags, five epochs of MIRA: UAS on the development data, seconds of CPU. It is not run
-# here: these are the figures that the race is held against.
+# TurboParser, arc-factored, gold coarse tags, five epochs of MIRA: UAS on the development data, seconds of CPU.
+# It is not run here: these are the figures that the race is held against.
 TURBO_UAS, TURBO_SECONDS = 0.827, 78
 # Options, and the largest of five values of l2, each half of the one before. Relations want less regularisation.
 MODELS = {
@@ -28,8 +28,8 @@ MODELS = {
 
 def path_of(options, train, dev, largest):
     """The scores on the development data of every l2."""
-    run = lib.espalier("path", "parse", train, "--dev", dev, "--l2-max", largest, "--l2-min", largest / 16, "--factor", 0.5,
-                       "--gap", GAP, *options)
+    run = lib.espalier("path", "parse", train, "--dev", dev, "--l2-max", largest, "--l2-min", largest / 16,
+                       "--factor", 0.5, "--gap", GAP, *options)
     return {event["l2"]: event["dev"] for event in run.progress}
 
 
@@ -111,16 +111,16 @@ def main():
         rows = [measure(name, arguments.l2, files, folder, first) for name in arguments.models]
     lib.keep("race-parsing", rows, first=arguments.first)
 
-    print(f"English EWT, {shown(arguments.first, '{:,}') if first else 'all'} training sentences, gold tags, projective, "
-          f"first order, CRF, relative gap {GAP:g}, one core. l2 is the best on the development data, by UAS or, with "
-          "relations, LAS.\n")
+    print(f"English EWT, {shown(arguments.first, '{:,}') if first else 'all'} training sentences, gold tags, "
+          f"projective, first order, CRF, relative gap {GAP:g}, one core. l2 is the best on the development data, by "
+          "UAS or, with relations, LAS.\n")
     print(lib.table(["", "l2", "dev UAS", "LAS", "test UAS", "LAS", "UAS, no punctuation", "LAS"],
                     [[row["name"], f"{row['l2']:g}", percent(row["dev"]["uas"]), percent(row["dev"].get("las")),
                       percent(row["test"]["uas"]), percent(row["test"]["las"]), percent(row["test"]["uas_nopunct"]),
                       percent(row["test"]["las_nopunct"])] for row in rows]))
-    print(f"\nSeconds with reading and, with relations, pruning: to the best score on the development data, to a UAS of "
-          f"{100 * TURBO_UAS:.1f} there (TurboParser: {TURBO_SECONDS} s), and in all with certificates and validation "
-          "after every pass.\n")
+    print(f"\nSeconds with reading and, with relations, pruning: to the best score on the development data, to a UAS "
+          f"of {100 * TURBO_UAS:.1f} there (TurboParser: {TURBO_SECONDS} s), and in all with certificates and "
+          "validation after every pass.\n")
     print(lib.table(["", "passes", "to the best, s", f"to {100 * TURBO_UAS:.1f}, s", "before training, s", "wall, s",
                      "CPU, s", "peak, MB", "model, MB", "sentences parsed a second", "of CPU time"],
                     [[row["name"], f"{row['passes']:.1f}", f"{row['seconds_to_best']:.1f}",
