@@ -23,6 +23,14 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// The larger of the two, and infinity from the first x on that is no number: hn::Max would forget it with the next one.
+template <class D>
+HWY_INLINE hn::Vec<D> largest_so_far(D d, hn::Vec<D> largest, hn::Vec<D> x) {
+  const auto number_or_infinity =
+      hn::IfThenElse(hn::Eq(x, x), x, hn::Set(d, std::numeric_limits<hn::TFromD<D>>::infinity()));
+  return hn::IfThenElse(hn::Le(x, largest), largest, number_or_infinity);
+}
+
 template <class Real>
 struct Range;
 template <>

@@ -125,7 +125,7 @@ HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, double*
     for (std::size_t k = 0; k < stride; k += lanes) {
       const auto backward = hn::Load(d, b + k);
       const auto over_z = hn::Mul(backward, inverse);
-      largest = hn::Max(largest, over_z);
+      largest = largest_so_far(d, largest, over_z);
       hn::Store(hn::Mul(hn::Load(d, a + k), backward), d, b + k);
       hn::Store(hn::Mul(hn::Load(d, e + k), over_z), d, h + k);
     }

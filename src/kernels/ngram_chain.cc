@@ -161,7 +161,7 @@ HWY_INLINE hn::Vec<D> scale_backward(D d, const NgramAutomaton& automaton, Real 
       const std::size_t place = c * stride + k;
       const auto own = hn::Eq(hn::Load(d, passes + place), hn::Zero(d));
       const auto over_z = hn::IfThenElseZero(own, hn::Mul(hn::Load(d, h + place), inverse));
-      largest = hn::Max(largest, over_z);
+      largest = largest_so_far(d, largest, over_z);
       node = hn::MulAdd(hn::Load(d, reach + place), over_z, node);
       const auto parent = hn::Load(d, h + automaton.parent[c] * stride + k);
       hn::Store(hn::IfThenElse(own, hn::Mul(over_z, potential), parent), d, h + place);
@@ -292,7 +292,7 @@ HWY_INLINE bool ngram_marginals(D d, const NgramChainScores<Real>& scores, Real*
     const auto over_z =
         scale_backward(d, automaton, memory[at.inverse + t], memory + at.reach + t * at.places,
                        memory + at.potentials + t * stride, h, row);
-    largest = hn::Max(largest, over_z);
+    largest = largest_so_far(d, largest, over_z);
     store_row(d, row, labels, mu + t * labels);
     if (t > 0) {
       go_backward(d, automaton, h, memory + at.turned + table_of(chain, t) * at.turned_size,
