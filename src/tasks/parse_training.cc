@@ -173,7 +173,7 @@ class ParseTrainingSet final : public TrainingSet {
   // Learns which heads are possible, by a model without labels, and leaves the others out.
   void prune(const ParseOptions& options) {
     const auto started = std::chrono::steady_clock::now();
-    if (options.notice) options.notice("learning which heads to leave out, before relations are learnt");
+    if (options.notice) options.notice("learning which heads to leave out, by a simpler model");
     TreeShape unlabelled = model_.shape;
     unlabelled.num_labels = 1;
     Treebank bare = train_;

@@ -83,7 +83,7 @@ TEST_F(CliParseTest, TrainsEvaluatesAndPredicts) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   const std::vector<std::string> shown = lines(outcome.err);
-  EXPECT_EQ(shown.at(0), "learning which heads to leave out, before relations are learnt");
+  EXPECT_EQ(shown.at(0), "learning which heads to leave out, by a simpler model");
   EXPECT_TRUE(shown.at(1).starts_with("that took ") && shown.at(1).ends_with(" s")) << shown.at(1);
   EXPECT_TRUE(shown.at(2).starts_with("read train.conllu: 60 sentences, ")) << shown.at(2);
   EXPECT_NE(shown.at(2).find(" relations, "), std::string::npos);
@@ -533,7 +533,7 @@ TEST_F(CliParseTest, AnInterruptWhileLearningWhichHeadsToLeaveOut) {
     EXPECT_EQ(outcome.status, 130);
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err,
-              "learning which heads to leave out, before relations are learnt\n"
+              "learning which heads to leave out, by a simpler model\n"
               "espalier: stopped while learning which heads to leave out; no model was saved\n");
     EXPECT_EQ(files(), before);
   }
@@ -550,6 +550,26 @@ TEST_F(CliParseTest, Demo) {
   }
   EXPECT_NE(outcome.err.find("  dev UAS "), std::string::npos);
   EXPECT_EQ(files().size(), 2u);  // the test's own
+}
+
+TEST_F(CliParseTest, SecondOrder) {
+  for (const std::string structure : {"projective", "nonprojective"}) {
+    const bool exact = structure == "projective";
+    const Outcome outcome =
+        run(kTrain + ("--order 2 --gap 1e-2 -o two.esp --log run.jsonl --structure " + structure));
+    ASSERT_EQ(outcome.status, 0) << outcome.err;
+    const std::string last = lines(outcome.err).back();
+    EXPECT_TRUE(last.starts_with(exact ? "converged: relative gap " : "converged: approximate relative gap "))
+        << last;
+    EXPECT_EQ(last.find("inference is approximate, ") == std::string::npos, exact) << last;
+    EXPECT_EQ(certificate("two.esp").value("approximate", false), !exact);
+    EXPECT_EQ(succeed("show two.esp").find("approximate, as all of this") == std::string::npos, exact);
+    for (const auto& heads : heads_of(succeed("predict two.esp dev.conllu"))) EXPECT_TRUE(is_tree(heads));
+    EXPECT_GT(json("eval two.esp dev.conllu --json").at("uas").get<double>(), 0.8);
+    EXPECT_EQ(error("predict two.esp dev.conllu --kbest 2"),
+              "espalier: --kbest: given for a parser of order 2; expected one of order 1");
+  }
+  EXPECT_EQ(error(kTrain + std::string("--order 3 -o three.esp")), "espalier: --order: 3; expected 1 or 2");
 }
 
 }  // namespace
