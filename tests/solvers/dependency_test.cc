@@ -31,6 +31,7 @@ struct Kind {
   const char* name;
   TreeShape shape;
   bool pruned;
+  bool second_order = false;
 };
 const std::vector<Kind> kKinds{
     {"projective", {true, false, 1}, false},
@@ -39,6 +40,7 @@ const std::vector<Kind> kKinds{
     {"nonprojective, one root, some arcs", {false, true, 1}, true},
     {"projective, labelled, some arcs", {true, false, 3}, true},
     {"nonprojective, one root, labelled", {false, true, 3}, false},
+    {"projective, second order, labelled", {true, false, 2}, false, true},
 };
 
 RandomTreebankOptions options_of(const Kind& kind, std::size_t sentences = 20) {
@@ -47,6 +49,7 @@ RandomTreebankOptions options_of(const Kind& kind, std::size_t sentences = 20) {
   options.longest = 7;
   options.shape = kind.shape;
   options.pruned = kind.pruned;
+  options.second_order = kind.second_order;
   return options;
 }
 
@@ -188,6 +191,22 @@ TEST(EgOnTrees, AllWordsEqual) {
     EXPECT_EQ(solution.summary.status, Status::converged) << kind.name << ": " << solution.summary.message;
     EXPECT_NEAR(solution.last().primal, optimum.primal, 1.1e-4 * optimum.primal) << kind.name;
   }
+}
+
+// Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what it is.
+TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
+  const OwnedTreebankProblem owned(5, options_of({"", {false, false, 1}, true, true}));
+  ASSERT_FALSE(owned.problem.exact());
+  const Objective objective{owned.problem, Loss::crf(), kMuchL2};
+  const Solution solution(objective, to_gap(1e-3, 200));
+  EXPECT_EQ(solution.summary.status, Status::converged) << solution.summary.message;
+  EXPECT_TRUE(solution.last().approximate);
+  EXPECT_NE(solution.summary.message.find("approximate relative gap"), std::string::npos);
+  EXPECT_NE(solution.summary.message.find("visits found no step that improves"), std::string::npos);
+  const Certificate again = certify(objective, solution.theta, solution.dual);
+  EXPECT_TRUE(again.approximate);
+  EXPECT_EQ(again.primal, solution.last().primal);
+  EXPECT_TRUE(OwnedTreebankProblem(5, options_of(kKinds.back())).problem.exact());
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ inline TreebankData any_treebank() {
   options.shape.single_root = *rc::gen::arbitrary<bool>();
   options.shape.num_labels = *rc::gen::inRange<std::size_t>(1, options.longest > 3 ? 3 : 4);
   options.pruned = *rc::gen::arbitrary<bool>();
+  options.second_order = options.shape.projective && *rc::gen::arbitrary<bool>();  // where that is exact
   options.bits = *rc::gen::element(8u, 11u);
   options.relation_bits = *rc::gen::element(4u, 8u);
   return random_treebank(*rc::gen::arbitrary<std::uint64_t>(), options);

@@ -27,6 +27,7 @@ OwnedArcs random_arcs(Random& random, std::span<const std::uint32_t> tree, doubl
 struct TreebankData {
   Treebank treebank;
   ArcSets arcs;
+  TreePartLists parts;  // none: first order
   TreeShape shape;
   unsigned bits = 0, relation_bits = 0;
 };
@@ -35,6 +36,7 @@ struct RandomTreebankOptions {
   std::size_t sentences = 12, longest = 4, vocabulary = 15;  // lengths from 1 to longest
   TreeShape shape;
   bool pruned = false;                    // about half of the arcs are not allowed
+  bool second_order = false;              // siblings and grandparents, too; gold trees know nothing of them
   unsigned bits = 10, relation_bits = 7;  // so few that features meet in one weight
 };
 
@@ -46,8 +48,10 @@ TreebankData random_treebank(std::uint64_t seed, const RandomTreebankOptions& op
 struct OwnedTreebankProblem {
   explicit OwnedTreebankProblem(TreebankData from)
       : data(std::move(from)),
-        features(data.bits, data.relation_bits, data.shape.num_labels),
-        problem(DependencyExamples(data.treebank, data.arcs, features, data.shape)) {}
+        features(data.bits, data.relation_bits, data.shape.num_labels, !data.parts.empty()),
+        problem(data.parts.empty()
+                    ? DependencyExamples(data.treebank, data.arcs, features, data.shape)
+                    : DependencyExamples(data.treebank, data.arcs, data.parts, features, data.shape)) {}
   explicit OwnedTreebankProblem(std::uint64_t seed, const RandomTreebankOptions& options = {})
       : OwnedTreebankProblem(random_treebank(seed, options)) {}
   OwnedTreebankProblem(const OwnedTreebankProblem&) = delete;
