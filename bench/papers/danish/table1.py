@@ -22,7 +22,7 @@ class Row:
     loss: str  # beta, gamma
     paper_c: float  # the best one; our 1/l2
     paper_uas: float  # percent
-    gap: float = 1e-3  # near the SVM small gaps are dear, and change hardly any head
+    gap: float = 1e-3  # near the SVM small gaps are dear
     smallest: float = 1  # l2 of the path
     options: tuple = ()
 
