@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/structures/nonprojective.h"
+#include "kernels/softmax.h"
 
 namespace espalier {
 namespace {
@@ -141,18 +142,19 @@ double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real>
   const auto scores = frame.take<double>(arc_matrix_size(m)),
              marginals = frame.take<double>(arc_matrix_size(m));
   std::fill(scores.begin(), scores.end(), kImpossible);
-  // The score of an arc is log sum_l exp s_al.
+  // The score of an arc is log sum_l exp s_al. Until its probability is known, mu has those of its labels, given the arc.
   for_each_arc(arcs_, [&](std::size_t a, std::size_t h, std::size_t d) {
     double& score = scores[arc_matrix_index(m, h, d)];
     const Real* of_arc = s.data() + a * labels;
-    const double largest = *std::max_element(of_arc, of_arc + labels);
-    if (labels == 1 || largest == kImpossible) {
-      score = largest;
-      return;
+    Real* given_arc = mu.data() + a * labels;
+    if (labels == 1) {
+      score = *of_arc;
+      *given_arc = 1;
+    } else if (std::all_of(of_arc, of_arc + labels, [](Real x) { return x == kImpossible; })) {
+      std::fill_n(given_arc, labels, Real{0});
+    } else {
+      score = kernels::softmax(of_arc, labels, given_arc);
     }
-    double sum = 0;
-    for (std::size_t l = 0; l < labels; ++l) sum += std::exp(of_arc[l] - largest);
-    score = largest + std::log(sum);
   });
   const auto part_scores = frame.take<double>(parts_.size()),
              part_marginals = frame.take<double>(parts_.size());
@@ -160,18 +162,10 @@ double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real>
   std::copy(s.begin() + static_cast<std::ptrdiff_t>(labelled), s.end(), part_scores.begin());
   const double log_z = log_partition_of_arcs(scores, marginals, part_scores, part_marginals, ws);
   for (std::size_t k = 0; k < parts_.size(); ++k) mu[labelled + k] = static_cast<Real>(part_marginals[k]);
-  // mu_al = mu_a exp(s_al - score of a)
   for_each_arc(arcs_, [&](std::size_t a, std::size_t h, std::size_t d) {
-    const std::size_t place = arc_matrix_index(m, h, d);
-    if (labels == 1) {
-      mu[a] = static_cast<Real>(marginals[place]);
-      return;
-    }
-    for (std::size_t l = 0; l < labels; ++l) {
-      const double s_al = s[a * labels + l];
-      mu[a * labels + l] =
-          static_cast<Real>(s_al == kImpossible ? 0 : marginals[place] * std::exp(s_al - scores[place]));
-    }
+    const double of_arc = marginals[arc_matrix_index(m, h, d)];
+    for (std::size_t l = 0; l < labels; ++l)
+      mu[a * labels + l] = static_cast<Real>(of_arc * mu[a * labels + l]);
   });
   return log_z;
 }
