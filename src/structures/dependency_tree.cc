@@ -142,6 +142,8 @@ double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real>
   const auto scores = frame.take<double>(arc_matrix_size(m)),
              marginals = frame.take<double>(arc_matrix_size(m));
   std::fill(scores.begin(), scores.end(), kImpossible);
+  const auto of_labels =
+      frame.take<double>(labels);  // in double precision for floats, too: log Z is the sum of many
   // The score of an arc is log sum_l exp s_al. Until its probability is known, mu has those of its labels, given the arc.
   for_each_arc(arcs_, [&](std::size_t a, std::size_t h, std::size_t d) {
     double& score = scores[arc_matrix_index(m, h, d)];
@@ -153,7 +155,9 @@ double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real>
     } else if (std::all_of(of_arc, of_arc + labels, [](Real x) { return x == kImpossible; })) {
       std::fill_n(given_arc, labels, Real{0});
     } else {
-      score = kernels::softmax(of_arc, labels, given_arc);
+      std::copy_n(of_arc, labels, of_labels.begin());
+      score = kernels::softmax(of_labels.data(), labels, of_labels.data());
+      std::copy_n(of_labels.begin(), labels, given_arc);
     }
   });
   const auto part_scores = frame.take<double>(parts_.size()),

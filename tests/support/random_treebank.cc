@@ -57,8 +57,11 @@ TreebankData random_treebank(std::uint64_t seed, const RandomTreebankOptions& op
     treebank.heads.insert(treebank.heads.end(), gold.heads.begin(), gold.heads.end());
     treebank.labels.insert(treebank.labels.end(), gold.labels.begin(), gold.labels.end());
     treebank.offsets.push_back(treebank.words.size());
-    const OwnedArcs some = random_arcs(random, gold.heads, 0.5);
-    if (options.pruned) data.arcs.append(some.offsets, some.heads);
+    OwnedArcs some;
+    if (options.pruned) {
+      some = random_arcs(random, gold.heads, 0.5);
+      data.arcs.append(some.offsets, some.heads);
+    }
     if (options.second_order) data.parts.append(options.pruned ? some.view() : all, options.shape.projective);
   }
   return data;
