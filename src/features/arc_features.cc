@@ -124,7 +124,7 @@ void ArcFeatures::for_each_arc(std::span<const WordAtoms> words, const ArcSet& a
       }
     }
   }
-  while (ended < began) use_oldest();
+  for (std::size_t left = began - ended; left > 0; --left) use_oldest();
 }
 
 template <class Real, class Scale>

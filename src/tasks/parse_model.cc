@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "espalier/base/error.h"
 #include "tasks/common.h"
@@ -89,8 +88,8 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   model.second_order = stored.settings.at("order").get<int>() == 2;
   model.bits = stored.settings.at("hash_bits").get<unsigned>();
   model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
-  const auto corrupt = [&](std::string found) {
-    return Error::in(stored.file, std::move(found), "train the model anew");
+  const auto corrupt = [&](const std::string& found) {
+    return Error::in(stored.file, found, "train the model anew");
   };
   if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
     throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));
