@@ -38,7 +38,7 @@ double Sweep::accumulate(const Problem& problem, DoubleWeights& w, const Fill& f
 double Sweep::accumulate_alone(const Problem& problem, DoubleWeights& w, const Fill& fill,
                                const std::function<bool(std::size_t examples)>& go_on) {
   double sum = 0;
-  Workspace& ws = workspace();
+  Workspace& ws = workspaces_.front();  // the caller's
   for (std::size_t i = 0; i < problem.size(); ++i) {
     if (go_on && !go_on(i)) break;
     Workspace::Frame frame(ws);

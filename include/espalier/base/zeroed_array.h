@@ -14,8 +14,8 @@
 namespace espalier {
 
 // An array of zeros on cache lines, of a size that does not change. A large one comes straight from the system, in huge pages
-// where it has them: nobody writes the zeros, and each page is made by the thread that first needs it. Writing 100 MB of
-// them first was a quarter of what two threads took to train on CoNLL-2000.
+// where it has them: nobody writes the zeros, and each page is made by the thread that first needs it. Where one
+// thread wrote them first the others waited: on CoNLL-2000 that was most of what two threads did not do side by side.
 template <class T>
 class ZeroedArray {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -16,7 +16,6 @@ class Sweep {
   explicit Sweep(std::size_t threads = 1);
 
   Team& team() { return team_; }
-  Workspace& workspace() { return workspaces_.front(); }  // the caller's
 
   // value(i) for every example, several at a time; returns their sum.
   double sum(std::size_t n, const std::function<double(std::size_t i, Workspace& ws)>& value);
