@@ -50,6 +50,7 @@
 #include "espalier/learning/factored.h"
 #include "espalier/learning/latent_gold.h"
 #include "espalier/learning/loss.h"
+#include "espalier/learning/mean_state.h"
 #include "espalier/learning/multiclass_problem.h"
 #include "espalier/learning/objective.h"
 #include "espalier/learning/partial_gold.h"

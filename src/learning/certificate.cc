@@ -50,10 +50,8 @@ double dual_at_temperature(const Objective& objective, const Weights& theta, dou
   return sum - problem.squared_norm(w) / (2 * objective.l2);
 }
 
-}  // namespace
-
-void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep) {
-  const Problem& problem = objective.problem;
+// Zero weights and one value an example, in the memory that is there.
+void clear(const Problem& problem, DualValue& result, Sweep& sweep) {
   if (result.w.shape() == problem.weight_shape()) {
     const auto w = result.w.values();
     share_range(sweep.team(), w.size(), [&](std::size_t begin, std::size_t end) {
@@ -64,6 +62,13 @@ void evaluate_dual(const Objective& objective, const DualState& dual, DualValue&
     result.w = DoubleWeights(problem.weight_shape());
   }
   result.conjugate.resize(problem.size());
+}
+
+}  // namespace
+
+void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep) {
+  const Problem& problem = objective.problem;
+  clear(problem, result, sweep);
   const double sum = sweep.accumulate(problem, result.w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const In stored = dual.s(i);
@@ -71,6 +76,20 @@ void evaluate_dual(const Objective& objective, const DualState& dual, DualValue&
     std::copy(stored.begin(), stored.end(), s.begin());
     const double log_z = problem.log_partition(i, s, mu, ws);
     result.conjugate[i] = conjugate_value(objective, i, s, mu, log_z, ws);
+    become_difference(problem, i, mu);
+    return problem.weight(i) * result.conjugate[i];
+  });
+  result.value = sum - problem.squared_norm(result.w) / (2 * objective.l2);
+}
+
+void evaluate_dual(const Objective& objective, const MeanState& means, DualValue& result, Sweep& sweep) {
+  ESPALIER_EXPECT(!objective.loss.smooth());
+  const Problem& problem = objective.problem;
+  clear(problem, result, sweep);
+  const double sum = sweep.accumulate(problem, result.w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
+    const In stored = means.mu(i);
+    std::copy(stored.begin(), stored.end(), mu.begin());
+    result.conjugate[i] = conjugate_value(objective, i, mu, mu, 0, ws);
     become_difference(problem, i, mu);
     return problem.weight(i) * result.conjugate[i];
   });
@@ -103,8 +122,7 @@ double evaluate_primal(const Objective& objective, const Weights& theta) {
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual,
                     const DualValue& value, Sweep& sweep, std::vector<double>* gaps) {
   const Problem& problem = objective.problem;
-  const bool approximate = !problem.exact();
-  if (!gaps) return {evaluate_primal(objective, theta, sweep), value.value, 0, approximate};
+  if (!gaps) return certify(objective, theta, value, sweep);
   gaps->resize(problem.size());
   const double losses = sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
     Workspace::Frame frame(ws);
@@ -120,12 +138,16 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
     (*gaps)[i] = loss - value.conjugate[i] + dot(s, mu);
     return problem.weight(i) * loss;
   });
-  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value, 0, approximate};
+  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value, 0, !problem.exact()};
 }
 
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual) {
   Sweep sweep;
   return certify(objective, theta, dual, evaluate_dual(objective, dual), sweep);
+}
+
+Certificate certify(const Objective& objective, const Weights& theta, const DualValue& value, Sweep& sweep) {
+  return {evaluate_primal(objective, theta, sweep), value.value, 0, !objective.problem.exact()};
 }
 
 Certificate certify_implied(const Objective& objective, const Weights& theta, Sweep& sweep) {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "espalier/learning/dual_state.h"
+#include "espalier/learning/mean_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/learning/sweep.h"
 
@@ -29,6 +30,8 @@ struct DualValue {
 DualValue evaluate_dual(const Objective& objective, const DualState& dual);
 // The same with several threads, in the memory of an earlier value: w is as large as all weights in double precision.
 void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep);
+// The dual at expected statistics. Requires beta = infinity: otherwise they would not say enough.
+void evaluate_dual(const Objective& objective, const MeanState& means, DualValue& result, Sweep& sweep);
 
 // P(theta), at exactly these weights.
 double evaluate_primal(const Objective& objective, const Weights& theta, Sweep& sweep);
@@ -40,6 +43,8 @@ double evaluate_primal(const Objective& objective, const Weights& theta);
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual,
                     const DualValue& value, Sweep& sweep, std::vector<double>* gaps = nullptr);
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual);
+// The certificate of theta with a dual value at hand.
+Certificate certify(const Objective& objective, const Weights& theta, const DualValue& value, Sweep& sweep);
 
 // The certificate of weights that come without duals, from the dual point that they imply. For finite beta that is u_i = pi_i(theta),
 // whose gap is |grad P|^2/(2 l2). For beta = infinity it is the best of pi_i, one best output an example, which alone would be far

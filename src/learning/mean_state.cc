@@ -1,0 +1,20 @@
+#include "espalier/learning/mean_state.h"
+
+#include <algorithm>
+
+namespace espalier {
+
+MeanState::MeanState(const Problem& problem) : offsets_(problem.size() + 1) {
+  for (std::size_t i = 0; i < problem.size(); ++i) offsets_[i + 1] = offsets_[i] + problem.num_statistics(i);
+  marginals_ = ZeroedArray<float>(offsets_.back());
+  start_at_gold(problem);
+}
+
+void MeanState::start_at_gold(const Problem& problem) {
+  for (std::size_t i = 0; i < size(); ++i) {
+    std::fill(mu(i).begin(), mu(i).end(), 0.0f);
+    problem.add_gold(i, 1.0f, mu(i));
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,42 @@
+#include "espalier/learning/mean_state.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/learning/certificate.h"
+#include "support/random_objective.h"
+
+namespace espalier {
+namespace {
+
+TEST(MeanState, BeginsAtTheGoldOutputs) {
+  const test_support::OwnedProblem owned(1);
+  const MeanState means(owned.problem);
+  DualValue value;
+  Sweep sweep;
+  evaluate_dual({owned.problem, Loss::svm(), 2.0}, means, value, sweep);
+  EXPECT_EQ(value.value, 0);
+  EXPECT_EQ(owned.problem.squared_norm(value.w), 0);
+}
+
+// For beta = infinity the dual of scores depends on their marginals alone.
+RC_GTEST_PROP(MeanState, HasTheDualOfTheDistributionThatItIsTheMeanOf, ()) {
+  const test_support::OwnedProblem owned(test_support::any_data());
+  const Objective objective{owned.problem, test_support::any_maximum_loss(), test_support::any_l2()};
+  const DualState dual = test_support::any_dual(owned.problem);
+  MeanState means(owned.problem);
+  for (std::size_t i = 0; i < means.size(); ++i)
+    std::copy(dual.mu(i).begin(), dual.mu(i).end(), means.mu(i).begin());
+  const DualValue expected = evaluate_dual(objective, dual);
+  DualValue value;
+  Sweep sweep;
+  evaluate_dual(objective, means, value, sweep);
+  const double size = std::abs(expected.value) + owned.problem.squared_norm(expected.w) / objective.l2 + 1;
+  RC_ASSERT(std::abs(value.value - expected.value) <= 1e-5 * size);
+}
+
+}  // namespace
+}  // namespace espalier
