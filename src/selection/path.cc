@@ -37,7 +37,6 @@ void continue_path(Path& path, const Problem& problem, const Loss& loss, const P
                    const std::function<void(const PathPoint&)>& finished) {
   const std::vector<double> values = options.values();
   SolverSettings here = settings;
-  if (path.training.dual) here.start = EgStart::warm;
   for (std::size_t k = path.points.size(); k < values.size(); ++k) {
     const double l2 = values[k];
     here.stopping.passes = settings.stopping.passes - path.progress.passes;
@@ -48,7 +47,6 @@ void continue_path(Path& path, const Problem& problem, const Loss& loss, const P
           path.progress = p;
           return observer ? observer(l2, p, theta) : Control::go_on;
         });
-    here.start = settings.start;
     if (summary.history.empty()) break;
     const Progress& last = summary.history.back();
     const double passes_before = path.points.empty() ? 0 : path.points.back().total_passes;

@@ -60,9 +60,15 @@ class Eg {
     if (options_.step == EgStep::safe) shared_.safe_eta = theorem_eta();
     if (options_.step == EgStep::paper) shared_.etas.assign(n_, static_cast<float>(initial_eta()));
 
-    bool over = options_.step == EgStep::automatic && options_.start != EgStart::warm && anneal();
+    bool over = false;
+    if (options_.start == EgStart::warm) {
+      if (shared_.smoothing) over = smooth_as_before();
+    } else {
+      over = options_.step == EgStep::automatic && anneal();
+    }
     while (!over) {
       if (!run_.exhausted(passes())) sweep();
+      if (shared_.smoothing) cool();
       if (run_.exhausted(passes()) || certificate_is_due()) over = certify_and_steer();
     }
     Summary summary = run_.finish();
@@ -104,6 +110,23 @@ class Eg {
     shared_.l2 = objective_.l2;
     gains_known_ = false;  // so far they were those of other objectives
     return false;
+  }
+
+  // What the smoothed problem still lacks, read off the visits.
+  double estimated_gap() const { return proxy_ratio_ * sum_of_proxies(); }
+  double hidden_gap() const { return shared_.smoothing ? shared_.smoothing->hidden() : 0; }
+
+  // Duals at hand tell by their gap how far beta had come. True: the run is over.
+  bool smooth_as_before() {
+    const Certificate certificate = certified();
+    shared_.smoothing->start_at_gap(certificate.gap());
+    shared_.inverse_beta = shared_.smoothing->inverse_beta();
+    return report(certificate);
+  }
+
+  void cool() {
+    shared_.smoothing->cool(estimated_gap(), options_.stopping.gap * std::max(0.0, value_.value));
+    shared_.inverse_beta = shared_.smoothing->inverse_beta();
   }
 
   // One round of visits; fewer if the run is interrupted or out of passes or time.
@@ -179,6 +202,7 @@ class Eg {
         problem_.add_cost(i, 1.0f, p);
         for (std::size_t k = 0; k < s.size(); ++k) cost += static_cast<double>(p[k]) * mu[k];
       }
+      if (shared_.smoothing) shared_.smoothing->set_entropy(i, problem_.weight(i) * entropy);
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
     });
     value_.value -= problem_.squared_norm(shared_.w) / (2 * objective_.l2);
@@ -205,8 +229,10 @@ class Eg {
   bool certificate_is_due() const {
     const double since = passes() - certified_at_;
     if (since >= options_.report_every) return true;
-    if (since < kLeastPassesBetween || !gains_known_) return false;
-    const double gap = proxy_ratio_ * sum_of_proxies();
+    // The primal of a maximum goes up and down from one pass to the next, and no estimate knows when.
+    const double least = shared_.smoothing ? 1 : kLeastPassesBetween;
+    if (since < least || !gains_known_) return false;
+    const double gap = estimated_gap() + hidden_gap();
     return gap <= options_.stopping.gap * std::max(0.0, value_.value + crew_.gain() - gain_before_ + gap);
   }
 
@@ -233,8 +259,9 @@ class Eg {
     if (report(certificate)) return true;
     // Proxies that see but a part of the gap have lost sight of saturated examples.
     constexpr double kBlind = 4, kLargestRatio = 1000;
-    const bool blind = certificate.gap() > kBlind * proxies;
-    if (proxies > 0) proxy_ratio_ = std::clamp(certificate.gap() / proxies, 0.25, kLargestRatio);
+    const double left = certificate.gap() - hidden_gap();
+    const bool blind = left > kBlind * proxies;
+    if (proxies > 0) proxy_ratio_ = std::clamp(left / proxies, 0.25, kLargestRatio);
     const bool affordable = passes() >= steer_from_ && passes() + 1 < options_.stopping.passes;
     if (blind && affordable && options_.step == EgStep::automatic) steer_by_exact_gaps();
     return false;
@@ -246,7 +273,8 @@ class Eg {
     steering_ += n_;
     double all = 0, stuck = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      const auto exact = static_cast<float>(problem_.weight(i) * std::max(0.0, gaps_[i]));
+      const double hidden = shared_.smoothing ? shared_.smoothing->hidden(i) : 0;
+      const auto exact = static_cast<float>(std::max(0.0, problem_.weight(i) * gaps_[i] - hidden));
       shared_.stuck[i] = shared_.priorities[i] < EgShared::kStuckShare * exact;
       shared_.priorities[i] = exact;
       all += exact;

@@ -44,7 +44,11 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       l2(of.l2),
       w(problem.weight_shape()),
       priorities(problem.size(), 0.0f),
-      stuck(problem.size(), 0) {}
+      stuck(problem.size(), 0) {
+  if (of.loss.smooth() || step != EgStep::automatic) return;
+  smoothing.emplace(problem.size(), of.loss.gamma);
+  inverse_beta = smoothing->inverse_beta();
+}
 
 EgWorker::EgWorker(EgShared& shared)
     : shared_(shared),
@@ -169,9 +173,9 @@ EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
   const auto best_eta = [&](double c) { return 1 / (shared_.inverse_beta + quadratic * c); };
   // A curvature measured on a nearly settled distribution is far too small for one that moves.
   constexpr double kFastestGrowth = 1.25;
-  constexpr double kNarrow = 1.25;  // where the search between two steps ends
-  const double largest = largest_step(i);
-  double low = 0, high = 0;  // steps known to be too timid and too bold
+  constexpr double kNarrow = 1.25;                  // where the search between two steps ends
+  const double largest = 1 / shared_.inverse_beta;  // lands on pi_i
+  double low = 0, high = 0;                         // steps known to be too timid and too bold
   double eta = std::min(best_eta(curvature), largest);
   for (int t = 0; t < most_trials_; ++t) {
     const Trial trial = try_step(i, eta);
@@ -203,17 +207,6 @@ EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
   return {};
 }
 
-// beta lands on pi_i. beta = infinity has no such end: there it is the step that makes the most likely
-// output the least likely one whatever the scores, as far as floats can tell. An example without features
-// takes it.
-double EgWorker::largest_step(std::size_t i) {
-  if (shared_.objective.loss.smooth()) return shared_.objective.loss.beta;
-  constexpr double kNats = 500;
-  const Out d = direction(i);
-  const auto [low, high] = std::minmax_element(d.begin(), d.end());
-  return *high > *low ? kNats / (*high - *low) : 1;
-}
-
 // Section 7: halve until the dual improves, then grow by 1.05. A step that changes nothing is taken, but
 // does not grow: it could do so for ever.
 EgWorker::Trial EgWorker::paper_step(std::size_t i) {
@@ -235,6 +228,10 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
   std::copy_n(new_s_.begin(), s.size(), s.begin());
   if (shared_.dual.keeps_marginals()) std::copy_n(new_mu_.begin(), s.size(), shared_.dual.mu(i).begin());
   shared_.dual.log_z(i) = trial.log_z;
+  if (shared_.smoothing) {
+    const double entropy = trial.log_z - kernels::dot(new_s_.data(), new_mu_.data(), s.size());
+    shared_.smoothing->set_entropy(i, omega * entropy);
+  }
   const Out delta{delta_.data(), s.size()};
   if (omega != 1) {
     for (float& change : delta) change *= static_cast<float>(omega);
@@ -248,12 +245,12 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
 }
 
 // The gap of the example before its visit, read off the step. V = a/eta is the variance of d; near the
-// optimum g_i = KL(u_i|pi_i)/beta = beta V/2. Far from it (and for beta = infinity) a gap grows like the
-// spread of d, not its square.
+// optimum g_i = KL(u_i|pi_i)/beta = beta V/2. Far from it a gap grows like the spread of d, not its
+// square.
 double EgWorker::gap_proxy(const Trial& trial) const {
   if (!(trial.eta > 0) || !(trial.a > 0)) return 0;
   const double spread = std::sqrt(trial.a / trial.eta);
-  return shared_.objective.loss.smooth() ? spread * spread / (2 * shared_.inverse_beta + spread) : spread;
+  return spread * spread / (2 * shared_.inverse_beta + spread);
 }
 
 }  // namespace espalier

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "espalier/base/aligned.h"
@@ -9,6 +10,7 @@
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/eg.h"
+#include "solvers/eg_smoothing.h"
 
 namespace espalier {
 
@@ -20,9 +22,10 @@ struct EgShared {
   const Problem& problem;
   DualState& dual;
   EgStep step;
-  double inverse_beta;
-  double l2;          // the objective's, but for the first passes of a cold start
-  Weights w;          // w(u), not divided by l2
+  double inverse_beta;                   // the loss's, or that of the smoothing
+  std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
+  double l2;                             // the objective's, but for the first passes of a cold start
+  Weights w;                             // w(u), not divided by l2
   double others = 0;  // workers that may change the weights between one's look and its step
   double safe_eta = 0;
   std::vector<float> priorities;    // omega_i times a proxy of g_i
@@ -60,7 +63,6 @@ class alignas(64) EgWorker {
   Trial try_step(std::size_t i, double eta);
   Trial automatic_step(std::size_t i);
   Trial paper_step(std::size_t i);
-  double largest_step(std::size_t i);
   double gap_proxy(const Trial& trial) const;
   void move(std::size_t i, const Trial& trial);
   In mu(std::size_t i) const;

@@ -15,10 +15,7 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
   options.stopping = settings.stopping;
   options.sampling = settings.sampling;
   options.step = settings.step;
-  // Duals of a maximum are saturated: what has no mass at one l2 takes longer to come back at the next than to be found
-  // anew (a path of max-margin chains: 76 passes instead of 21 for its third value, 318 instead of 29 for its fourth).
-  const bool warm = training.dual && (objective.loss.smooth() || settings.start == EgStart::warm);
-  options.start = warm ? EgStart::warm : settings.start;
+  options.start = training.dual ? EgStart::warm : settings.start;
   options.seed = settings.seed;
   options.threads = settings.threads;
   options.report_every = settings.report_every;

@@ -27,7 +27,7 @@ struct SolverSettings {
   std::size_t threads = 1;
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
-  // Of a first run; one with duals at hand goes on from them, if the loss is smooth or this is `warm`.
+  // Of a first run; one with duals at hand goes on from them.
   EgStart start = EgStart::gold;
   bool keep_marginals =
       true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
