@@ -14,7 +14,6 @@
 #include "espalier/solvers/dca.h"
 
 #include <cmath>
-#include <optional>
 #include <type_traits>
 
 #include "solvers/aggressive_step.h"
@@ -27,27 +26,17 @@ namespace {
 class Ascent {
  public:
   Ascent(const Objective& objective, const OnlineOptions& options, const Weights& start)
-      : objective_(objective), weights_(start, options.average) {
-    first_pass_.emplace(objective_);
-  }
+      : objective_(objective), weights_(start, options.average), dual_(objective) {}
 
   Summary ascend(const OnlineOptions& options, Weights& theta, const Observer& observer) {
-    return online_passes(objective_, options,
-                         {[this](std::size_t i, Workspace& ws) { return visit(i, ws); },
-                          [this] { return first_pass_ ? first_pass_->value() : first_pass_value_; }},
-                         weights_, theta, observer);
+    const auto visit = [this](std::size_t i, Workspace& ws) {
+      return dual_.next_visit() ? update<double>(i, ws) : update<float>(i, ws);
+    };
+    return online_passes(objective_, options, {visit, [this] { return dual_.value(); }}, weights_, theta,
+                         observer);
   }
 
  private:
-  bool visit(std::size_t i, Workspace& ws) {
-    if (visited_ == objective_.problem.size() && first_pass_) {
-      first_pass_value_ = first_pass_->value();
-      first_pass_.reset();
-    }
-    ++visited_;
-    return first_pass_ ? update<double>(i, ws) : update<float>(i, ws);
-  }
-
   // Algorithm 2.
   template <class Real>
   bool update(std::size_t i, Workspace& ws) {
@@ -63,7 +52,7 @@ class Ascent {
     const double eta =
         aggressive_step(problem.weight(i) / objective_.l2, loss, problem.squared_norm(i, difference, ws));
     if (eta == 0) return true;
-    if constexpr (std::is_same_v<Real, double>) first_pass_->move(i, eta, loss, s, difference, ws);
+    if constexpr (std::is_same_v<Real, double>) dual_.mix(i, eta, loss, s, difference, ws);
     const auto delta = frame.take<float>(s.size());
     for (std::size_t k = 0; k < delta.size(); ++k) delta[k] = static_cast<float>(eta * difference[k]);
     weights_.add(problem, i, delta, ws);
@@ -72,9 +61,7 @@ class Ascent {
 
   const Objective& objective_;
   AveragedWeights weights_;
-  std::optional<FirstPassDual> first_pass_;
-  double first_pass_value_ = 0;
-  std::size_t visited_ = 0;
+  FirstPassDual dual_;
 };
 
 }  // namespace

@@ -11,20 +11,36 @@ double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
 }  // namespace
 
-void FirstPassDual::move(std::size_t i, double eta, double loss, DoubleIn s, DoubleIn difference,
-                         Workspace& ws) {
+bool FirstPassDual::next_visit() {
+  if (open_ && visits_ == objective_.problem.size()) {
+    value_ = value();
+    open_ = false;
+    w_ = DoubleWeights();
+  }
+  ++visits_;
+  return open_;
+}
+
+void FirstPassDual::move(std::size_t i, double conjugate, DoubleIn delta, Workspace& ws) {
   const Problem& problem = objective_.problem;
-  const double omega = problem.weight(i), rho = objective_.l2 * eta / omega;
-  // omega_i [ rho(L_i + s.(z_i - pi_i)) + e/beta ]
+  sum_ += problem.weight(i) * conjugate;
+  // w += l2 F_i delta
+  Workspace::Frame frame(ws);
+  const auto scaled = frame.take<double>(delta.size());
+  for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] = objective_.l2 * delta[k];
+  problem.accumulate(i, scaled, w_, ws);
+}
+
+void FirstPassDual::mix(std::size_t i, double eta, double loss, DoubleIn s, DoubleIn difference,
+                        Workspace& ws) {
+  const double rho = objective_.l2 * eta / objective_.problem.weight(i);
+  // rho(L_i + s.(z_i - pi_i)) + e/beta
   const double conjugate = rho * (loss + std::inner_product(s.begin(), s.end(), difference.begin(), 0.0)) +
                            mixture_entropy(i, rho, loss, ws) * objective_.loss.inverse_beta();
-  sum_ += omega * conjugate;
-
-  // w += omega_i rho F_i(z_i - pi_i)
   Workspace::Frame frame(ws);
-  const auto scaled = frame.take<double>(difference.size());
-  for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] = omega * rho * difference[k];
-  problem.accumulate(i, scaled, w_, ws);
+  const auto delta = frame.take<double>(difference.size());
+  for (std::size_t k = 0; k < delta.size(); ++k) delta[k] = eta * difference[k];
+  move(i, conjugate, delta, ws);
 }
 
 // e(rho, exp(-beta L_i)).

@@ -7,10 +7,11 @@
 // With a_r = F_i(z_i - chi(y_r)), b_r = gamma cost_i(y_r) - theta.a_r and alpha from hildreth.h, whose cap is omega_i/l2,
 //   theta <- theta + sum_r alpha_r a_r.
 // For k = 1, alpha = min{ omega_i/l2, b_1/|a_1|^2 } (15). The result is the mean of the weights that the visits met. The
-// max-loss update with k = 1 is dca's for this loss; none of them converges.
+// max-loss update with k = 1 is dca's for this loss; none of them converges. As there, first visits have a dual: at most
+// omega_i/l2 of all alpha_r makes them the parts of a mixture of outputs, rho_r = l2 alpha_r/omega_i.
 //
-// A visit costs one inference, a gather and two scatters; for k > 1, k(k + 1)/2 squared norms more. Memory: three vectors of
-// weights.
+// A visit costs one inference, a gather and two scatters, and a third in the first pass; for k > 1, k(k + 1)/2 squared norms
+// more. Memory: three vectors of weights, and one in double precision in the first pass.
 
 #include "espalier/solvers/mira.h"
 
@@ -24,6 +25,7 @@
 
 #include "espalier/base/error.h"
 #include "solvers/aggressive_step.h"
+#include "solvers/first_pass_dual.h"
 #include "solvers/hildreth.h"
 #include "solvers/online_passes.h"
 
@@ -38,41 +40,50 @@ double dot(std::span<const Real> a, std::span<const Real> b) {
 class Mira {
  public:
   Mira(const Objective& objective, const MiraOptions& options, const Weights& start)
-      : objective_(objective), options_(options), weights_(start, options.average) {}
+      : objective_(objective), options_(options), weights_(start, options.average), dual_(objective) {}
 
   Summary run(Weights& theta, const Observer& observer) {
     const auto visit = [this](std::size_t i, Workspace& ws) {
+      first_pass_ = dual_.next_visit();
       return options_.k == 1 ? visit_best(i, ws) : visit_kbest(i, ws);
     };
-    return online_passes(objective_, options_, {visit}, weights_, theta, observer);
+    return online_passes(objective_, options_, {visit, [this] { return dual_.value(); }}, weights_, theta,
+                         observer);
   }
 
  private:
   bool visit_best(std::size_t i, Workspace& ws);
   bool visit_kbest(std::size_t i, Workspace& ws);
   template <class Real>
-  double become_difference(std::size_t i, std::span<const Real> s, std::span<Real> chi, Workspace& ws) const;
+  double become_difference(std::size_t i, std::span<Real> chi, Workspace& ws) const;
+  void move_dual(std::size_t i, double costs, DoubleIn delta, Workspace& ws);
 
   const Objective& objective_;
   const MiraOptions& options_;
   AveragedWeights weights_;
+  FirstPassDual dual_;
+  bool first_pass_ = true;
   Hildreth hildreth_;
-  std::vector<double> chis_, losses_, gram_;
+  std::vector<double> chis_, costs_, losses_, gram_;
 };
 
-// chi(y) becomes z_i - chi(y). Returns theta.F_i(chi(y) - z_i) + gamma cost_i(y), for s = F_i'theta.
+// chi(y) becomes z_i - chi(y). Returns gamma cost_i(y).
 template <class Real>
-double Mira::become_difference(std::size_t i, std::span<const Real> s, std::span<Real> chi,
-                               Workspace& ws) const {
+double Mira::become_difference(std::size_t i, std::span<Real> chi, Workspace& ws) const {
   const Problem& problem = objective_.problem;
   Workspace::Frame frame(ws);
-  const auto cost = frame.take<Real>(s.size());
+  const auto cost = frame.take<Real>(chi.size());
   std::fill(cost.begin(), cost.end(), Real{0});
   problem.add_cost(i, Real{1}, cost);
   const double costs = dot<Real>(cost, chi) + problem.cost_offset(i);
   for (Real& c : chi) c = -c;
   problem.add_gold(i, Real{1}, chi);
-  return objective_.loss.gamma * costs - dot<Real>(s, chi);
+  return objective_.loss.gamma * costs;
+}
+
+// `costs` sum_r alpha_r gamma cost_i(y_r).
+void Mira::move_dual(std::size_t i, double costs, DoubleIn delta, Workspace& ws) {
+  dual_.move(i, objective_.l2 / objective_.problem.weight(i) * costs, delta, ws);
 }
 
 bool Mira::visit_best(std::size_t i, Workspace& ws) {
@@ -85,12 +96,18 @@ bool Mira::visit_best(std::size_t i, Workspace& ws) {
   if (options_.update == MiraUpdate::max_loss)
     problem.add_cost(i, static_cast<float>(objective_.loss.gamma), ranked);
   problem.argmax(i, ranked, delta, ws);
-  const double loss = become_difference<float>(i, s, delta, ws);
+  const double cost = become_difference<float>(i, delta, ws);
+  const double loss = cost - dot<float>(s, delta);
   if (!std::isfinite(loss)) return false;
 
   const double eta =
       aggressive_step(problem.weight(i) / objective_.l2, loss, problem.squared_norm(i, delta, ws));
   if (eta == 0) return true;
+  if (first_pass_) {
+    const auto exact = frame.take<double>(delta.size());
+    for (std::size_t j = 0; j < exact.size(); ++j) exact[j] = eta * delta[j];
+    move_dual(i, eta * cost, exact, ws);
+  }
   for (float& d : delta) d = static_cast<float>(eta * d);
   weights_.add(problem, i, delta, ws);
   return true;
@@ -105,9 +122,13 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
   if (options_.update == MiraUpdate::max_loss) problem.add_cost(i, objective_.loss.gamma, ranked);
   const std::size_t k = problem.kbest(i, ranked, options_.k, chis_, ws);
 
+  costs_.resize(k);
   losses_.resize(k);
   const auto difference = [&](std::size_t r) { return DoubleOut(chis_).subspan(r * s.size(), s.size()); };
-  for (std::size_t r = 0; r < k; ++r) losses_[r] = become_difference<double>(i, s, difference(r), ws);
+  for (std::size_t r = 0; r < k; ++r) {
+    costs_[r] = become_difference<double>(i, difference(r), ws);
+    losses_[r] = costs_[r] - dot<double>(s, difference(r));
+  }
   if (!std::all_of(losses_.begin(), losses_.end(), [](double loss) { return std::isfinite(loss); }))
     return false;
 
@@ -125,12 +146,14 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
   const auto alpha = hildreth_.solve(gram_, losses_, problem.weight(i) / objective_.l2);
   if (std::all_of(alpha.begin(), alpha.end(), [](double a) { return a == 0; })) return true;
 
+  const auto exact = frame.take<double>(s.size());
   const auto delta = frame.take<float>(s.size());
   for (std::size_t j = 0; j < delta.size(); ++j) {
-    double sum = 0;
-    for (std::size_t r = 0; r < k; ++r) sum += alpha[r] * difference(r)[j];
-    delta[j] = static_cast<float>(sum);
+    exact[j] = 0;
+    for (std::size_t r = 0; r < k; ++r) exact[j] += alpha[r] * difference(r)[j];
+    delta[j] = static_cast<float>(exact[j]);
   }
+  if (first_pass_) move_dual(i, dot<double>(alpha, costs_), exact, ws);
   weights_.add(problem, i, delta, ws);
   return true;
 }

@@ -1,5 +1,6 @@
 #include "solvers/first_pass_dual.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ void check_first_pass(const StructuredProblem<Examples>& problem) {
     const double omega = problem.weight(i), eta = aggressive_step(omega / l2, at.value, squared);
     if (eta == 0) continue;
 
-    dual.move(i, eta, at.value, s, difference, ws);
+    dual.mix(i, eta, at.value, s, difference, ws);
     for (double& d : difference) d *= eta;
     problem.accumulate(i, std::span<const double>(difference), theta, ws);
     const double rho = l2 * eta / omega;
@@ -116,7 +117,7 @@ RC_GTEST_PROP(FirstPassDual, BoundsTheOptimumOfHiddenLabels, ()) {
     for (double& d : difference) d = -d;
     owned.problem.add_gold(i, 1.0, difference);
     const double rho = *rc::gen::inRange(1, 11) * 0.1, omega = owned.problem.weight(i);
-    dual.move(i, rho * omega / objective.l2, loss, s, difference, ws);
+    dual.mix(i, rho * omega / objective.l2, loss, s, difference, ws);
   }
   LbfgsOptions options;
   options.stopping.gap = 1e-9;

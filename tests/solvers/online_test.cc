@@ -88,8 +88,8 @@ void expect_true_reports(const Problem& problem, const std::string& kind) {
             const Certificate truth = certify_implied(objective, weights);
             EXPECT_EQ(now.primal, truth.primal) << where;
             EXPECT_GE(now.dual, std::max(last_dual, truth.dual)) << where;
-            // Only the first pass of dca knows of a better bound than those implied.
-            if (solver.name != "dca") {
+            // The perceptron has no first pass with a dual of its own.
+            if (solver.name == "perceptron") {
               EXPECT_EQ(now.dual, std::max(last_dual, truth.dual)) << where;
             }
             last_dual = now.dual;
