@@ -101,6 +101,25 @@ RC_GTEST_PROP(FirstPassDual, RisesOnTrees, ()) {
   check_first_pass(owned.problem);
 }
 
+TEST(FirstPassDual, StaysWhenThePassIsOver) {
+  const OwnedProblem owned(4);
+  const Objective objective{owned.problem, Loss::svm(), 3};
+  FirstPassDual dual(objective);
+  Workspace ws;
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    ASSERT_TRUE(dual.next_visit());
+    std::vector<double> delta(owned.problem.num_statistics(i));
+    delta[i % delta.size()] = 0.01;
+    dual.move(i, 0.5, delta, ws);
+  }
+  const double value = dual.value();
+  EXPECT_GT(value, 0);
+  EXPECT_FALSE(dual.next_visit());
+  EXPECT_EQ(dual.value(), value);
+  EXPECT_FALSE(dual.next_visit());
+  EXPECT_EQ(dual.value(), value);
+}
+
 // Gold statistics that are means have no entropy to go by; what is left is a bound all the same.
 RC_GTEST_PROP(FirstPassDual, BoundsTheOptimumOfHiddenLabels, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();

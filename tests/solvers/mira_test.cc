@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "espalier/learning/certificate.h"
@@ -64,9 +65,11 @@ class WatchedProblem final : public ForwardingProblem {
   using ForwardingProblem::ForwardingProblem;
   void accumulate(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
     last.assign(delta.begin(), delta.end());
+    all.emplace_back(i, last);
     inner_.accumulate(i, delta, w, ws);
   }
   mutable std::vector<double> last;
+  mutable std::vector<std::pair<std::size_t, std::vector<double>>> all;
 };
 
 // What the first visit adds, against the problem that it solves, over the k best outputs by enumeration:
@@ -239,6 +242,40 @@ TEST(Mira, BestOfOneIsTheBest) {
     mira({problem, Loss::svm(), 2}, visits(count, problem, 1, update, 2, true), several);
     EXPECT_LT(distance(one, several), 1e-5);
   }
+}
+
+// Visits of a first pass that add delta_i move the duals from z_i to mu_i = z_i - l2/omega_i delta_i, so that
+//   D = sum_i omega_i gamma(p_i.mu_i + q_i) - |w|^2/(2 l2) = -l2 [ gamma sum_i p_i.delta_i + |sum_i F_i delta_i|^2/2 ].
+RC_GTEST_PROP(Mira, FirstPassBoundsTheOptimum, ()) {
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  const OwnedChainProblem owned(seed);
+  const WatchedProblem problem(owned.problem);
+  const Objective objective{problem, Loss::svm(), *rc::gen::element(3.0, 30.0)};
+  MiraOptions options =
+      visits(problem.size(), problem, seed, any_update(), *rc::gen::element<std::size_t>(1, 3));
+  Weights theta(problem.weight_shape());
+  options.stopping.passes = 2;
+  options.report_every = 1;
+  double implied = 0, dual = 0;
+  const Summary summary = mira(objective, options, theta, [&](const Progress& now, const Weights& weights) {
+    implied = std::max(implied, certify_implied(objective, weights).dual);
+    if (now.epoch == 1) {
+      DoubleWeights w(problem.weight_shape());
+      Workspace ws;
+      for (const auto& [i, delta] : problem.all) {
+        std::vector<double> p(delta.size());
+        problem.add_cost(i, 1.0, p);
+        dual -= objective.l2 * std::inner_product(p.begin(), p.end(), delta.begin(), 0.0);
+        problem.accumulate(i, std::span<const double>(delta), w, ws);
+      }
+      dual -= objective.l2 / 2 * euclidean_squared_norm(w);
+    }
+    RC_ASSERT(std::abs(now.dual - std::max(dual, implied)) <= 1e-5 * now.dual);
+    return Control::go_on;
+  });
+  RC_ASSERT(summary.history.size() == 2u);
+  // A maximum from zero weights rises at every visit that is not prediction-based.
+  if (options.update == MiraUpdate::max_loss) RC_ASSERT(dual > 0);
 }
 
 TEST(Mira, AllOutputsAreTheExactVisit) {
