@@ -57,6 +57,25 @@ LossAndGradient evaluate(const Objective& objective, std::size_t i, const Double
   return result;
 }
 
+RC_GTEST_PROP(ExampleLoss, SinglePrecisionAgreesWithDouble, ()) {
+  const OwnedProblem owned(any_data());
+  const Objective objective{owned.problem, any_loss(), 1};
+  const Weights theta = test_support::any_weights(owned.problem);
+  Workspace ws;
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    std::vector<double> s(owned.problem.num_statistics(i)), pi(s.size());
+    std::vector<float> float_s(s.size()), float_pi(s.size());
+    const double loss = example_loss(objective, i, theta, s, pi, ws);
+    RC_ASSERT(std::abs(example_loss(objective, i, theta, float_s, float_pi, ws) - loss) <=
+              1e-5 * (1 + std::abs(loss) + 1 / objective.loss.beta));
+    for (std::size_t k = 0; k < s.size(); ++k) {
+      RC_ASSERT(std::abs(float_s[k] - s[k]) <= 1e-5 * (1 + std::abs(s[k])));
+      // Of outputs that are best but for rounding either may be chosen.
+      if (objective.loss.smooth()) RC_ASSERT(std::abs(float_pi[k] - pi[k]) <= 1e-3);
+    }
+  }
+}
+
 RC_GTEST_PROP(ExampleLoss, IsThatOfEnumeration, ()) {
   const OwnedProblem owned(any_data());
   const Objective objective{owned.problem, any_loss(), 1};

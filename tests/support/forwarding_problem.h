@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "espalier/learning/problem.h"
 
@@ -68,6 +69,11 @@ class ForwardingProblem : public Problem {
   double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
     return inner_.argmax(i, s, mu, ws);
   }
+  std::size_t kbest(std::size_t i, DoubleIn s, std::size_t k, std::vector<double>& chis,
+                    Workspace& ws) const override {
+    return inner_.kbest(i, s, k, chis, ws);
+  }
+  bool has_kbest() const override { return inner_.has_kbest(); }
 
  protected:
   const Problem& inner_;

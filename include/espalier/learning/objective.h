@@ -21,5 +21,8 @@ struct Objective {
 template <class Real>
 double example_loss(const Objective& objective, std::size_t i, const BasicWeights<Real>& theta, DoubleOut s,
                     DoubleOut pi, Workspace& ws);
+// The same in single precision, for solvers on their way.
+double example_loss(const Objective& objective, std::size_t i, const Weights& theta, Out s, Out pi,
+                    Workspace& ws);
 
 }  // namespace espalier

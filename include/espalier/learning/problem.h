@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "espalier/base/prefetch.h"
 #include "espalier/base/workspace.h"
@@ -74,6 +75,15 @@ class Problem {
   virtual double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;
   virtual double argmax(std::size_t i, In s, Out mu, Workspace&) const = 0;
   virtual double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;
+  // The statistics of the k best outputs, best first, K_i numbers each in `chis`; fewer where there are not k. Returns how many.
+  // Allocates. A problem without has_kbest() knows the best one alone.
+  virtual std::size_t kbest(std::size_t i, DoubleIn s, std::size_t /*k*/, std::vector<double>& chis,
+                            Workspace& ws) const {
+    chis.resize(s.size());
+    argmax(i, s, chis, ws);
+    return 1;
+  }
+  virtual bool has_kbest() const { return false; }
 
   // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and scores that
   // are moved along it many times stay small.

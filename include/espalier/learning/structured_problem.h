@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "espalier/learning/problem.h"
 #include "espalier/structures/structure.h"
@@ -118,8 +119,35 @@ class StructuredProblem final : public Problem {
   double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
     return examples_.structure(i).argmax(s, mu, ws);
   }
+  std::size_t kbest(std::size_t i, DoubleIn s, std::size_t k, std::vector<double>& chis,
+                    Workspace& ws) const override {
+    if constexpr (requires { examples_.structure(i).kbest(s, k); }) {
+      if (ranks(i)) {
+        const auto& structure = examples_.structure(i);
+        const auto best = structure.kbest(s, k);
+        chis.resize(best.size() * s.size());
+        for (std::size_t r = 0; r < best.size(); ++r) {
+          structure.indicator(best[r].output, DoubleOut(chis).subspan(r * s.size(), s.size()));
+        }
+        return best.size();
+      }
+    }
+    return Problem::kbest(i, s, k, chis, ws);
+  }
+  bool has_kbest() const override {
+    for (std::size_t i = 0; i < size(); ++i) {
+      if (!ranks(i)) return false;
+    }
+    return true;
+  }
 
  private:
+  // Whether the structure of example i has k-best outputs: some types have them in part of their shapes only.
+  bool ranks(std::size_t i) const {
+    if constexpr (requires { examples_.structure(i).has_kbest(); }) return examples_.structure(i).has_kbest();
+    return requires(DoubleIn s) { examples_.structure(i).kbest(s, std::size_t{1}); };
+  }
+
   Examples examples_;
 };
 

@@ -84,6 +84,11 @@ class SubsetProblem final : public Problem {
   double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
     return whole_.argmax(examples_[i], s, mu, ws);
   }
+  std::size_t kbest(std::size_t i, DoubleIn s, std::size_t k, std::vector<double>& chis,
+                    Workspace& ws) const override {
+    return whole_.kbest(examples_[i], s, k, chis, ws);
+  }
+  bool has_kbest() const override { return whole_.has_kbest(); }
 
   void centre(std::size_t i, In mu, Out d) const override { whole_.centre(examples_[i], mu, d); }
   void prefetch(std::size_t i, Prefetch what) const override { whole_.prefetch(examples_[i], what); }

@@ -83,6 +83,7 @@ class DependencyTree {
   // The k best trees, best first, each with its arcs' best labels; all that are possible, if there are not k. Requires first
   // order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
+  bool has_kbest() const { return parts_.size() == 0; }
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 

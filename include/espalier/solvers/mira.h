@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/online_options.h"
+
+namespace espalier {
+
+// Which outputs a visit sets against the gold one.
+enum class MiraUpdate {
+  max_loss,    // the best ones with their costs added: those that the hinge loss is made of
+  prediction,  // the best ones under the weights as they are; costs enter the margins alone
+};
+
+// For the command line. Throws Error listing the names for one that is none.
+MiraUpdate parse_mira_update(std::string_view name);
+
+struct MiraOptions : OnlineOptions {
+  MiraUpdate update = MiraUpdate::max_loss;
+  std::size_t k = 1;  // how many outputs
+};
+
+// Margin-infused relaxed algorithm (Crammer et al. 2006, section 8; Martins et al. 2010, section 4): each visit moves theta
+// as little as it takes for the gold output to beat k others by their costs, and by omega_i/l2 at most. Starts from theta
+// and leaves the averaged weights there. Throws Error if beta is finite (dca is its like for such losses), or if k > 1 and
+// the problem has no k-best outputs.
+Summary mira(const Objective& objective, const MiraOptions& options, Weights& theta,
+             const Observer& observer = {});
+
+}  // namespace espalier
