@@ -68,6 +68,10 @@ class ForwardingProblem : public Problem {
   double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
     return inner_.argmax(i, s, mu, ws);
   }
+  double slack_argmax(std::size_t i, DoubleIn s, double gamma, DoubleOut chi, Workspace& ws) const override {
+    return inner_.slack_argmax(i, s, gamma, chi, ws);
+  }
+  bool rescales_slack() const override { return inner_.rescales_slack(); }
 
  protected:
   const Problem& inner_;

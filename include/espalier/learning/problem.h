@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 
+#include "espalier/base/error.h"
 #include "espalier/base/prefetch.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
@@ -74,6 +75,15 @@ class Problem {
   virtual double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;
   virtual double argmax(std::size_t i, In s, Out mu, Workspace&) const = 0;
   virtual double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;
+
+  // The largest cost_i(y)(gamma + s.(chi(y) - z_i)) of all outputs y (slack rescaling: Zhang et al. 2011, equation 42), and
+  // chi of an output that has it. Requires rescales_slack().
+  virtual double slack_argmax(std::size_t, DoubleIn /*s*/, double /*gamma*/, DoubleOut /*chi*/,
+                              Workspace&) const {
+    ESPALIER_EXPECT(rescales_slack());
+    return 0;
+  }
+  virtual bool rescales_slack() const { return false; }
 
   // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and scores that
   // are moved along it many times stay small.

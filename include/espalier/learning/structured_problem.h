@@ -20,6 +20,7 @@ namespace espalier {
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
 //   add_near_gold(i, kappa, s)                      where costs say too little of it
+//   slack_argmax(i, s, gamma, chi, ws)  rescales_slack()   where that maximum can be found
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
 // Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
 template <class Examples>
@@ -117,6 +118,17 @@ class StructuredProblem final : public Problem {
   }
   double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
     return examples_.structure(i).argmax(s, mu, ws);
+  }
+  double slack_argmax(std::size_t i, DoubleIn s, double gamma, DoubleOut chi, Workspace& ws) const override {
+    if constexpr (requires { examples_.slack_argmax(i, s, gamma, chi, ws); }) {
+      return examples_.slack_argmax(i, s, gamma, chi, ws);
+    } else {
+      return Problem::slack_argmax(i, s, gamma, chi, ws);
+    }
+  }
+  bool rescales_slack() const override {
+    if constexpr (requires { examples_.rescales_slack(); }) return examples_.rescales_slack();
+    return false;
   }
 
  private:
