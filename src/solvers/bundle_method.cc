@@ -4,7 +4,8 @@
 // The planes so far have a minimiser theta_m and a bound on the optimum (bundle.h); the next pass is made on the way there
 // from the best weights so far:
 //   theta_{t+1} = theta_best + kReach (theta_m - theta_best).
-// At theta_m itself, far from all that has been seen, the first planes say little of R.
+// At theta_m itself, far from all that has been seen, the first planes say little of R. Only where nothing else is left but the
+// rounding of weights to floats, which is as large on the way as at its end, the pass is made there.
 // Cost per pass: one inference an example, a product of the new plane with each one that is kept, a small quadratic program.
 // Memory: three vectors of doubles and one of floats as long as all weights, and the planes.
 
@@ -19,12 +20,15 @@
 
 #include "espalier/base/error.h"
 #include "solvers/bundle.h"
+#include "solvers/slowing.h"
 #include "solvers/visits.h"
 
 namespace espalier {
 namespace {
 
-constexpr double kReach = 1;
+// On 200 sentences of CoNLL-2000 a CRF took 144 passes to a gap of 1e-4 with 1, 71 with 0.5, 48 with 0.2 and 55 with 0.1; an SVM
+// had a gap of 15 % after 194 passes with 1 (500 sentences), of 3 % after 184 with 0.2.
+constexpr double kReach = 0.2;
 // Planes without inference are worth their while if they cut off this much of the gap; there may be so many in a row.
 constexpr double kCachedShare = 0.5;
 constexpr int kMostCached = 10;
@@ -55,17 +59,14 @@ class BundleMethod {
         report();
         break;
       }
-      const bool improved = primal < best_;
-      if (improved) {
+      const double gap_before = gap();
+      if (primal < best_) {
         best_ = primal;
         theta_.assign(query_, 1, sweep_.team());
       }
-      const double bound_before = bundle_.bound();
       add_plane();
       if (report()) break;
-      // The best weights and the bound are where they were, to the last bit: so will they be after the next pass.
-      quiet_ = improved || bundle_.bound() > bound_before ? 0 : quiet_ + 1;
-      if (quiet_ == kMostQuiet) {
+      if (slowing_.stalled(gap_before, gap())) {
         run_.stall("no plane cuts deeper than rounding");
         break;
       }
@@ -130,9 +131,10 @@ class BundleMethod {
   void choose_query() {
     const auto best = theta_.values(), query = query_.values();
     const auto minimiser = bundle_.minimiser().values();
+    const double reach = slowing_.quiet() ? 1 : kReach;
     share_range(sweep_.team(), query.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j)
-        query[j] = static_cast<float>(best[j] + kReach * (minimiser[j] - best[j]));
+        query[j] = static_cast<float>(best[j] + reach * (minimiser[j] - best[j]));
     });
   }
 
@@ -157,8 +159,6 @@ class BundleMethod {
     return over;
   }
 
-  static constexpr int kMostQuiet = 10;
-
   const Objective& objective_;
   const Problem& problem_;
   const BundleOracle& oracle_;
@@ -172,7 +172,7 @@ class BundleMethod {
   double offset_ = 0;
   std::vector<double> offsets_;  // of the examples
   double best_ = std::numeric_limits<double>::infinity();
-  int quiet_ = 0;
+  Slowing slowing_;
 };
 
 }  // namespace

@@ -5,8 +5,9 @@
 
 namespace espalier {
 
+template <class Real>
 ViolatedOutput most_violated(const Objective& objective, Rescaling rescaling, std::size_t i,
-                             const Weights& theta, DoubleOut s, DoubleOut chi, Workspace& ws) {
+                             const BasicWeights<Real>& theta, DoubleOut s, DoubleOut chi, Workspace& ws) {
   const Problem& problem = objective.problem;
   const double gamma = objective.loss.gamma;
   ViolatedOutput violated;
@@ -24,6 +25,11 @@ ViolatedOutput most_violated(const Objective& objective, Rescaling rescaling, st
   violated.demand = {rescaling == Rescaling::margin ? 1 : cost, gamma * cost};
   return violated;
 }
+
+template ViolatedOutput most_violated(const Objective&, Rescaling, std::size_t, const Weights&, DoubleOut,
+                                      DoubleOut, Workspace&);
+template ViolatedOutput most_violated(const Objective&, Rescaling, std::size_t, const DoubleWeights&,
+                                      DoubleOut, DoubleOut, Workspace&);
 
 SparseOutput::SparseOutput(DoubleIn chi) {
   counts_.reserve(

@@ -21,8 +21,9 @@ struct ViolatedOutput {
   double loss = 0;
   Demand demand;
 };
+template <class Real>
 ViolatedOutput most_violated(const Objective& objective, Rescaling rescaling, std::size_t i,
-                             const Weights& theta, DoubleOut s, DoubleOut chi, Workspace& ws);
+                             const BasicWeights<Real>& theta, DoubleOut s, DoubleOut chi, Workspace& ws);
 
 // The counts of an output, without the zeros. They are small whole numbers, so floats are exact.
 class SparseOutput {
