@@ -12,11 +12,11 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
-#include "solvers/simplex_qp.h"
 #include "support/counting_problem.h"
 #include "support/eg_solution.h"
 #include "support/enumerated_objective.h"
 #include "support/error_message.h"
+#include "support/forwarding_problem.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
 #include "support/random_objective.h"
@@ -387,8 +387,40 @@ TEST(CuttingPlane, Interrupted) {
       return Control::go_on;
     });
     EXPECT_EQ(during.status, Status::stopped);
-    EXPECT_EQ(during.history[2].passes, during.history.back().passes);
+    EXPECT_EQ(during.history.size(), 3u);
     EXPECT_EQ(during.history.back().primal, evaluate_primal(objective, theta));
+  }
+}
+
+// Sets a flag at one of its inferences.
+class StoppingProblem final : public test_support::ForwardingProblem {
+ public:
+  StoppingProblem(const Problem& inner, int after) : ForwardingProblem(inner), left_(after) {}
+  using ForwardingProblem::argmax;
+  double argmax(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
+    if (--left_ == 0) stop = true;
+    return inner_.argmax(i, s, mu, ws);
+  }
+  mutable std::atomic<bool> stop = false;
+
+ private:
+  mutable int left_;
+};
+
+TEST(CuttingPlane, InterruptedWithinAPass) {
+  const OwnedProblem owned(6);  // 30 examples
+  for (const Slacks slacks : kSlacks) {
+    for (const int after : {1, 29, 31, 45, 71, 200}) {
+      const StoppingProblem stopping(owned.problem, after);
+      CuttingPlaneOptions options = to_gap(0, 100, slacks);
+      options.stopping.stop = &stopping.stop;
+      Weights theta(owned.problem.weight_shape());
+      const Summary summary = cutting_plane({stopping, Loss::svm(), 1}, options, theta);
+      EXPECT_EQ(summary.status, Status::stopped) << after;
+      EXPECT_EQ(summary.history.back().passes, after / 30.0);
+      EXPECT_EQ(summary.history.back().primal, evaluate_primal({owned.problem, Loss::svm(), 1}, theta));
+      expect_gaps(summary, "after " + std::to_string(after));
+    }
   }
 }
 
