@@ -65,6 +65,8 @@
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/cross_validation.h"
 #include "espalier/selection/path.h"
+#include "espalier/solvers/bmrm.h"
+#include "espalier/solvers/cutting_plane.h"
 #include "espalier/solvers/dca.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/lbfgs.h"

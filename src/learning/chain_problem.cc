@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "structures/chain_by_cost.h"
 
 namespace espalier {
 namespace {
@@ -56,6 +57,31 @@ void ChainExamples::set_costs(std::vector<float> costs) {
   const std::size_t labels = features_->shape().num_labels;
   ESPALIER_EXPECT(costs.empty() || costs.size() == labels * labels);
   costs_ = std::move(costs);
+}
+
+bool ChainExamples::rescales_slack() const {
+  constexpr float kHighest = 16;  // time and memory grow with the highest cost of a sequence
+  const auto small = [](float cost) { return cost >= 0 && cost <= kHighest && cost == std::floor(cost); };
+  return !partial_ && !features_->shape().ngrams && std::all_of(costs_.begin(), costs_.end(), small);
+}
+
+double ChainExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                   std::span<double> chi, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const Chain chain = structure(i);
+  const std::size_t labels = chain.num_labels();
+  const auto costs = frame.take<double>(chain.length() * labels);
+  std::fill(costs.begin(), costs.end(), 0.0);
+  add_cost(i, 1.0, costs);
+  const auto levels = frame.take<std::uint32_t>(costs.size());
+  for (std::size_t k = 0; k < costs.size(); ++k) levels[k] = static_cast<std::uint32_t>(costs[k]);
+
+  // s.z_i
+  std::fill(chi.begin(), chi.end(), 0.0);
+  add_gold(i, 1.0, chi);
+  double gold_score = 0;
+  for (std::size_t k = 0; k < s.size(); ++k) gold_score += chi[k] > 0 ? s[k] * chi[k] : 0;
+  return best_by_cost(chain, s, levels, gamma - gold_score, chi, ws);
 }
 
 void ChainExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

@@ -46,4 +46,24 @@ MulticlassExamples::MulticlassExamples(const SparseRows& rows, std::size_t num_a
   ESPALIER_EXPECT(omega_.empty() || omega_.size() == gold_.size());
 }
 
+double MulticlassExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                        std::span<double> chi, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto cost = frame.take<double>(s.size());
+  std::fill(cost.begin(), cost.end(), 0.0);
+  add_cost(i, 1.0, cost);
+  // The gold label costs nothing, so that is what every other one has to be above.
+  std::size_t best = gold_[i];
+  double highest = 0;
+  for (std::size_t k = 0; k < s.size(); ++k) {
+    const double value = cost[k] > 0 ? cost[k] * (gamma + s[k] - s[gold_[i]]) : 0;
+    if (value > highest) {
+      highest = value;
+      best = k;
+    }
+  }
+  structure_.indicator(static_cast<Multiclass::Output>(best), chi);
+  return highest;
+}
+
 }  // namespace espalier

@@ -74,6 +74,10 @@ class ForwardingProblem : public Problem {
     return inner_.kbest(i, s, k, chis, ws);
   }
   bool has_kbest() const override { return inner_.has_kbest(); }
+  double slack_argmax(std::size_t i, DoubleIn s, double gamma, DoubleOut chi, Workspace& ws) const override {
+    return inner_.slack_argmax(i, s, gamma, chi, ws);
+  }
+  bool rescales_slack() const override { return inner_.rescales_slack(); }
 
  protected:
   const Problem& inner_;

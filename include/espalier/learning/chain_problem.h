@@ -98,6 +98,11 @@ class ChainExamples {
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
     return features_->squared_norm(i, delta);
   }
+  // By dynamic programming over labels and cost so far.
+  double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
+                      Workspace& ws) const;
+  // Costs must be small whole numbers, and labels known and of order 1.
+  bool rescales_slack() const;
 
  private:
   const std::uint32_t* gold(std::size_t i) const { return gold_.data() + sequences_->offsets[i]; }

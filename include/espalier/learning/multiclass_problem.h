@@ -65,6 +65,9 @@ class MulticlassExamples {
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
     return features_.squared_norm(i, delta);
   }
+  double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
+                      Workspace& ws) const;
+  bool rescales_slack() const { return true; }
 
  private:
   RowFeatures features_;

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/error.h"
 #include "espalier/base/prefetch.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
@@ -84,6 +85,15 @@ class Problem {
     return 1;
   }
   virtual bool has_kbest() const { return false; }
+
+  // The largest cost_i(y)(gamma + s.(chi(y) - z_i)) of all outputs y (slack rescaling: Zhang et al. 2011, equation 42), and
+  // chi of an output that has it. Requires rescales_slack().
+  virtual double slack_argmax(std::size_t, DoubleIn /*s*/, double /*gamma*/, DoubleOut /*chi*/,
+                              Workspace&) const {
+    ESPALIER_EXPECT(rescales_slack());
+    return 0;
+  }
+  virtual bool rescales_slack() const { return false; }
 
   // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and scores that
   // are moved along it many times stay small.

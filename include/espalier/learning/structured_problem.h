@@ -21,6 +21,7 @@ namespace espalier {
 //   structure(i)                                    something that satisfies Structure
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
 //   add_near_gold(i, kappa, s)                      where costs say too little of it
+//   slack_argmax(i, s, gamma, chi, ws)  rescales_slack()   where that maximum can be found
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
 // Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
 template <class Examples>
@@ -139,6 +140,17 @@ class StructuredProblem final : public Problem {
       if (!ranks(i)) return false;
     }
     return true;
+  }
+  double slack_argmax(std::size_t i, DoubleIn s, double gamma, DoubleOut chi, Workspace& ws) const override {
+    if constexpr (requires { examples_.slack_argmax(i, s, gamma, chi, ws); }) {
+      return examples_.slack_argmax(i, s, gamma, chi, ws);
+    } else {
+      return Problem::slack_argmax(i, s, gamma, chi, ws);
+    }
+  }
+  bool rescales_slack() const override {
+    if constexpr (requires { examples_.rescales_slack(); }) return examples_.rescales_slack();
+    return false;
   }
 
  private:

@@ -90,6 +90,11 @@ class SubsetProblem final : public Problem {
   }
   bool has_kbest() const override { return whole_.has_kbest(); }
 
+  double slack_argmax(std::size_t i, DoubleIn s, double gamma, DoubleOut chi, Workspace& ws) const override {
+    return whole_.slack_argmax(examples_[i], s, gamma, chi, ws);
+  }
+  bool rescales_slack() const override { return whole_.rescales_slack(); }
+
   void centre(std::size_t i, In mu, Out d) const override { whole_.centre(examples_[i], mu, d); }
   void prefetch(std::size_t i, Prefetch what) const override { whole_.prefetch(examples_[i], what); }
   const Factored* factored() const override { return factored_.get(); }

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/run.h"
+
+namespace espalier {
+
+enum class Slacks {
+  one,  // a plane below the sum of all losses
+  n,    // planes below the loss of each example
+};
+enum class Rescaling {
+  margin,  // max_y gamma cost(y) + theta.F_i(chi(y) - z_i): the loss of the family
+  slack,   // max_y cost(y)(gamma + theta.F_i(chi(y) - z_i))
+};
+
+// For the command line. Each throws Error listing the names for one that is none.
+Slacks parse_slacks(std::string_view name);
+Rescaling parse_rescaling(std::string_view name);
+
+struct CuttingPlaneOptions {
+  StoppingRule stopping;
+  Slacks slacks = Slacks::one;
+  Rescaling rescaling = Rescaling::margin;
+  std::size_t threads = 1;  // the result is the same with any number of them
+  // Outputs of each example that are remembered, so that planes can be made of them without inference; 0: none. For
+  // Slacks::one: those of n are remembered as long as they are of use.
+  std::size_t cache = 5;
+};
+
+// Throws Error for a loss that is no maximum, for the perceptron's, and for slack rescaling of a problem that cannot find
+// its maximum.
+void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& options);
+
+// Cutting planes for max-margin problems (SVM-struct: Tsochantaridis et al. 2005, Joachims et al. 2009). Starts from theta
+// and leaves the best weights there. With Rescaling::slack, reports are certificates of
+//   l2/2 |theta|^2 + sum_i omega_i max_y cost_i(y)(gamma + theta.F_i(chi(y) - z_i)),
+// which is not the objective that certify() knows.
+Summary cutting_plane(const Objective& objective, const CuttingPlaneOptions& options, Weights& theta,
+                      const Observer& observer = {});
+
+}  // namespace espalier

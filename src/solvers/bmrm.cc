@@ -1,0 +1,28 @@
+// Bundle method for regularised risk minimisation. L_i is convex, so it lies above its tangent at theta, with
+//   delta = pi_i - z_i,   offset = L_i(theta) - (F_i'theta).delta,
+// pi_i a best output where beta is infinite. bundle_method.cc does the rest.
+
+#include "espalier/solvers/bmrm.h"
+
+#include <numeric>
+
+#include "espalier/solvers/eg.h"
+#include "solvers/bundle_method.h"
+
+namespace espalier {
+
+Summary bmrm(const Objective& objective, const BmrmOptions& options, Weights& theta,
+             const Observer& observer) {
+  check_eg_loss(objective.loss);
+  BundleOracle oracle;
+  oracle.exact = [&](std::size_t i, const Weights& at, DoubleOut delta, Workspace& ws) {
+    Workspace::Frame frame(ws);
+    const auto s = frame.take<double>(delta.size());
+    const double loss = example_loss(objective, i, at, s, delta, ws);
+    objective.problem.add_gold(i, -1.0, delta);
+    return ExamplePlane{loss, loss - std::inner_product(s.begin(), s.end(), delta.begin(), 0.0)};
+  };
+  return minimise_by_planes(objective, options.stopping, options.threads, oracle, theta, observer);
+}
+
+}  // namespace espalier

@@ -1,0 +1,129 @@
+// SVM-struct with one slack for all examples (Joachims et al. 2009): the bundle method of bundle_method.cc, with a cache of
+// outputs. The plane of an example that an output y demands is
+//   delta = scale (chi(y) - z_i),   offset                                           (violated_output.h).
+// Any output makes one, so the best of those that earlier passes found make a plane below the sum of losses that costs
+// scores, but no inference.
+// Memory beyond that of bundles: `cache` outputs of each example.
+
+#include "espalier/solvers/cutting_plane.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/solvers/eg.h"
+#include "solvers/bundle_method.h"
+#include "solvers/n_slack.h"
+#include "solvers/violated_output.h"
+
+namespace espalier {
+
+Slacks parse_slacks(std::string_view name) {
+  if (name == "one") return Slacks::one;
+  if (name == "n") return Slacks::n;
+  throw Error(fmt::format("--slacks: {} is no number of slacks; expected one or n", in_quotes(name)));
+}
+
+Rescaling parse_rescaling(std::string_view name) {
+  if (name == "margin") return Rescaling::margin;
+  if (name == "slack") return Rescaling::slack;
+  throw Error(fmt::format("--rescaling: {} is no way to rescale; expected margin or slack", in_quotes(name)));
+}
+
+namespace {
+
+// The outputs of one example that were most violated at its last passes, each once.
+class Outputs {
+ public:
+  void remember(DoubleIn chi, const Demand& demand, std::size_t most) {
+    Remembered latest{SparseOutput(chi), demand};
+    const auto same = std::find_if(remembered_.begin(), remembered_.end(),
+                                   [&](const Remembered& r) { return r.output == latest.output; });
+    if (same != remembered_.end()) {
+      std::rotate(same, same + 1, remembered_.end());
+      return;
+    }
+    if (remembered_.size() == most) remembered_.erase(remembered_.begin());
+    remembered_.push_back(std::move(latest));
+  }
+
+  // The plane of the one that demands most where scores are s; the gold output, which demands nothing, is always there.
+  ExamplePlane best(const Problem& problem, std::size_t i, DoubleIn s, DoubleOut delta) const {
+    std::fill(delta.begin(), delta.end(), 0.0);
+    problem.add_gold(i, 1.0, delta);
+    double gold_score = 0;
+    for (std::size_t k = 0; k < s.size(); ++k) gold_score += s[k] * delta[k];
+    ExamplePlane plane;
+    const Remembered* most = nullptr;
+    for (const Remembered& r : remembered_) {
+      const double value = r.demand.scale * (r.output.dot(s) - gold_score) + r.demand.offset;
+      if (value > plane.loss) {
+        plane = {value, r.demand.offset};
+        most = &r;
+      }
+    }
+    const double scale = most ? most->demand.scale : 0;
+    for (double& d : delta) d *= -scale;
+    if (most) most->output.add_to(scale, delta);
+    return plane;
+  }
+
+ private:
+  struct Remembered {
+    SparseOutput output;
+    Demand demand;
+  };
+  std::vector<Remembered> remembered_;  // the latest last
+};
+
+Summary one_slack(const Objective& objective, const CuttingPlaneOptions& options, Weights& theta,
+                  const Observer& observer) {
+  const Problem& problem = objective.problem;
+  std::vector<Outputs> cache(options.cache > 0 ? problem.size() : 0);
+  BundleOracle oracle;
+  oracle.exact = [&](std::size_t i, const Weights& at, DoubleOut delta, Workspace& ws) {
+    Workspace::Frame frame(ws);
+    const auto s = frame.take<double>(delta.size());
+    const ViolatedOutput violated = most_violated(objective, options.rescaling, i, at, s, delta, ws);
+    if (!cache.empty()) cache[i].remember(delta, violated.demand, options.cache);
+    problem.add_gold(i, -1.0, delta);
+    for (double& d : delta) d *= violated.demand.scale;
+    return ExamplePlane{violated.loss, violated.demand.offset};
+  };
+  if (!cache.empty()) {
+    oracle.cached = [&](std::size_t i, const Weights& at, DoubleOut delta, Workspace& ws) {
+      Workspace::Frame frame(ws);
+      const auto s = frame.take<double>(delta.size());
+      problem.score(i, at, 1.0, s, ws);
+      return cache[i].best(problem, i, s, delta);
+    };
+  }
+  return minimise_by_planes(objective, options.stopping, options.threads, oracle, theta, observer);
+}
+
+}  // namespace
+
+void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& options) {
+  if (objective.loss.smooth()) {
+    throw Error::in("cutting-plane", fmt::format("the loss {} is smooth", objective.loss.name()),
+                    "expected one with infinite beta; bmrm is for all");
+  }
+  check_eg_loss(objective.loss);
+  if (options.rescaling == Rescaling::slack && !objective.problem.rescales_slack()) {
+    throw Error(
+        "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
+        "order 1 whose "
+        "costs are small whole numbers, or --rescaling margin");
+  }
+}
+
+Summary cutting_plane(const Objective& objective, const CuttingPlaneOptions& options, Weights& theta,
+                      const Observer& observer) {
+  check_cutting_plane(objective, options);
+  return options.slacks == Slacks::one ? one_slack(objective, options, theta, observer)
+                                       : n_slack(objective, options, theta, observer);
+}
+
+}  // namespace espalier
