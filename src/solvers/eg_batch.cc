@@ -174,15 +174,12 @@ class EgBatch {
   Sweep& sweep() { return sweep_; }
 
   Summary solve(Duals& duals) {
-    bool over = !go(duals, 0) && report();
-    while (!over) {
-      if (!run_.exhausted(visits_.passes()) && !step(duals)) {
-        report();
-        run_.stall("no step improves the dual");
-        break;
-      }
-      const bool due = visits_.passes() - reported_at_ >= options_.report_every;
-      if (due || run_.exhausted(visits_.passes())) over = report();
+    go(duals, 0);
+    while (!report_is_due() || !report()) {
+      if (step(duals)) continue;
+      report();
+      run_.stall("no step improves the dual");
+      break;
     }
     return run_.finish();
   }
@@ -212,6 +209,11 @@ class EgBatch {
     // eta = beta lands on pi_i(theta): nothing is to be gained beyond.
     eta_ = std::min(growth_ * eta_, objective_.loss.beta);
     return true;
+  }
+
+  bool report_is_due() const {
+    const double passes = visits_.passes();
+    return passes - reported_at_ >= options_.report_every || run_.exhausted(passes);
   }
 
   bool report() {

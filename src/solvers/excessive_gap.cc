@@ -48,6 +48,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/solvers/eg.h"
 #include "solvers/moments.h"
 
 namespace espalier {
@@ -73,22 +74,19 @@ class ExcessiveGap {
   }
 
   Summary solve() {
-    bool over = !start() && report();
-    while (!over) {
-      if (!run_.exhausted(visits_.passes()) && !step()) {
-        report();
-        run_.stall("rounding is larger than the smoothing");
-        break;
-      }
-      const bool due = visits_.passes() - reported_at_ >= options_.report_every;
-      if (due || run_.exhausted(visits_.passes())) over = report();
+    start();
+    while (!report_is_due() || !report()) {
+      if (step()) continue;
+      report();
+      run_.stall("no step keeps the excessive gap condition");
+      break;
     }
     return run_.finish();
   }
 
  private:
-  // alpha_0 is uniform, theta_1 = w(alpha_0)/l2, alpha_1 = alpha_mu_1(theta_1). False if the run is over before.
-  bool start() {
+  // alpha_0 is uniform, theta_1 = w(alpha_0)/l2, alpha_1 = alpha_mu_1(theta_1); less if the run is over before.
+  void start() {
     // Without features, any smoothing is exact in one step.
     mu_ = bound_ > 0 ? bound_ : 1;
     curvature_ = kFirstShrink * mu_;
@@ -98,14 +96,14 @@ class ExcessiveGap {
       // No point to speak of, so one that needs no inference: the gold outputs.
       alpha_.cost = 0;
       std::fill(alpha_.w.values().begin(), alpha_.w.values().end(), 0.0);
-      return false;
+      return;
     }
     point_.assign(alpha_.w, 1 / objective_.l2);
     double smoothed;
-    if (!evaluate(point_, mu_, gibbs_, smoothed)) return false;
+    if (!evaluate(point_, mu_, gibbs_, smoothed)) return;
     alpha_ = gibbs_;
-    ESPALIER_EXPECT(condition_holds(smoothed, dual_of_maximum(objective_, alpha_)));
-    return true;
+    ESPALIER_EXPECT(condition_holds(smoothed, dual_of_maximum(objective_, alpha_)) ||
+                    !objective_.problem.exact());
   }
 
   // alpha_mu(theta) and J_mu(theta).
@@ -159,6 +157,11 @@ class ExcessiveGap {
     return true;
   }
 
+  bool report_is_due() const {
+    const double passes = visits_.passes();
+    return passes - reported_at_ >= options_.report_every || run_.exhausted(passes);
+  }
+
   bool report() {
     run_.pause();
     theta_.assign(point_, 1, sweep_.team());
@@ -204,6 +207,7 @@ Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& opt
     throw Error::in("excessive-gap", fmt::format("the loss {} is smooth already", objective.loss.name()),
                     "expected one with infinite beta");
   }
+  check_eg_loss(objective.loss);
   theta = Weights(objective.problem.weight_shape());
   return ExcessiveGap(objective, options, theta, observer).solve();
 }

@@ -39,6 +39,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/solvers/eg.h"
 #include "solvers/moments.h"
 
 namespace espalier {
@@ -98,19 +99,15 @@ class Extragradient {
   }
 
   Summary solve() {
-    bool over = !start() && report();
-    while (!over) {
-      if (!run_.exhausted(visits_.passes())) step();
-      const bool due = visits_.passes() - reported_at_ >= options_.report_every;
-      if (due || run_.exhausted(visits_.passes())) over = report();
-    }
+    start();
+    while (!report_is_due() || !report()) step();
     return run_.finish();
   }
 
  private:
-  // u is uniform, theta = w(u)/l2. False if the run is over before.
-  bool start() {
-    if (!evaluate(now_)) return false;
+  // u is uniform, theta = w(u)/l2, unless the run is over before.
+  void start() {
+    if (!evaluate(now_)) return;
     point_.assign(now_.moments.w, 1 / objective_.l2);
     means_.theta = point_;
     means_.u = now_.moments;
@@ -124,7 +121,6 @@ class Extragradient {
     a_ = std::sqrt(product * ratio);
     b_ = std::sqrt(product / ratio);
     safe_a_ = a_;
-    return true;
   }
 
   bool evaluate(Distributions& u) {
@@ -192,6 +188,11 @@ class Extragradient {
     return left <= right + kRounding * std::abs(now_.cumulant) / b_;
   }
 
+  bool report_is_due() const {
+    const double passes = visits_.passes();
+    return passes - reported_at_ >= options_.report_every || run_.exhausted(passes);
+  }
+
   bool report() {
     run_.pause();
     theta_.assign(means_.theta, 1, sweep_.team());
@@ -232,6 +233,7 @@ Summary extragradient(const Objective& objective, const ExtragradientOptions& op
     throw Error::in("extragradient", fmt::format("the loss {} is smooth", objective.loss.name()),
                     "expected one with infinite beta");
   }
+  check_eg_loss(objective.loss);
   theta = Weights(objective.problem.weight_shape());
   return Extragradient(objective, options, theta, observer).solve();
 }
