@@ -14,7 +14,9 @@ namespace espalier {
 using ConvexFunction = std::function<double(std::span<const double> u, std::span<double> gradient)>;
 
 struct SimplexEgOptions {
-  double eta = 1;  // the step, or the first one
+  // The step, or the first one. One far beyond 1/tau (see below) may leave distributions so near a wrong corner that it takes
+  // long to come back.
+  double eta = 1;
   bool halve =
       false;  // halve eta where a step would raise the value (that step is undone), let it grow by 1.05 otherwise
   double gap = 1e-9;  // stop once the value is certainly within this of the minimum
