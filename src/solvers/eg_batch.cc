@@ -30,11 +30,14 @@
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "espalier/solvers/eg.h"
 #include "solvers/moments.h"
 
 namespace espalier {
 namespace {
+
+// Of the gold output at the start, where that is asked for. On CoNLL-2000 (CRF, l2 = 2) relative gaps after 60 passes were 0.79 with 5,
+// 0.96 with the 12 of online EG and 1.1 from uniform distributions, but small random problems took longer from gold outputs.
+constexpr float kGoldLogOdds = 5;
 
 // Where the duals are: w(u) and D(u).
 struct Point {
@@ -255,8 +258,9 @@ Summary eg_batch(const Objective& objective, const EgBatchOptions& options, Dual
                  const Observer& observer) {
   check(objective);
   EgBatch batch(objective, options, theta, observer);
-  // Uniform distributions: near the gold outputs, random problems of every kind took longer.
-  if (!options.warm) dual.start_near_gold(objective.problem, 0, batch.sweep());
+  if (options.start != EgStart::warm) {
+    dual.start_near_gold(objective.problem, options.start == EgStart::gold ? kGoldLogOdds : 0, batch.sweep());
+  }
   StoredDuals duals(objective, batch.pass(), dual);
   return batch.solve(duals);
 }
@@ -264,7 +268,7 @@ Summary eg_batch(const Objective& objective, const EgBatchOptions& options, Dual
 Summary eg_batch(const Objective& objective, const EgBatchOptions& options, Weights& theta,
                  const Observer& observer) {
   check(objective);
-  ESPALIER_EXPECT(!options.warm);
+  ESPALIER_EXPECT(options.start == EgStart::uniform);
   EgBatch batch(objective, options, theta, observer);
   ImpliedDuals duals(objective, batch.pass());
   return batch.solve(duals);

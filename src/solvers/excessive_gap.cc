@@ -91,17 +91,14 @@ class ExcessiveGap {
     mu_ = bound_ > 0 ? bound_ : 1;
     curvature_ = kFirstShrink * mu_;
     // Weights of zero without a cost: the loss is log|Y_i|.
-    const bool complete = pass_.gibbs({1, 0}, point_, alpha_, log_outputs_);
-    if (!complete) {
-      // No point to speak of, so one that needs no inference: the gold outputs.
-      alpha_.cost = 0;
-      std::fill(alpha_.w.values().begin(), alpha_.w.values().end(), 0.0);
-      return;
-    }
+    // Where that is cut short, theta stays 0 and the dual that of the gold outputs, which takes no inference.
+    if (!pass_.gibbs({1, 0}, point_, alpha_, log_outputs_)) return;
     point_.assign(alpha_.w, 1 / objective_.l2);
+    note_dual();
     double smoothed;
     if (!evaluate(point_, mu_, gibbs_, smoothed)) return;
     alpha_ = gibbs_;
+    note_dual();
     ESPALIER_EXPECT(condition_holds(smoothed, dual_of_maximum(objective_, alpha_)) ||
                     !objective_.problem.exact());
   }
@@ -152,9 +149,17 @@ class ExcessiveGap {
     std::swap(point_, next_point_);
     std::swap(alpha_, next_alpha_);
     std::swap(gibbs_, next_gibbs_);
+    note_dual();
     mu_ = mu;
     ++k_;
     return true;
+  }
+
+  // D(alpha_k) rises and falls on the way, and any of them bounds the optimum: the adaptive rule reports the best so far. The paper's
+  // bounds are about the last one.
+  void note_dual() {
+    const double dual = dual_of_maximum(objective_, alpha_);
+    dual_ = options_.smoothing == Smoothing::paper ? dual : std::max(dual_, dual);
   }
 
   bool report_is_due() const {
@@ -165,8 +170,7 @@ class ExcessiveGap {
   bool report() {
     run_.pause();
     theta_.assign(point_, 1, sweep_.team());
-    const Certificate certificate{evaluate_primal(objective_, theta_, sweep_),
-                                  dual_of_maximum(objective_, alpha_), visits_.passes(),
+    const Certificate certificate{evaluate_primal(objective_, theta_, sweep_), dual_, visits_.passes(),
                                   !objective_.problem.exact()};
     reported_at_ = visits_.passes();
     const bool over = run_.report(certificate, theta_);
@@ -195,6 +199,7 @@ class ExcessiveGap {
   DoubleWeights point_, next_point_;  // theta_k
   Moments alpha_, next_alpha_;        // of alpha_k
   Moments gibbs_, next_gibbs_;        // of alpha_mu_k(theta_k)
+  double dual_ = 0;                   // what is reported
   double reported_at_ = 0;
 };
 

@@ -376,12 +376,33 @@ TEST(EgBatch, WarmStartGoesOnWhereTheDualsAre) {
     Weights theta;
     EgBatchOptions options = for_passes(20);
     const Summary first = eg_batch(objective, options, dual, theta);
-    options.warm = true;
+    options.start = EgStart::warm;
     options.stopping.passes = 1;
     const Weights before = theta;
     const Summary again = eg_batch(objective, options, dual, theta);
     EXPECT_EQ(again.history.back().dual, first.history.back().dual) << loss.name();
     EXPECT_TRUE(std::ranges::equal(before.values(), theta.values())) << loss.name();
+  }
+}
+
+TEST(EgBatch, ReachesTheSameOptimumFromTheGoldOutputs) {
+  const ProblemsOfAllKinds problems(10);
+  for (const auto& named : problems.all()) {
+    for (const Loss& loss : kLosses) {
+      const Objective objective{named.problem, loss, named.l2};
+      const double tolerance = loss.smooth() ? 1e-6 : 2e-3;
+      EgBatchOptions options = to_gap(tolerance, 3000);
+      Weights theta;
+      const Summary from_uniform = solve(Form::stored, objective, options, theta);
+      options.start = EgStart::gold;
+      const Summary from_gold = solve(Form::stored, objective, options, theta);
+      const std::string where = named.name + ": " + loss.name();
+      EXPECT_EQ(from_gold.status, Status::converged) << where << ": " << from_gold.message;
+      expect_gaps(from_gold, where);
+      expect_rising_dual(from_gold, where);
+      EXPECT_LE(from_gold.history.back().dual, from_uniform.history.back().primal) << where;
+      EXPECT_GE(from_gold.history.back().primal, from_uniform.history.back().dual) << where;
+    }
   }
 }
 

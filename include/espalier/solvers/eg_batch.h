@@ -4,6 +4,7 @@
 
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/objective.h"
+#include "espalier/solvers/eg.h"
 #include "espalier/solvers/run.h"
 
 namespace espalier {
@@ -16,9 +17,8 @@ enum class EgBatchStep {
 struct EgBatchOptions {
   StoppingRule stopping;
   EgBatchStep step = EgBatchStep::automatic;
-  bool warm =
-      false;  // go on from where the duals are, not from uniform distributions; only where they are stored
-  std::size_t threads = 1;  // the result is the same with any number of them
+  EgStart start = EgStart::uniform;  // the form without stored duals has no other
+  std::size_t threads = 1;           // the result is the same with any number of them
   double report_every = 5;  // passes at most between two reports; a report costs about a pass of time
 };
 
