@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/run.h"
+
+namespace espalier {
+
+// How fast the maximum's smoothing goes to zero.
+enum class Smoothing {
+  adaptive,  // as fast as the excessive gap condition, looked at in every step, allows
+  paper,     // mu_k = 6 L/((k + 1)(k + 2)), which allows it whatever the data
+};
+
+struct ExcessiveGapOptions {
+  StoppingRule stopping;
+  Smoothing smoothing = Smoothing::adaptive;
+  std::size_t threads = 1;  // the result is the same with any number of them
+  double report_every = 5;  // passes at most between two reports; a report costs about a pass of time
+};
+
+// Excessive gap reduction with Bregman projections (Zhang et al. 2011, Algorithms 1 and 2). Starts from uniform
+// distributions and leaves theta_k in `theta`. Throws Error if beta is finite.
+Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& options, Weights& theta,
+                      const Observer& observer = {});
+
+}  // namespace espalier

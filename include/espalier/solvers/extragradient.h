@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/run.h"
+
+namespace espalier {
+
+enum class ExtragradientStep {
+  automatic,  // as large as the inequality behind the bound, looked at in every step, allows
+  safe,       // from a bound on the features, where it holds whatever the data
+};
+
+struct ExtragradientOptions {
+  StoppingRule stopping;
+  ExtragradientStep step = ExtragradientStep::automatic;
+  std::size_t threads = 1;   // the result is the same with any number of them
+  double report_every = 10;  // passes at most between two reports; a report costs about a pass of time
+};
+
+// Extragradient on the saddle point of weights and duals, with Bregman projections (Taskar et al. 2006). Starts from uniform
+// distributions and leaves averaged weights in `theta`. Throws Error if beta is finite.
+Summary extragradient(const Objective& objective, const ExtragradientOptions& options, Weights& theta,
+                      const Observer& observer = {});
+
+}  // namespace espalier

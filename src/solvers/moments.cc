@@ -1,0 +1,70 @@
+#include "solvers/moments.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace espalier {
+
+double dual_of_maximum(const Objective& objective, const Moments& u) {
+  return objective.loss.gamma * u.cost - objective.problem.squared_norm(u.w) / (2 * objective.l2);
+}
+
+void mix(const DoubleWeights& a, const DoubleWeights& b, double tau, DoubleWeights& out) {
+  const auto of_a = a.values(), of_b = b.values();
+  const auto mixed = out.values();
+  for (std::size_t j = 0; j < mixed.size(); ++j) mixed[j] = (1 - tau) * of_a[j] + tau * of_b[j];
+}
+
+void mix(const Moments& a, const Moments& b, double tau, Moments& out) {
+  mix(a.w, b.w, tau, out.w);
+  out.cost = (1 - tau) * a.cost + tau * b.cost;
+}
+
+double dot(const DoubleWeights& a, const DoubleWeights& b) {
+  const auto of_a = a.values(), of_b = b.values();
+  return std::inner_product(of_a.begin(), of_a.end(), of_b.begin(), 0.0);
+}
+
+double total_squared_diameter(const Problem& problem) {
+  double total = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) total += problem.weight(i) * problem.squared_diameter(i);
+  return total;
+}
+
+bool BatchPass::run(DoubleWeights& w, const Sweep::Fill& fill, double& sum) {
+  const Problem& problem = objective_.problem;
+  bool complete = true;
+  std::size_t counted = 0;
+  const auto go_on = [&](std::size_t examples) {
+    visits_.count(examples - counted);
+    counted = examples;
+    return complete = !visits_.exhausted();
+  };
+  std::fill(w.values().begin(), w.values().end(), 0.0);
+  sum = sweep_.accumulate(problem, w, fill, go_on);
+  if (complete) visits_.count(problem.size() - counted);
+  return complete;
+}
+
+bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& moments, double& loss) {
+  const Problem& problem = objective_.problem;
+  const Objective smooth{problem, at, objective_.l2};
+  costs_.resize(problem.size());
+  const auto fill = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
+    Workspace::Frame frame(ws);
+    const double omega = problem.weight(i);
+    const auto s = frame.take<double>(mu.size()), p = frame.take<double>(mu.size());
+    const double loss_of_i = example_loss(smooth, i, theta, s, mu, ws);
+    std::fill(p.begin(), p.end(), 0.0);
+    problem.add_cost(i, 1.0, p);
+    costs_[i] = omega * (std::inner_product(p.begin(), p.end(), mu.begin(), 0.0) + problem.cost_offset(i));
+    for (double& m : mu) m *= -omega;
+    problem.add_gold(i, omega, mu);
+    return omega * loss_of_i;
+  };
+  if (!run(moments.w, fill, loss)) return false;
+  moments.cost = std::accumulate(costs_.begin(), costs_.end(), 0.0);
+  return true;
+}
+
+}  // namespace espalier
