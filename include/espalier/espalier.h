@@ -66,6 +66,7 @@
 #include "espalier/selection/cross_validation.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/eg.h"
+#include "espalier/solvers/frank_wolfe.h"
 #include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/solvers/run.h"
