@@ -86,7 +86,7 @@ class BlockAscent {
     certificate.passes = certified_at_ = visits_.passes();
     dual_ = certificate.dual;
     const double gaps = sum_of_gaps();
-    if (gaps > 0) ratio_ = std::clamp(certificate.gap() / gaps, 0.1, 10.0);
+    if (gaps > 0) ratio_ = std::clamp(certificate.gap() / gaps, 0.1, 1000.0);
     const bool over = run_.report(certificate, blocks_.theta());
     run_.resume();
     return over;

@@ -36,6 +36,11 @@ using testing::error_message;
 const std::vector<Loss> kMaxima{Loss::svm(), {Loss::svm().beta, 2.5}};
 const std::vector<Sampling> kOrders{Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic};
 
+struct Kind {
+  bool corrective, average;
+};
+const std::vector<Kind> kKinds{{true, false}, {false, false}, {true, true}, {false, true}};
+
 struct Solution {
   Solution(const Objective& objective, const FrankWolfeOptions& options, const Observer& observer = {})
       : means(objective.problem), summary(frank_wolfe(objective, options, means, theta, observer)) {}
@@ -51,6 +56,7 @@ FrankWolfeOptions to_gap(double gap, double passes) {
   options.stopping.passes = passes;
   return options;
 }
+// Runs out of passes, whatever its gap.
 FrankWolfeOptions for_passes(double passes) { return to_gap(-1, passes); }
 
 // The certificate of the very weights and duals that a run leaves.
@@ -73,12 +79,14 @@ void expect_optimum(const Problem& problem, double l2, double gap, const std::st
     const test_support::EgSolution truth(objective, by_eg);
     ASSERT_EQ(truth.summary.status, Status::converged) << name << ": " << truth.summary.message;
     for (const Sampling order : kOrders) {
-      for (const bool average : {false, true}) {
+      for (const auto& [corrective, average] : kKinds) {
         FrankWolfeOptions options = to_gap(gap, 20000);
         options.sampling = order;
+        options.corrective = corrective;
         options.average = average;
         options.report_every = 100;
-        const std::string where = name + ", " + loss.name() + (average ? ", averaged, order " : ", order ") +
+        const std::string where = name + ", " + loss.name() + (corrective ? ", corrective" : "") +
+                                  (average ? ", averaged, order " : ", order ") +
                                   std::to_string(static_cast<int>(order));
         const Solution solution(objective, options);
         EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
@@ -117,13 +125,16 @@ TEST(FrankWolfe, NeverLowersTheDual) {
        {static_cast<const Problem*>(&classes.problem), static_cast<const Problem*>(&chains.problem)}) {
     for (const Loss& loss : kMaxima) {
       for (const double l2 : {0.05, 0.5, 20.0}) {
-        FrankWolfeOptions options = for_passes(30);
-        options.sampling = Sampling::random;
-        options.report_every = 1e-9;
-        const Summary summary = Solution({*problem, loss, l2}, options).summary;
-        ASSERT_GE(summary.history.size(), 25u);
-        expect_gaps(summary, loss.name());
-        expect_rising_dual(summary, loss.name());
+        for (const bool corrective : {false, true}) {
+          FrankWolfeOptions options = for_passes(30);
+          options.corrective = corrective;
+          options.sampling = Sampling::random;
+          options.report_every = 1e-9;
+          const Summary summary = Solution({*problem, loss, l2}, options).summary;
+          ASSERT_GE(summary.history.size(), 25u);
+          expect_gaps(summary, loss.name());
+          expect_rising_dual(summary, loss.name());
+        }
       }
     }
   }
@@ -136,21 +147,25 @@ TEST(FrankWolfe, TakesTheBestStepTowardsTheBestOutput) {
   const OwnedProblem owned(data);
   for (const double l2 : {0.01, 3.0, 1000.0}) {
     const Objective objective{owned.problem, Loss::svm(), l2};
-    const Solution solution(objective, for_passes(1));
-    // At theta = 0 the output with the largest cost is the best one.
-    std::vector<double> cost(3), delta(3);
-    owned.problem.add_cost(0, 1.0, cost);
-    const auto best = static_cast<std::size_t>(std::max_element(cost.begin(), cost.end()) - cost.begin());
-    delta[best] += 1;
-    owned.problem.add_gold(0, -1.0, delta);
-    Workspace ws;
-    const double q = 1.7 * owned.problem.squared_norm(0, std::span<const double>(delta), ws) / l2;
-    const double eta = std::min(1.0, cost[best] / q);
-    for (std::size_t k = 0; k < 3; ++k) {
-      const double expected = (k == data.gold[0] ? 1 - eta : 0) + (k == best ? eta : 0);
-      EXPECT_NEAR(solution.means.mu(0)[k], expected, 1e-6) << l2;
+    for (const bool corrective : {false, true}) {
+      FrankWolfeOptions options = for_passes(1);
+      options.corrective = corrective;
+      const Solution solution(objective, options);
+      // At theta = 0 the output with the largest cost is the best one.
+      std::vector<double> cost(3), delta(3);
+      owned.problem.add_cost(0, 1.0, cost);
+      const auto best = static_cast<std::size_t>(std::max_element(cost.begin(), cost.end()) - cost.begin());
+      delta[best] += 1;
+      owned.problem.add_gold(0, -1.0, delta);
+      Workspace ws;
+      const double q = 1.7 * owned.problem.squared_norm(0, std::span<const double>(delta), ws) / l2;
+      const double eta = std::min(1.0, cost[best] / q);
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double expected = (k == data.gold[0] ? 1 - eta : 0) + (k == best ? eta : 0);
+        EXPECT_NEAR(solution.means.mu(0)[k], expected, 1e-6) << l2;
+      }
+      EXPECT_NEAR(solution.last().dual, 1.7 * (eta * cost[best] - eta * eta * q / 2), 1e-5) << l2;
     }
-    EXPECT_NEAR(solution.last().dual, 1.7 * (eta * cost[best] - eta * eta * q / 2), 1e-5) << l2;
   }
 }
 
@@ -197,6 +212,18 @@ TEST(FrankWolfe, AveragesTheWeightsOfAllVisits) {
     EXPECT_NEAR(averaged.theta.values()[j], mean.values()[j] / total, 1e-5);
 }
 
+// Corrective visits are what makes the last digits affordable.
+TEST(FrankWolfe, CorrectiveVisitsNeedFewerPasses) {
+  const OwnedChainProblem owned(7, {.sequences = 40, .attributes = 30});
+  const Objective objective{owned.problem, Loss::svm(), 1};
+  FrankWolfeOptions options = to_gap(1e-4, 20000);
+  const Solution corrective(objective, options);
+  options.corrective = false;
+  const Solution plain(objective, options);
+  ASSERT_EQ(corrective.summary.status, Status::converged) << corrective.summary.message;
+  EXPECT_LT(10 * corrective.last().passes, plain.last().passes);
+}
+
 // From where the means are: the next run begins with the dual that the last one ended with.
 TEST(FrankWolfe, GoesOnFromTheMeansThatItIsGiven) {
   const OwnedChainProblem owned(5);
@@ -230,8 +257,9 @@ TEST(FrankWolfe, PassesCountInferences) {
 TEST(FrankWolfe, SameSeedSameBits) {
   const OwnedChainProblem owned(4);
   const Objective objective{owned.problem, Loss::svm(), 1};
-  for (const bool average : {false, true}) {
+  for (const auto& [corrective, average] : kKinds) {
     FrankWolfeOptions options = for_passes(7);
+    options.corrective = corrective;
     options.average = average;
     const Solution one(objective, options), two(objective, options);
     options.seed = 2;
@@ -248,9 +276,10 @@ TEST(FrankWolfe, SameSeedSameBits) {
 TEST(FrankWolfe, InterruptLeavesACertifiedTheta) {
   const OwnedProblem owned(8);
   std::atomic<bool> stop{false};
-  for (const bool average : {false, true}) {
+  for (const auto& [corrective, average] : kKinds) {
     stop = false;
     FrankWolfeOptions options = for_passes(1000);
+    options.corrective = corrective;
     options.stopping.stop = &stop;
     options.average = average;
     options.report_every = 1;
@@ -319,8 +348,9 @@ std::size_t allocations_of(const Objective& objective, FrankWolfeOptions options
 TEST(FrankWolfe, AllocatesNothingInsideAnEpoch) {
   const OwnedChainProblem owned(1);
   const Objective objective{owned.problem, Loss::svm(), 1};
-  for (const bool average : {false, true}) {
+  for (const auto& [corrective, average] : kKinds) {
     FrankWolfeOptions options;
+    options.corrective = corrective;
     options.average = average;
     const std::size_t few = allocations_of(objective, options, 5);
     EXPECT_GT(few, 0u) << "the counter does not count";

@@ -13,6 +13,9 @@ namespace espalier {
 struct FrankWolfeOptions {
   StoppingRule stopping;
   Sampling sampling = Sampling::gap;
+  // Each visit also finds nearly the best weights for the outputs that the example's duals are a mixture of; or else it is the
+  // paper's, which only moves towards one more.
+  bool corrective = true;
   // Weights and duals are means over all visits, the k-th with weight k: a smoother primal early on, a worse dual later.
   bool average = false;
   std::uint64_t seed = 1;
