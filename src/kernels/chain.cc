@@ -68,8 +68,30 @@ HWY_INLINE void copy_tables(D d, const ChainScores<Real>& chain, const Scratch<R
   }
 }
 
+// E[y_{t-1} = i, y_t = j] = a_{t-1}(i) M_t(i, j) h_t(j) for each step.
 template <class D, class Real = hn::TFromD<D>>
-HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, double* log_z, Real* memory) {
+HWY_INLINE void store_pairs(D d, const ChainScores<Real>& chain, const Scratch<Real>& scratch, Real* pairs) {
+  const std::size_t lanes = hn::Lanes(d), labels = chain.labels, stride = scratch.stride;
+  const std::size_t whole = labels / lanes * lanes;
+  for (std::size_t t = 1; t < chain.length; ++t) {
+    const Real *a = scratch.forward + (t - 1) * stride, *h = scratch.scaled + t * stride;
+    const Real* row = scratch.matrices + table_of(chain, t) * labels * stride;
+    for (std::size_t i = 0; i < labels; ++i, row += stride, pairs += labels) {
+      const auto before = hn::Set(d, a[i]);
+      const auto pair = [&](std::size_t k) HWY_ATTR {
+        return hn::Mul(before, hn::Mul(hn::Load(d, row + k), hn::Load(d, h + k)));
+      };
+      std::size_t k = 0;
+      for (; k < whole; k += lanes) hn::StoreU(pair(k), d, pairs + k);
+      if (k < labels) hn::BlendedStore(pair(k), hn::FirstN(d, labels - k), d, pairs + k);
+    }
+  }
+}
+
+// With pairs, unless they are nullptr.
+template <class D, class Real = hn::TFromD<D>>
+HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, Real* pairs, double* log_z,
+                          Real* memory) {
   const std::size_t lanes = hn::Lanes(d), labels = chain.labels, length = chain.length;
   const Scratch<Real> scratch(chain, memory);
   const std::size_t stride = scratch.stride, square = labels * stride;
@@ -134,6 +156,8 @@ HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, double*
   }
   if (!(hn::GetLane(hn::MaxOfLanes(d, largest)) <= kLargest)) return false;
 
+  if (pairs) store_pairs(d, chain, scratch, pairs);
+
   // Expected counts of transitions.
   if (chain.num_tables == 1) {
     tied_counts(d, scratch.forward, stride, scratch.scaled, stride, length - 1, labels, scratch.matrices,
@@ -193,13 +217,13 @@ HWY_INLINE void best(D d, const ChainScores<Real>& chain, std::uint32_t* y, Real
 }
 
 // HWY_EXPORT takes plain names. Strides are 4 or a multiple of 8, so that one of these vector lengths divides them.
-bool marginals_f32(const ChainScores<float>& chain, float* mu, double* log_z, float* scratch) {
+bool marginals_f32(const ChainScores<float>& chain, float* mu, float* pairs, double* log_z, float* scratch) {
   // NOLINTNEXTLINE(bugprone-branch-clone): the two are the same only where vectors are short
-  return chain.labels > 4 ? marginals(hn::CappedTag<float, 8>(), chain, mu, log_z, scratch)
-                          : marginals(hn::CappedTag<float, 4>(), chain, mu, log_z, scratch);
+  return chain.labels > 4 ? marginals(hn::CappedTag<float, 8>(), chain, mu, pairs, log_z, scratch)
+                          : marginals(hn::CappedTag<float, 4>(), chain, mu, pairs, log_z, scratch);
 }
 bool marginals_f64(const ChainScores<double>& chain, double* mu, double* log_z, double* scratch) {
-  return marginals(hn::CappedTag<double, 4>(), chain, mu, log_z, scratch);
+  return marginals(hn::CappedTag<double, 4>(), chain, mu, static_cast<double*>(nullptr), log_z, scratch);
 }
 void best_f32(const ChainScores<float>& chain, std::uint32_t* y, float* scratch) {
   // NOLINTNEXTLINE(bugprone-branch-clone): as above
@@ -227,7 +251,11 @@ std::size_t chain_scratch(std::size_t length, std::size_t labels, std::size_t nu
 }
 
 bool chain_marginals(const ChainScores<float>& chain, float* mu, double* log_z, float* scratch) {
-  return HWY_DYNAMIC_DISPATCH(marginals_f32)(chain, mu, log_z, scratch);
+  return HWY_DYNAMIC_DISPATCH(marginals_f32)(chain, mu, nullptr, log_z, scratch);
+}
+bool chain_pair_marginals(const ChainScores<float>& chain, float* mu, float* pairs, double* log_z,
+                          float* scratch) {
+  return HWY_DYNAMIC_DISPATCH(marginals_f32)(chain, mu, pairs, log_z, scratch);
 }
 bool chain_marginals(const ChainScores<double>& chain, double* mu, double* log_z, double* scratch) {
   return HWY_DYNAMIC_DISPATCH(marginals_f64)(chain, mu, log_z, scratch);

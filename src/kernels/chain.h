@@ -26,6 +26,11 @@ std::size_t chain_scratch(std::size_t length, std::size_t labels, std::size_t nu
 bool chain_marginals(const ChainScores<float>& chain, float* mu, double* log_z, float* scratch);
 bool chain_marginals(const ChainScores<double>& chain, double* mu, double* log_z, double* scratch);
 
+// The same, and in `pairs` the marginals of each pair of neighbours: length - 1 tables of labels x labels, row = the label
+// before, without padding.
+bool chain_pair_marginals(const ChainScores<float>& chain, float* mu, float* pairs, double* log_z,
+                          float* scratch);
+
 // The best sequence of labels; of equal ones the first, compared from the end.
 void chain_best(const ChainScores<float>& chain, std::uint32_t* y, float* scratch);
 void chain_best(const ChainScores<double>& chain, std::uint32_t* y, double* scratch);

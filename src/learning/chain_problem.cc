@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "structures/chain_by_cost.h"
+#include "kernels/entropy.h"
 
 namespace espalier {
 namespace {
@@ -21,6 +22,23 @@ class ChainFactored final : public Factored {
   }
   void statistics(std::size_t i, DoubleIn clique_mu, DoubleOut mu) const override {
     chain(i).statistics(clique_mu, mu);
+  }
+  double clique_marginals(std::size_t i, In s, Out clique_mu, Out mu, Workspace& ws) const override {
+    return chain(i).clique_marginals(s, clique_mu, mu, ws);
+  }
+  // Of pairs, less that of the nodes that two pairs share, which lie side by side.
+  EntropyAlong entropy_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
+                             float step) const override {
+    const auto pairs =
+        kernels::entropy_along(from.cliques.data(), to.cliques.data(), step, from.cliques.size());
+    const std::size_t length = features_->length(i), labels = features_->shape().num_labels;
+    if (length <= 2) return {pairs.value, pairs.first, pairs.second};
+    const auto nodes =
+        kernels::entropy_along(from.mu.data() + labels, to.mu.data() + labels, step, (length - 2) * labels);
+    return {pairs.value - nodes.value, pairs.first - nodes.first, pairs.second - nodes.second};
+  }
+  double rebuild(std::size_t i, In clique_mu, DoubleOut mu) const override {
+    return chain(i).markov_chain(clique_mu, mu);
   }
   double clique_entropy(std::size_t i, DoubleIn clique_mu) const override {
     return chain(i).clique_entropy(clique_mu);

@@ -17,4 +17,14 @@ void MeanState::start_at_gold(const Problem& problem) {
   }
 }
 
+void MeanState::prefetch(std::size_t i, Prefetch what) const {
+  if (what == Prefetch::location) {
+    __builtin_prefetch(&offsets_[i]);
+    return;
+  }
+  constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
+  for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; k += kPerLine)
+    __builtin_prefetch(marginals_.data() + k);
+}
+
 }  // namespace espalier

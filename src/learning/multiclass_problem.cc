@@ -1,8 +1,10 @@
 #include "espalier/learning/multiclass_problem.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "espalier/base/error.h"
+#include "kernels/entropy.h"
 
 namespace espalier {
 namespace {
@@ -17,6 +19,21 @@ class MulticlassFactored final : public Factored {
   }
   void statistics(std::size_t, DoubleIn clique_mu, DoubleOut mu) const override {
     std::copy(clique_mu.begin(), clique_mu.end(), mu.begin());
+  }
+  double clique_marginals(std::size_t, In s, Out clique_mu, Out mu, Workspace& ws) const override {
+    const double log_z = structure_.log_partition(s, mu, ws);
+    std::copy(mu.begin(), mu.end(), clique_mu.begin());
+    return log_z;
+  }
+  EntropyAlong entropy_along(std::size_t, const CliqueMeans& from, const CliqueMeans& to,
+                             float step) const override {
+    const auto sum = kernels::entropy_along(from.mu.data(), to.mu.data(), step, from.mu.size());
+    return {sum.value, sum.first, sum.second};
+  }
+  double rebuild(std::size_t, In clique_mu, DoubleOut mu) const override {
+    const double total = std::accumulate(clique_mu.begin(), clique_mu.end(), 0.0);
+    for (std::size_t k = 0; k < mu.size(); ++k) mu[k] = clique_mu[k] / total;
+    return structure_.clique_entropy(mu);
   }
   double clique_entropy(std::size_t, DoubleIn clique_mu) const override {
     return structure_.clique_entropy(clique_mu);

@@ -22,6 +22,16 @@ class SubsetFactored final : public Factored {
   void statistics(std::size_t i, DoubleIn clique_mu, DoubleOut mu) const override {
     whole_.statistics(examples_[i], clique_mu, mu);
   }
+  double clique_marginals(std::size_t i, In s, Out clique_mu, Out mu, Workspace& ws) const override {
+    return whole_.clique_marginals(examples_[i], s, clique_mu, mu, ws);
+  }
+  EntropyAlong entropy_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
+                             float step) const override {
+    return whole_.entropy_along(examples_[i], from, to, step);
+  }
+  double rebuild(std::size_t i, In clique_mu, DoubleOut mu) const override {
+    return whole_.rebuild(examples_[i], clique_mu, mu);
+  }
   double clique_entropy(std::size_t i, DoubleIn clique_mu) const override {
     return whole_.clique_entropy(examples_[i], clique_mu);
   }

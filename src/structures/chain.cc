@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "espalier/base/error.h"
 #include "kernels/chain.h"
@@ -355,6 +356,63 @@ void Chain::clique_marginals(std::span<const double> s, std::span<double> clique
     for_each_pair(scores, t, a, b, log_z,
                   [&](std::size_t i, std::size_t j, double p) { pairs[i * num_labels_ + j] = p; });
   }
+}
+
+double Chain::clique_marginals(std::span<const float> s, std::span<float> clique_mu, std::span<float> mu,
+                               Workspace& ws) const {
+  ESPALIER_EXPECT(factored() && s.size() == num_statistics() && clique_mu.size() == num_clique_marginals());
+  Workspace::Frame frame(ws);
+  const auto scratch = frame.take<float>(kernels::chain_scratch(length_, num_labels_, num_tables_));
+  double log_z = 0;
+  if (kernels::chain_pair_marginals(as_kernel(s), mu.data(), clique_mu.data(), &log_z, scratch.data())) {
+    if (length_ == 1) std::copy_n(mu.begin(), num_labels_, clique_mu.begin());
+    return log_z;
+  }
+  const auto wide_s = frame.take<double>(s.size()), wide_mu = frame.take<double>(s.size());
+  const auto wide_cliques = frame.take<double>(clique_mu.size());
+  std::copy(s.begin(), s.end(), wide_s.begin());
+  clique_marginals(wide_s, wide_cliques, ws);
+  std::transform(wide_cliques.begin(), wide_cliques.end(), clique_mu.begin(),
+                 [](double p) { return static_cast<float>(p); });
+  log_z = log_partition(std::span<const double>(wide_s), wide_mu, ws);
+  std::transform(wide_mu.begin(), wide_mu.end(), mu.begin(), [](double p) { return static_cast<float>(p); });
+  return log_z;
+}
+
+// H = H(y_0) + sum_t E[ H(y_t | y_{t-1}) ], every term >= 0.
+double Chain::markov_chain(std::span<const float> clique_mu, std::span<double> mu) const {
+  ESPALIER_EXPECT(factored() && clique_mu.size() == num_clique_marginals() && mu.size() == num_statistics());
+  const std::size_t labels = num_labels_;
+  std::fill(mu.begin(), mu.end(), 0.0);
+  const auto sum_of = [](const float* row, std::size_t n) { return std::accumulate(row, row + n, 0.0); };
+  const std::size_t per_label = length_ == 1 ? 1 : labels;
+  double total = 0, entropy = 0;
+  for (std::size_t i = 0; i < labels; ++i) {
+    mu[i] = sum_of(&clique_mu[i * per_label], per_label);
+    total += mu[i];
+  }
+  for (std::size_t i = 0; i < labels; ++i) {
+    mu[i] /= total;
+    entropy += surprise(mu[i]);
+  }
+  // What is left out of the entropy of labels that hardly occur makes a dual smaller, never larger.
+  constexpr double kRare = 1e-14;
+  for (std::size_t t = 1; t < length_; ++t) {
+    const float* pairs = &clique_mu[(t - 1) * labels * labels];
+    for (std::size_t i = 0; i < labels; ++i) {
+      const double node = mu[(t - 1) * labels + i], sum = sum_of(pairs + i * labels, labels);
+      // Where only the sum is zero, the label's mass is below what floats can say: nothing that a double would notice.
+      if (node == 0 || sum == 0) continue;
+      for (std::size_t j = 0; j < labels; ++j) {
+        const double weight = static_cast<double>(pairs[i * labels + j]) / sum;
+        if (weight == 0) continue;
+        mu[t * labels + j] += node * weight;
+        mu[step_statistic(t, i, j)] += node * weight;
+        if (node >= kRare) entropy += node * surprise(weight);
+      }
+    }
+  }
+  return entropy;
 }
 
 // The probability of label i at position t: a sum over the pair that begins there, or ends there at the end.

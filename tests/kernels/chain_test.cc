@@ -46,6 +46,16 @@ void check_chain(Random& random, const Chain& chain, std::span<const std::uint32
   ASSERT_NEAR(log_z, exact_log_z, tolerance * (1 + std::abs(exact_log_z)));
   for (std::size_t k = 0; k < size; ++k) ASSERT_NEAR(mu[k], exact[k], tolerance * (1 + exact[k])) << k;
 
+  if constexpr (sizeof(Real) == 4) {
+    const std::size_t square = chain.num_labels() * chain.num_labels();
+    std::vector<float> again(size), pairs((chain.length() - 1) * square);
+    ASSERT_TRUE(kernels::chain_pair_marginals(scores, again.data(), pairs.data(), &log_z, scratch.data()));
+    ASSERT_EQ(again, mu);
+    std::vector<double> exact_pairs(chain.num_clique_marginals());
+    chain.clique_marginals(exact_s, exact_pairs, ws);
+    for (std::size_t k = 0; k < pairs.size(); ++k) ASSERT_NEAR(pairs[k], exact_pairs[k], tolerance) << k;
+  }
+
   // No sequence is better than the one found: exact in double, up to rounding in float.
   std::vector<std::uint32_t> y(chain.length());
   kernels::chain_best(scores, y.data(), scratch.data());

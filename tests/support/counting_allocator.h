@@ -1,15 +1,14 @@
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
 
+#include "support/allocations.h"
+
 // Replaces the allocator of the test program by one that counts: for one source file of the program.
 
 namespace espalier::test_support {
-
-inline std::atomic<std::size_t> allocations{0};
 
 inline void* counted(void* p) {
   ++allocations;

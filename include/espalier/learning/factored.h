@@ -7,6 +7,16 @@
 
 namespace espalier {
 
+// Clique marginals and the statistics that they add up to.
+struct CliqueMeans {
+  std::span<const float> cliques, mu;
+};
+
+// H(x) at x = from + step(to - from), and its derivatives in the step.
+struct EntropyAlong {
+  double value = 0, first = 0, second = 0;
+};
+
 // What some structures offer beyond tied statistics: marginals of their cliques, which determine an entropy.
 // Solvers that mix marginals need it, and so does a hand-over from marginals to scores.
 class Factored {
@@ -18,6 +28,14 @@ class Factored {
                                 Workspace& ws) const = 0;
   // The statistics that these clique marginals add up to.
   virtual void statistics(std::size_t i, std::span<const double> clique_mu, std::span<double> mu) const = 0;
+  // The same in float, for the hot path: clique marginals with their statistics; returns log Z(s).
+  virtual double clique_marginals(std::size_t i, std::span<const float> s, std::span<float> clique_mu,
+                                  std::span<float> mu, Workspace& ws) const = 0;
+  // The entropy on the way from one distribution to another, each given by its clique marginals and their statistics.
+  virtual EntropyAlong entropy_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
+                                     float step) const = 0;
+  // A distribution whose clique marginals these are, up to their rounding: its statistics, and its entropy or a little less.
+  virtual double rebuild(std::size_t i, std::span<const float> clique_mu, std::span<double> mu) const = 0;
   virtual double clique_entropy(std::size_t i, std::span<const double> clique_mu) const = 0;
   // Scores on cliques whose distribution has these marginals.
   virtual void log_conditionals(std::size_t i, std::span<const double> clique_mu,

@@ -22,6 +22,7 @@ class MeanState {
   std::size_t size() const { return offsets_.size() - 1; }
   Out mu(std::size_t i) { return {marginals_.data() + offsets_[i], offsets_[i + 1] - offsets_[i]}; }
   In mu(std::size_t i) const { return {marginals_.data() + offsets_[i], offsets_[i + 1] - offsets_[i]}; }
+  void prefetch(std::size_t i, Prefetch what) const;
 
  private:
   std::vector<std::size_t> offsets_;

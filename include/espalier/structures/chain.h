@@ -107,10 +107,16 @@ class Chain {
     return length_ == 1 ? num_labels_ : (length_ - 1) * num_labels_ * num_labels_;
   }
   void clique_marginals(std::span<const double> s, std::span<double> clique_mu, Workspace& ws) const;
+  // The same in float, with the statistics; returns log Z.
+  double clique_marginals(std::span<const float> s, std::span<float> clique_mu, std::span<float> mu,
+                          Workspace& ws) const;
   // The statistics that they add up to: ties are sums over steps.
   void statistics(std::span<const double> clique_mu, std::span<double> mu) const;
   // sum of H(pair) - sum of H(node) over the nodes that two pairs share
   double clique_entropy(std::span<const double> clique_mu) const;
+  // The Markov chain that begins as these marginals do and goes on with their conditionals: its statistics, and its entropy or
+  // a little less. It is a distribution even where rounding left marginals that are none.
+  double markov_chain(std::span<const float> clique_mu, std::span<double> mu) const;
   // Scores on pairs whose chain has these marginals: log mu(y_t, y_{t+1}) - log mu(y_t), and for the first pair
   // log mu(y_0, y_1).
   void log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const;

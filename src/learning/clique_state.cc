@@ -1,0 +1,80 @@
+#include "espalier/learning/clique_state.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+namespace {
+
+// Far enough for |w(u)|^2 of thousands of examples to be next to nothing, near enough for every mass to be a float.
+constexpr float kGoldLogOdds = 12;
+
+}  // namespace
+
+CliqueState::CliqueState(const Problem& problem) : problem_(problem), examples_(problem.size() + 1) {
+  const Factored* factored = problem.factored();
+  ESPALIER_EXPECT(factored);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    examples_[i + 1].cliques = examples_[i].cliques + factored->num_clique_marginals(i);
+    examples_[i + 1].mu = examples_[i].mu + problem.num_statistics(i);
+  }
+  cliques_ = ZeroedArray<float>(examples_.back().cliques);
+  marginals_ = ZeroedArray<float>(examples_.back().mu);
+  start_near_gold(kGoldLogOdds);
+}
+
+void CliqueState::start_near_gold(float kappa) {
+  const Factored& factored = *problem_.factored();
+  Workspace ws;
+  for (std::size_t i = 0; i < size(); ++i) {
+    Workspace::Frame frame(ws);
+    const auto s = frame.take<float>(mu(i).size());
+    std::fill(s.begin(), s.end(), 0.0f);
+    problem_.add_near_gold(i, kappa, s);
+    factored.clique_marginals(i, s, cliques(i), mu(i), ws);
+    entropy(i) = factored.entropy_along(i, means(i), means(i), 0).value;
+  }
+}
+
+void CliqueState::prefetch(std::size_t i, Prefetch what) const {
+  if (what == Prefetch::location) {
+    __builtin_prefetch(&examples_[i]);
+    return;
+  }
+  constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
+  // What follows comes by itself, once the hardware sees the stream.
+  constexpr std::size_t kLines = 64;
+  const In all = cliques(i), statistics = mu(i);
+  for (std::size_t k = 0; k < std::min(all.size(), kLines * kPerLine); k += kPerLine)
+    __builtin_prefetch(&all[k]);
+  for (std::size_t k = 0; k < statistics.size(); k += kPerLine) __builtin_prefetch(&statistics[k]);
+}
+
+void evaluate_dual(const Objective& objective, const CliqueState& state, DualValue& result, Sweep& sweep) {
+  const Problem& problem = objective.problem;
+  const Factored& factored = *problem.factored();
+  result.w = DoubleWeights(problem.weight_shape());
+  result.conjugate.resize(problem.size());
+  const double sum = sweep.accumulate(problem, result.w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
+    const double entropy = factored.rebuild(i, state.cliques(i), mu);
+    result.conjugate[i] = entropy * objective.loss.inverse_beta();
+    if (objective.loss.gamma != 0) {
+      Workspace::Frame frame(ws);
+      const auto cost = frame.take<double>(mu.size());
+      std::fill(cost.begin(), cost.end(), 0.0);
+      problem.add_cost(i, 1.0, cost);
+      const double expected =
+          std::inner_product(cost.begin(), cost.end(), mu.begin(), problem.cost_offset(i));
+      result.conjugate[i] += objective.loss.gamma * expected;
+    }
+    const double omega = problem.weight(i);
+    for (double& m : mu) m *= -omega;
+    problem.add_gold(i, omega, mu);
+    return omega * result.conjugate[i];
+  });
+  result.value = sum - problem.squared_norm(result.w) / (2 * objective.l2);
+}
+
+}  // namespace espalier

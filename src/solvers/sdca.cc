@@ -1,0 +1,187 @@
+// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018, Algorithm 1 with the line search and the sampling
+// by gaps of its section 4).
+//
+//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
+//
+// one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and s = F_i'theta + gamma p_i, a visit
+// finds the distribution pi ~ exp(beta s.chi) that would be best if theta stayed as it is, and moves towards it:
+//
+//   alpha <- alpha + eta(pi - alpha),   D changes by omega_i { phi(eta) - phi(0) },
+//   phi(eta) = H(alpha + eta(pi - alpha))/beta + eta s.(mu_pi - mu) - eta^2 q/2,   q = omega_i |F_i(mu_pi - mu)|^2 / l2.
+//
+// phi is concave; its entropy is that of the mixed clique marginals (of chains: pairs less the nodes that two pairs share), whose
+// derivatives take one logarithm for each marginal and step that is tried. The gap of the example comes with its visit,
+//
+//   g = { log Z(beta s) - H(alpha) }/beta - s.mu = KL(u_i|pi)/beta.
+//
+// Cost per visit: one score, one inference, about two looks at the entropy, one accumulate. Memory: clique marginals of every
+// example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
+
+#include "espalier/solvers/sdca.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/base/error.h"
+#include "kernels/entropy.h"
+#include "kernels/vectors.h"
+#include "solvers/block_ascent.h"
+#include "solvers/line_search.h"
+
+namespace espalier {
+namespace {
+
+class Sdca {
+ public:
+  Sdca(const Objective& objective, const SdcaOptions& options, CliqueState& state, Weights& theta)
+      : objective_(objective),
+        problem_(objective.problem),
+        factored_(*problem_.factored()),
+        inverse_beta_(objective.loss.inverse_beta()),
+        state_(state),
+        theta_(theta),
+        w_(problem_.weight_shape()),
+        sweep_(options.threads) {
+    std::size_t longest = 0, largest = 0;
+    for (std::size_t i = 0; i < problem_.size(); ++i) {
+      longest = std::max(longest, problem_.num_statistics(i));
+      largest = std::max(largest, factored_.num_clique_marginals(i));
+    }
+    for (AlignedVector<float>* memory : {&scores_, &new_mu_, &delta_}) memory->resize(longest);
+    new_cliques_.resize(largest);
+  }
+
+  // w(u) from the statistics as they are stored, and about what the dual is there: as exact as floats are, which is enough to
+  // begin with.
+  double start() {
+    double value = 0;
+    for (std::size_t i = 0; i < problem_.size(); ++i) {
+      const Out mu = state_.mu(i);
+      const Out difference{delta_.data(), mu.size()};
+      const double omega = problem_.weight(i);
+      std::transform(mu.begin(), mu.end(), difference.begin(),
+                     [omega](float m) { return static_cast<float>(-omega * m); });
+      problem_.add_gold(i, static_cast<float>(omega), difference);
+      problem_.accumulate(i, difference, w_, ws_);
+      double conjugate = state_.entropy(i) * inverse_beta_;
+      if (objective_.loss.gamma != 0) {
+        const Out cost{scores_.data(), mu.size()};
+        std::fill(cost.begin(), cost.end(), 0.0f);
+        problem_.add_cost(i, 1.0f, cost);
+        conjugate += objective_.loss.gamma *
+                     (kernels::dot(cost.data(), mu.data(), mu.size()) + problem_.cost_offset(i));
+      }
+      value += omega * conjugate;
+    }
+    return value - problem_.squared_norm(w_) / (2 * objective_.l2);
+  }
+
+  BlockStep visit(std::size_t i) {
+    const Out mu = state_.mu(i), cliques = state_.cliques(i);
+    const std::size_t length = mu.size();
+    const Out s{scores_.data(), length}, pi{new_mu_.data(), length}, delta{delta_.data(), length};
+    const Out pi_cliques{new_cliques_.data(), cliques.size()};
+    const double beta = objective_.loss.beta, omega = problem_.weight(i);
+    // beta s
+    problem_.score(i, w_, static_cast<float>(beta / objective_.l2), s, ws_);
+    if (objective_.loss.gamma != 0) problem_.add_cost(i, static_cast<float>(beta * objective_.loss.gamma), s);
+    // Centred, so that what rounding does to the mass of marginals is not multiplied by the size of scores.
+    problem_.centre(i, mu, s);
+    const double log_z = factored_.clique_marginals(i, s, pi_cliques, pi, ws_);
+
+    // delta = mu - mu_pi
+    const auto change = kernels::change_along(s.data(), mu.data(), pi.data(), delta.data(), length);
+    const double rise = change.gain * inverse_beta_;
+    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
+    const double entropy = state_.entropy(i);
+    double gap = (log_z - entropy - (change.mean - change.gain)) * inverse_beta_;
+
+    const CliqueMeans from{cliques, mu}, to{pi_cliques, pi};
+    EntropyAlong along;
+    double at = 0;
+    // With both divergences between the two equal to the gap, phi would be a parabola with its top here.
+    const double likely = std::max(gap, 0.0);
+    const double eta = best_step(
+        [&](double step) {
+          along = factored_.entropy_along(i, from, to, static_cast<float>(step));
+          at = step;
+          return Slope{along.first * inverse_beta_ + rise - step * curvature,
+                       along.second * inverse_beta_ - curvature};
+        },
+        likely > 0 ? 2 * likely / (2 * likely + curvature) : 0.5);
+
+    // Of close distributions the gap is lost in the rounding of large logarithms. Both divergences together are the slope at 0,
+    // which is as exact as the distributions are, and each is half of it.
+    const double both = (along.first - at * along.second) * inverse_beta_ + rise;
+    constexpr double kClose = 1e-3;
+    if (gap < kClose || both < kClose) gap = std::max(both, 0.0) / 2;
+
+    const double behind = eta - at;
+    const double new_entropy = along.value + behind * (along.first + behind * along.second / 2);
+    const double gain = (new_entropy - entropy) * inverse_beta_ + eta * rise - eta * eta * curvature / 2;
+    state_.entropy(i) = new_entropy;
+    kernels::mix(cliques.data(), pi_cliques.data(), static_cast<float>(eta), cliques.size());
+    kernels::mix(mu.data(), pi.data(), static_cast<float>(eta), length);
+    const auto scale = static_cast<float>(omega * eta);
+    for (float& d : delta) d *= scale;
+    problem_.accumulate(i, delta, w_, ws_);
+    return {omega * gap, omega * gain};
+  }
+
+  void prefetch(std::size_t i, Prefetch what) const {
+    problem_.prefetch(i, what);
+    state_.prefetch(i, what);
+  }
+
+  // w(u) anew in double precision, so that rounding in w does not limit the gap.
+  Certificate certify() {
+    evaluate_dual(objective_, state_, value_, sweep_);
+    w_.assign(value_.w, 1, sweep_.team());
+    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
+    return espalier::certify(objective_, theta_, value_, sweep_);
+  }
+
+  const Weights& theta() const { return theta_; }
+
+ private:
+  const Objective& objective_;
+  const Problem& problem_;
+  const Factored& factored_;
+  double inverse_beta_;
+  CliqueState& state_;
+  Weights& theta_;
+  Weights w_;  // w(u), not divided by l2
+  AlignedVector<float> scores_, new_mu_, delta_, new_cliques_;
+  DualValue value_;
+  Workspace ws_;
+  Sweep sweep_;
+};
+
+}  // namespace
+
+void check_sdca(const Problem& problem, const Loss& loss) {
+  if (!loss.smooth()) {
+    throw Error::in("sdca", fmt::format("the loss {} has an infinite beta", loss.name()),
+                    "expected a finite one; frank-wolfe makes the same moves for infinite ones");
+  }
+  if (!problem.factored()) {
+    throw Error(
+        "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
+        "chains "
+        "whose labels interact in pairs, or --solver eg, which trains every structure");
+  }
+}
+
+Summary sdca(const Objective& objective, const SdcaOptions& options, CliqueState& state, Weights& theta,
+             const Observer& observer) {
+  check_sdca(objective.problem, objective.loss);
+  ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
+  Sdca solver(objective, options, state, theta);
+  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
+  BlockAscent ascent(solver, state.size(), rule, observer);
+  return ascent.ascend(solver.start());
+}
+
+}  // namespace espalier

@@ -1,0 +1,126 @@
+#include "solvers/vertex_sets.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "espalier/base/error.h"
+#include "kernels/vectors.h"
+
+namespace espalier {
+
+VertexSets::VertexSets(const Problem& problem, const MeanState& means)
+    : rest_(means), examples_(problem.size()) {
+  std::size_t offset = 0;
+  std::vector<float> gold;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    // Outputs have about as many parts as the gold one; some structures' have a few more.
+    gold.assign(problem.num_statistics(i), 0.0f);
+    problem.add_gold(i, 1.0f, gold);
+    const double parts = std::accumulate(gold.begin(), gold.end(), 0.0);
+    Example& e = examples_[i];
+    e.weights[0] = 1;
+    e.room = static_cast<std::uint32_t>(std::min(1.25 * parts + 2, static_cast<double>(gold.size())));
+    e.offset = offset;
+    offset += (kAtoms - 1) * e.room;
+  }
+  entries_ = ZeroedArray<Entry>(offset);
+}
+
+std::size_t VertexSets::find(std::size_t i, Output output) const {
+  const Example& e = examples_[i];
+  for (std::size_t k = 1; k < kAtoms; ++k) {
+    if (e.weights[k] > 0 && std::ranges::equal(entries(e, k), output)) return k;
+  }
+  return 0;
+}
+
+std::size_t VertexSets::free_place(std::size_t i) const {
+  const Example& e = examples_[i];
+  for (std::size_t k = 1; k < kAtoms; ++k) {
+    if (e.weights[k] == 0) return k;
+  }
+  return 0;
+}
+
+void VertexSets::set(std::size_t i, std::size_t k, Output output) {
+  ESPALIER_EXPECT(k > 0 && k < kAtoms && examples_[i].weights[k] == 0 && fits(i, output));
+  Example& e = examples_[i];
+  std::copy(output.begin(), output.end(), entries_.data() + e.offset + (k - 1) * e.room);
+  e.sizes[k] = static_cast<std::uint32_t>(output.size());
+}
+
+// rest <- (a_0 rest + weight output) / (a_0 + weight)
+void VertexSets::add_to_rest(std::size_t i, Output output, double weight) {
+  Example& e = examples_[i];
+  const double sum = e.weights[0] + weight;
+  const Out rest = rest_.mu(i);
+  const auto shrink = static_cast<float>(e.weights[0] / sum), share = static_cast<float>(weight / sum);
+  for (float& r : rest) r *= shrink;
+  for (const Entry& entry : output) rest[entry.index] += share * entry.count;
+  e.weights[0] = sum;
+}
+
+void VertexSets::merge(std::size_t i, std::size_t k) {
+  ESPALIER_EXPECT(k > 0 && k < kAtoms);
+  Example& e = examples_[i];
+  add_to_rest(i, entries(e, k), e.weights[k]);
+  e.weights[k] = 0;
+}
+
+void VertexSets::mix_into_rest(std::size_t i, Output output, double eta) {
+  for (double& weight : examples_[i].weights) weight *= 1 - eta;
+  add_to_rest(i, output, eta);
+}
+
+template <class Real>
+void VertexSets::add_of(std::size_t i, std::size_t k, Real scale, std::span<Real> out) const {
+  if (k == 0) {
+    const In rest = rest_.mu(i);
+    for (std::size_t j = 0; j < out.size(); ++j) out[j] += scale * static_cast<Real>(rest[j]);
+    return;
+  }
+  for (const Entry& entry : entries(examples_[i], k))
+    out[entry.index] += scale * static_cast<Real>(entry.count);
+}
+void VertexSets::add(std::size_t i, std::size_t k, float scale, Out out) const { add_of(i, k, scale, out); }
+void VertexSets::add(std::size_t i, std::size_t k, double scale, DoubleOut out) const {
+  add_of(i, k, scale, out);
+}
+
+double VertexSets::score(std::size_t i, std::size_t k, In s) const {
+  if (k == 0) return kernels::dot(s.data(), rest_.mu(i).data(), s.size());
+  double sum = 0;
+  for (const Entry& entry : entries(examples_[i], k))
+    sum += static_cast<double>(entry.count) * s[entry.index];
+  return sum;
+}
+
+void VertexSets::mean(std::size_t i, Out mu, Workspace& ws) const {
+  const Example& e = examples_[i];
+  Workspace::Frame frame(ws);
+  const auto sum = frame.take<double>(mu.size());
+  std::fill(sum.begin(), sum.end(), 0.0);
+  // Thousands of moves between atoms leave a sum that is not quite one.
+  const double total = std::accumulate(e.weights, e.weights + kAtoms, 0.0);
+  for (std::size_t k = 0; k < kAtoms; ++k) {
+    if (e.weights[k] > 0) add(i, k, e.weights[k] / total, sum);
+  }
+  std::transform(sum.begin(), sum.end(), mu.begin(), [](double m) { return static_cast<float>(m); });
+}
+
+void VertexSets::prefetch(std::size_t i, Prefetch what) const {
+  const auto prefetch_bytes = [](const void* begin, std::size_t bytes) {
+    for (std::size_t b = 0; b < bytes; b += kCacheLine)
+      __builtin_prefetch(static_cast<const char*>(begin) + b);
+  };
+  if (what == Prefetch::location) {
+    prefetch_bytes(&examples_[i], sizeof(Example));
+    return;
+  }
+  const Example& e = examples_[i];
+  constexpr std::size_t kTypical = 5;  // atoms that have weight
+  prefetch_bytes(entries_.data() + e.offset, kTypical * e.room * sizeof(Entry));
+  rest_.prefetch(i, what);
+}
+
+}  // namespace espalier

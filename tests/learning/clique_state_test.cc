@@ -1,0 +1,155 @@
+#include "espalier/learning/clique_state.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "espalier/learning/certificate.h"
+#include "espalier/learning/subset_problem.h"
+#include "support/random_objective.h"
+
+namespace espalier {
+namespace {
+
+using test_support::any_chain_data;
+using test_support::any_data;
+using test_support::any_dual;
+using test_support::OwnedChainProblem;
+using test_support::OwnedProblem;
+
+// The distributions of scores, as clique marginals.
+CliqueState cliques_of(const Problem& problem, const DualState& dual) {
+  CliqueState state(problem);
+  Workspace ws;
+  for (std::size_t i = 0; i < dual.size(); ++i)
+    problem.factored()->clique_marginals(i, dual.s(i), state.cliques(i), state.mu(i), ws);
+  return state;
+}
+
+void check_float_marginals(const Problem& problem) {
+  const DualState dual = any_dual(problem);
+  const CliqueState state = cliques_of(problem, dual);
+  Workspace ws;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const std::vector<double> s(dual.s(i).begin(), dual.s(i).end());
+    std::vector<double> cliques(state.cliques(i).size()), mu(s.size());
+    std::vector<float> again(cliques.size()), again_mu(s.size());
+    problem.factored()->clique_marginals(i, s, cliques, ws);
+    problem.factored()->statistics(i, cliques, mu);
+    for (std::size_t k = 0; k < cliques.size(); ++k)
+      RC_ASSERT(std::abs(state.cliques(i)[k] - cliques[k]) <= 2e-5);
+    for (std::size_t k = 0; k < mu.size(); ++k) RC_ASSERT(std::abs(state.mu(i)[k] - mu[k]) <= 5e-5);
+    const double log_z = problem.factored()->clique_marginals(i, dual.s(i), again, again_mu, ws);
+    RC_ASSERT(std::abs(log_z - dual.log_z(i)) <= 1e-5 * (1 + std::abs(log_z)));
+  }
+}
+RC_GTEST_PROP(CliqueState, FloatMarginalsOfClassesAreThoseOfDoubles, ()) {
+  check_float_marginals(OwnedProblem(any_data()).problem);
+}
+RC_GTEST_PROP(CliqueState, FloatMarginalsOfChainsAreThoseOfDoubles, ()) {
+  check_float_marginals(OwnedChainProblem(any_chain_data()).problem);
+}
+
+// The entropy of a mixture, and its derivatives by central differences in double precision.
+void check_entropy_along(const Problem& problem) {
+  const Factored& factored = *problem.factored();
+  const CliqueState from = cliques_of(problem, any_dual(problem)),
+                    to = cliques_of(problem, any_dual(problem));
+  const float step = *rc::gen::element(0.1f, 0.35f, 0.8f);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const EntropyAlong along = factored.entropy_along(i, from.means(i), to.means(i), step);
+    const auto entropy_at = [&](double at) {
+      std::vector<double> x(from.cliques(i).size());
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] = (1 - at) * from.cliques(i)[k] + at * to.cliques(i)[k];
+      return factored.clique_entropy(i, x);
+    };
+    constexpr double kStep = 1e-4;
+    const double before = entropy_at(step - kStep), here = entropy_at(step), after = entropy_at(step + kStep);
+    const double second = (after - 2 * here + before) / (kStep * kStep);
+    RC_ASSERT(std::abs(along.value - here) <= 1e-4);
+    // Differences also see that rounded marginals do not sum to one, which a step does not.
+    RC_ASSERT(std::abs(along.first - (after - before) / (2 * kStep)) <= 1e-3);
+    RC_ASSERT(std::abs(along.second - second) <= 1e-2 * (1 + std::abs(second)));
+  }
+}
+RC_GTEST_PROP(CliqueState, EntropyOfClassesAlongALine, ()) {
+  check_entropy_along(OwnedProblem(any_data()).problem);
+}
+RC_GTEST_PROP(CliqueState, EntropyOfChainsAlongALine, ()) {
+  check_entropy_along(OwnedChainProblem(any_chain_data()).problem);
+}
+
+// What is rebuilt is a distribution, with the marginals up to their rounding, and has the dual that scores have.
+void check_dual(const Problem& problem) {
+  const Objective objective{problem, test_support::any_smooth_loss(), test_support::any_l2()};
+  const DualState dual = any_dual(problem);
+  const CliqueState state = cliques_of(problem, dual);
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    std::vector<double> mu(state.mu(i).size());
+    problem.factored()->rebuild(i, state.cliques(i), mu);
+    for (std::size_t k = 0; k < mu.size(); ++k) RC_ASSERT(std::abs(mu[k] - state.mu(i)[k]) <= 5e-5);
+  }
+  const DualValue expected = evaluate_dual(objective, dual);
+  DualValue value;
+  Sweep sweep;
+  evaluate_dual(objective, state, value, sweep);
+  const double size = std::abs(expected.value) + problem.squared_norm(expected.w) / objective.l2 + 1 +
+                      objective.loss.inverse_beta();
+  RC_ASSERT(std::abs(value.value - expected.value) <= 1e-4 * size);
+}
+RC_GTEST_PROP(CliqueState, HasTheDualOfTheScoresOfClasses, ()) {
+  check_dual(OwnedProblem(any_data()).problem);
+}
+RC_GTEST_PROP(CliqueState, HasTheDualOfTheScoresOfChains, ()) {
+  check_dual(OwnedChainProblem(any_chain_data()).problem);
+}
+
+// Marginals that are wrong by more than rounding still give a distribution: its dual is a bound.
+RC_GTEST_PROP(CliqueState, ADisturbedStateStillBounds, ()) {
+  const OwnedChainProblem owned(any_chain_data());
+  const Objective objective{owned.problem, test_support::any_smooth_loss(), test_support::any_l2()};
+  CliqueState state = cliques_of(owned.problem, any_dual(owned.problem));
+  Random random(*rc::gen::arbitrary<std::uint64_t>());
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    for (float& p : state.cliques(i)) p *= static_cast<float>(0.5 + random.uniform());
+  }
+  DualValue value;
+  Sweep sweep;
+  evaluate_dual(objective, state, value, sweep);
+  Weights theta;
+  theta.assign(value.w, 1 / objective.l2);
+  const double primal = evaluate_primal(objective, theta);
+  RC_ASSERT(value.value <= primal + 1e-11 * (1 + std::abs(primal) + std::abs(value.value)));
+}
+
+TEST(CliqueState, BeginsNearTheGoldOutputs) {
+  const OwnedChainProblem owned(1);
+  const CliqueState state(owned.problem);
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    std::vector<float> gold(state.mu(i).size());
+    owned.problem.add_gold(i, 1.0f, gold);
+    for (std::size_t k = 0; k < gold.size(); ++k) EXPECT_NEAR(state.mu(i)[k], gold[k], 1e-3);
+    EXPECT_GE(state.entropy(i), 0);
+    EXPECT_LE(state.entropy(i), 1e-2);
+  }
+}
+
+TEST(CliqueState, OfASubsetIsThatOfTheWhole) {
+  const OwnedChainProblem owned(2);
+  const SubsetProblem subset(owned.problem, {5, 1});
+  const CliqueState whole(owned.problem), part(subset);
+  ASSERT_EQ(part.size(), 2u);
+  EXPECT_TRUE(std::ranges::equal(part.cliques(0), whole.cliques(5)));
+  EXPECT_TRUE(std::ranges::equal(part.mu(1), whole.mu(1)));
+  EXPECT_EQ(part.entropy(0), whole.entropy(5));
+  std::vector<double> a(part.mu(0).size()), b(a.size());
+  EXPECT_EQ(subset.factored()->rebuild(0, part.cliques(0), a),
+            owned.problem.factored()->rebuild(5, whole.cliques(5), b));
+  EXPECT_EQ(a, b);
+}
+
+}  // namespace
+}  // namespace espalier

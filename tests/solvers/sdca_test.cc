@@ -1,0 +1,296 @@
+#include "espalier/solvers/sdca.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "espalier/learning/certificate.h"
+#include "espalier/solvers/lbfgs.h"
+#include "solvers/line_search.h"
+#include "support/allocations.h"
+#include "support/error_message.h"
+#include "support/history_checks.h"
+#include "support/random_chain.h"
+#include "support/random_problem.h"
+#include "support/random_treebank.h"
+
+namespace espalier {
+namespace {
+
+using test_support::expect_gaps;
+using test_support::expect_rising_dual;
+using test_support::MulticlassData;
+using test_support::OwnedChainProblem;
+using test_support::OwnedProblem;
+using test_support::OwnedTreebankProblem;
+using test_support::random_data;
+using test_support::RandomDataOptions;
+using test_support::Transitions;
+using testing::error_message;
+
+const std::vector<Loss> kSmooth{Loss::crf(), Loss::softmax_margin(), {0.3, 0.5}, {5, 2}};
+const std::vector<Sampling> kOrders{Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic};
+
+struct Solution {
+  Solution(const Objective& objective, const SdcaOptions& options, const Observer& observer = {})
+      : state(objective.problem), summary(sdca(objective, options, state, theta, observer)) {}
+  CliqueState state;
+  Weights theta;
+  Summary summary;
+  const Progress& last() const { return summary.history.back(); }
+};
+
+SdcaOptions to_gap(double gap, double passes) {
+  SdcaOptions options;
+  options.stopping.gap = gap;
+  options.stopping.passes = passes;
+  return options;
+}
+SdcaOptions for_passes(double passes) { return to_gap(-1, passes); }
+
+// The certificate of the very weights and duals that a run leaves.
+void expect_certified(const Objective& objective, const Solution& solution, const std::string& where) {
+  Sweep sweep;
+  DualValue value;
+  evaluate_dual(objective, solution.state, value, sweep);
+  EXPECT_EQ(value.value, solution.last().dual) << where;
+  EXPECT_EQ(evaluate_primal(objective, solution.theta), solution.last().primal) << where;
+}
+
+void expect_optimum(const Problem& problem, double l2, const std::string& name) {
+  for (const Loss& loss : kSmooth) {
+    const Objective objective{problem, loss, l2};
+    LbfgsOptions by_lbfgs;
+    by_lbfgs.stopping.gap = 1e-10;
+    Weights theta(problem.weight_shape());
+    const Summary truth = lbfgs(objective, by_lbfgs, theta);
+    ASSERT_EQ(truth.status, Status::converged) << name << ": " << truth.message;
+    for (const Sampling order : kOrders) {
+      SdcaOptions options = to_gap(1e-7, 2000);
+      options.sampling = order;
+      const std::string where =
+          name + ", " + loss.name() + ", order " + std::to_string(static_cast<int>(order));
+      const Solution solution(objective, options);
+      EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
+      expect_gaps(solution.summary, where);
+      EXPECT_LE(solution.last().dual, truth.history.back().primal * (1 + 1e-12)) << where;
+      EXPECT_GE(solution.last().primal, truth.history.back().dual * (1 - 1e-12)) << where;
+      expect_certified(objective, solution, where);
+    }
+  }
+}
+
+TEST(Sdca, ReachesTheOptimumOfClasses) {
+  expect_optimum(OwnedProblem(1, {.examples = 20, .attributes = 8, .labels = 4}).problem, 2, "classes");
+  expect_optimum(OwnedProblem(2, {.examples = 20, .attributes = 8, .labels = 4}).problem, 0.05,
+                 "classes with little l2");
+}
+
+TEST(Sdca, ReachesTheOptimumOfChains) {
+  expect_optimum(OwnedChainProblem(1).problem, 2, "tied");
+  expect_optimum(OwnedChainProblem(2, {.transitions = Transitions::few}).problem, 0.1, "few transitions");
+  expect_optimum(OwnedChainProblem(3, {.labels = 4, .transitions = Transitions::different}).problem, 1,
+                 "different transitions");
+  expect_optimum(OwnedChainProblem(4, {.labels = 4, .constrained = true}).problem, 1, "constrained");
+}
+
+// Every visit is reported.
+TEST(Sdca, NeverLowersTheDual) {
+  const OwnedProblem classes(2, {.examples = 8, .attributes = 5, .labels = 3});
+  const OwnedChainProblem chains(2, {.sequences = 8});
+  for (const Problem* problem :
+       {static_cast<const Problem*>(&classes.problem), static_cast<const Problem*>(&chains.problem)}) {
+    for (const Loss& loss : kSmooth) {
+      for (const double l2 : {0.01, 0.5, 20.0}) {
+        SdcaOptions options = for_passes(30);
+        options.sampling = Sampling::random;
+        options.report_every = 1e-9;
+        const Summary summary = Solution({*problem, loss, l2}, options).summary;
+        ASSERT_GE(summary.history.size(), 25u);
+        expect_gaps(summary, loss.name());
+        expect_rising_dual(summary, loss.name());
+      }
+    }
+  }
+}
+
+// Against golden-section search on functions of the kind that visits meet: entropies with corners at both ends.
+TEST(Sdca, LineSearchFindsTheTop) {
+  for (const double p : {1e-9, 1e-4, 0.2, 0.7}) {
+    for (const double q : {1e-7, 0.3, 0.999}) {
+      for (const double rise : {-3.0, 0.0, 0.5, 10.0}) {
+        for (const double curvature : {0.0, 0.1, 40.0}) {
+          const double d = q - p;
+          const auto phi = [&](double step) {
+            const double x = p + step * d;
+            return -x * std::log(x) - (1 - x) * std::log(1 - x) + step * rise - step * step * curvature / 2;
+          };
+          const auto slope = [&](double step) {
+            const double x = p + step * d;
+            return Slope{d * std::log((1 - x) / x) + rise - step * curvature,
+                         -d * d / (x * (1 - x)) - curvature};
+          };
+          double low = 0, high = 1;
+          for (int t = 0; t < 100; ++t) {
+            const double a = low + 0.381966 * (high - low), b = high - 0.381966 * (high - low);
+            (phi(a) < phi(b) ? low : high) = phi(a) < phi(b) ? a : b;
+          }
+          const double top = (low + high) / 2;
+          for (const double start : {0.0, 0.01, 0.5, 1.0}) {
+            int looks = 0;
+            const double found = best_step(
+                [&](double step) {
+                  EXPECT_GT(step, 0);
+                  EXPECT_LE(step, 1);
+                  ++looks;
+                  return slope(step);
+                },
+                start);
+            // Tops below its precision are not worth a search.
+            EXPECT_NEAR(found, top, 0.02 * top + 1e-3)
+                << p << " to " << q << ", " << rise << ", " << curvature << " from " << start;
+            EXPECT_LE(looks, 12);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Sdca, ExampleOfWeightTwoIsTheExampleTwice) {
+  RandomDataOptions shape;
+  shape.weighted = false;
+  MulticlassData once = random_data(11, shape);
+  MulticlassData twice = once;
+  const SparseRows::Row first = once.rows.row(0);
+  for (std::size_t j = 0; j < first.ids.size(); ++j) twice.rows.add(first.ids[j], first.value(j));
+  twice.rows.finish_row();
+  twice.gold.push_back(once.gold[0]);
+  once.omega.assign(once.gold.size(), 1.0);
+  once.omega[0] = 2;
+  const OwnedProblem weighted(once), doubled(twice);
+  for (const Loss& loss : kSmooth) {
+    const Solution a({weighted.problem, loss, 0.5}, to_gap(1e-7, 2000));
+    const Solution b({doubled.problem, loss, 0.5}, to_gap(1e-7, 2000));
+    ASSERT_EQ(a.summary.status, Status::converged) << a.summary.message;
+    ASSERT_EQ(b.summary.status, Status::converged) << b.summary.message;
+    EXPECT_LE(a.last().dual, b.last().primal) << loss.name();
+    EXPECT_LE(b.last().dual, a.last().primal) << loss.name();
+  }
+}
+
+// From where the state is: the next run begins with the dual that the last one ended with.
+TEST(Sdca, GoesOnFromTheStateThatItIsGiven) {
+  const OwnedChainProblem owned(5);
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  Solution solution(objective, for_passes(5));
+  const double before = solution.last().dual;
+  const Summary more = sdca(objective, for_passes(0.01), solution.state, solution.theta);
+  EXPECT_GE(more.history.front().dual, before - 1e-6 * before);
+}
+
+TEST(Sdca, SameSeedSameBits) {
+  const OwnedChainProblem owned(4);
+  const Objective objective{owned.problem, Loss::softmax_margin(), 1};
+  SdcaOptions options = for_passes(7.3);
+  const Solution one(objective, options), two(objective, options);
+  EXPECT_EQ(one.last().passes, std::ceil(7.3 * 12) / 12);
+  options.threads = 2;
+  const Solution threads(objective, options);
+  options.seed = 2;
+  const Solution other(objective, options);
+  EXPECT_TRUE(std::ranges::equal(one.theta.values(), two.theta.values()));
+  EXPECT_TRUE(std::ranges::equal(one.theta.values(), threads.theta.values()));
+  EXPECT_FALSE(std::ranges::equal(one.theta.values(), other.theta.values()));
+}
+
+TEST(Sdca, InterruptLeavesACertifiedTheta) {
+  const OwnedChainProblem owned(8);
+  std::atomic<bool> stop{false};
+  SdcaOptions options = for_passes(1000);
+  options.stopping.stop = &stop;
+  options.report_every = 1;
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  const Solution solution(objective, options, [&](const Progress& now, const Weights&) {
+    if (now.epoch == 3) stop = true;
+    return Control::go_on;
+  });
+  EXPECT_EQ(solution.summary.status, Status::stopped);
+  EXPECT_EQ(solution.summary.history.size(), 3u);
+  expect_certified(objective, solution, "interrupted");
+
+  // Pressed before the start.
+  const Solution early(objective, options);
+  EXPECT_EQ(early.summary.status, Status::stopped);
+  ASSERT_EQ(early.summary.history.size(), 1u);
+  EXPECT_EQ(early.last().passes, 0);
+  expect_certified(objective, early, "early");
+}
+
+// Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).
+std::size_t allocations_of(const Objective& objective, double passes) {
+  SdcaOptions options = for_passes(passes);
+  options.report_every = std::numeric_limits<double>::infinity();
+  CliqueState state(objective.problem);
+  Weights theta;
+  const std::size_t before = test_support::allocations;
+  const Summary summary = sdca(objective, options, state, theta);
+  EXPECT_EQ(summary.history.size(), 1u);
+  return test_support::allocations - before;
+}
+
+TEST(Sdca, AllocatesNothingInsideAnEpoch) {
+  const OwnedChainProblem owned(1);
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  const std::size_t few = allocations_of(objective, 5);
+  EXPECT_GT(few, 0u) << "the counter does not count";
+  EXPECT_EQ(allocations_of(objective, 50), few);
+}
+
+TEST(Sdca, RefusesWhatItIsNotFor) {
+  const OwnedProblem classes(1);
+  EXPECT_EQ(
+      error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
+      "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe makes the same moves for "
+      "infinite ones");
+  const OwnedTreebankProblem trees(1);
+  const OwnedChainProblem ngrams(1, {.order = 2});
+  for (const Problem* problem :
+       {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&ngrams.problem)}) {
+    EXPECT_EQ(error_message([&] { check_sdca(*problem, Loss::crf()); }),
+              "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
+              "chains "
+              "whose labels interact in pairs, or --solver eg, which trains every structure");
+  }
+}
+
+// Problems of odd shapes.
+TEST(Sdca, OddShapes) {
+  const auto expect_converged = [](const MulticlassData& data, double l2, const std::string& where) {
+    const OwnedProblem owned(data);
+    for (const Loss& loss : kSmooth) {
+      const Solution solution({owned.problem, loss, l2}, to_gap(1e-5, 2000));
+      EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
+      expect_gaps(solution.summary, where);
+    }
+  };
+  expect_converged(random_data(1, {.examples = 1, .density = 1}), 1, "one example");
+  expect_converged(random_data(2, {.attributes = 1, .density = 1}), 1, "one attribute");
+  expect_converged(random_data(5, {.labels = 1}), 1, "one label");
+  MulticlassData none;
+  none.attributes = 2;
+  none.labels = 3;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    none.rows.finish_row();
+    none.gold.push_back(i % 3);
+  }
+  expect_converged(none, 1, "no attributes at all");
+}
+
+}  // namespace
+}  // namespace espalier

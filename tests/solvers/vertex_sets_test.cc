@@ -1,0 +1,129 @@
+#include "solvers/vertex_sets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "support/random_problem.h"
+
+namespace espalier {
+namespace {
+
+using test_support::OwnedProblem;
+using Output = std::vector<VertexSets::Entry>;
+
+struct Sets {
+  Sets() : owned(1, {.examples = 2, .labels = 20}), means(owned.problem), sets(owned.problem, means) {}
+
+  std::vector<float> mean(std::size_t i) {
+    std::vector<float> mu(20);
+    sets.mean(i, mu, ws);
+    return mu;
+  }
+  std::vector<float> gold(std::size_t i) const {
+    std::vector<float> z(20);
+    owned.problem.add_gold(i, 1.0f, z);
+    return z;
+  }
+
+  const OwnedProblem owned;
+  const MeanState means;
+  VertexSets sets;
+  Workspace ws;
+};
+
+TEST(VertexSets, BeginWithTheMeansAlone) {
+  Sets s;
+  EXPECT_EQ(s.sets[1].weights[0], 1);
+  EXPECT_EQ(s.mean(1), s.gold(1));
+  EXPECT_EQ(s.sets.free_place(1), 1u);
+  EXPECT_EQ(s.sets.find(1, Output{{3, 1.0f}}), 0u);
+}
+
+TEST(VertexSets, MixWhatTheyHave) {
+  Sets s;
+  const Output output{{3, 1.0f}}, other{{5, 2.0f}, {7, 1.0f}};
+  ASSERT_TRUE(s.sets.fits(1, output) && s.sets.fits(1, other));
+  s.sets.set(1, 1, output);
+  EXPECT_EQ(s.sets.find(1, output), 0u) << "it has no weight yet";
+  s.sets[1].weights[0] = 0.5;
+  s.sets[1].weights[1] = 0.25;
+  EXPECT_EQ(s.sets.find(1, output), 1u);
+  EXPECT_EQ(s.sets.free_place(1), 2u);
+  s.sets.set(1, 2, other);
+  s.sets[1].weights[2] = 0.25;
+  EXPECT_EQ(s.sets.find(1, other), 2u);
+
+  std::vector<float> expected = s.gold(1), scores(20);
+  for (float& m : expected) m *= 0.5f;
+  expected[3] += 0.25f;
+  expected[5] += 0.5f;
+  expected[7] += 0.25f;
+  EXPECT_EQ(s.mean(1), expected);
+  std::iota(scores.begin(), scores.end(), 1.0f);
+  EXPECT_EQ(s.sets.score(1, 1, scores), 4);
+  EXPECT_EQ(s.sets.score(1, 2, scores), 20);
+  EXPECT_EQ(s.sets.score(1, 0, scores), s.owned.data.gold[1] + 1);
+  // Another example's are its own.
+  EXPECT_EQ(s.mean(0), s.gold(0));
+}
+
+TEST(VertexSets, MergeLeavesTheMeanAsItIs) {
+  Sets s;
+  s.sets.set(0, 1, Output{{3, 1.0f}});
+  s.sets.set(0, 2, Output{{4, 1.0f}});
+  s.sets[0].weights[0] = 0.5;
+  s.sets[0].weights[1] = 0.375;
+  s.sets[0].weights[2] = 0.125;
+  const std::vector<float> before = s.mean(0);
+  s.sets.merge(0, 1);
+  EXPECT_EQ(s.sets[0].weights[0], 0.875);
+  EXPECT_EQ(s.sets.free_place(0), 1u);
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(s.mean(0)[k], before[k], 1e-7);
+  // Of a rest without weight nothing is left.
+  s.sets[0].weights[0] = 0;
+  s.sets[0].weights[2] = 1;
+  s.sets.merge(0, 2);
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_EQ(s.mean(0)[k], k == 4 ? 1 : 0);
+}
+
+TEST(VertexSets, MixesIntoTheRestWhatHasNoPlace) {
+  Sets s;
+  s.sets.set(0, 1, Output{{3, 1.0f}});
+  s.sets[0].weights[0] = 0.5;
+  s.sets[0].weights[1] = 0.5;
+  const Output large{{0, 1.0f}, {1, 1.0f}, {2, 1.0f}, {6, 1.0f}, {8, 1.0f}};
+  EXPECT_FALSE(s.sets.fits(0, large));
+  std::vector<float> expected = s.mean(0);
+  for (float& m : expected) m *= 0.75f;
+  for (const auto& entry : large) expected[entry.index] += 0.25f;
+  s.sets.mix_into_rest(0, large, 0.25);
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(s.mean(0)[k], expected[k], 1e-7);
+  s.sets.mix_into_rest(0, large, 1);
+  for (std::size_t k = 0; k < 20; ++k) {
+    const bool has =
+        std::any_of(large.begin(), large.end(), [&](const auto& entry) { return entry.index == k; });
+    EXPECT_EQ(s.mean(0)[k], has ? 1 : 0);
+  }
+}
+
+TEST(VertexSets, PlacesRunOut) {
+  Sets s;
+  const double share = 1.0 / VertexSets::kAtoms;
+  for (std::uint32_t k = 1; k < VertexSets::kAtoms; ++k) {
+    EXPECT_EQ(s.sets.free_place(0), k);
+    s.sets.set(0, k, Output{{k, 1.0f}});
+    s.sets[0].weights[k] = share;
+  }
+  s.sets[0].weights[0] = share;
+  EXPECT_EQ(s.sets.free_place(0), 0u);
+  const std::vector<float> mu = s.mean(0);
+  EXPECT_NEAR(std::accumulate(mu.begin(), mu.end(), 0.0), 1, 1e-6);
+}
+
+}  // namespace
+}  // namespace espalier
