@@ -16,7 +16,11 @@ namespace {
 std::string solver_help() {
   std::string help = "training algorithm: ";
   for (const SolverEntry& entry : solver_table()) {
-    help += fmt::format("{}{} ({})", help.back() == ' ' ? "" : "; ", entry.name, entry.summary);
+    help += fmt::format("{}{} ({}", help.back() == ' ' ? "" : "; ", entry.name, entry.summary);
+    if (entry.losses == Losses::smooth) help += "; finite beta";
+    if (entry.losses == Losses::maximum) help += "; svm";
+    if (entry.factored) help += "; classify and tag";
+    help += ")";
   }
   return help;
 }
@@ -37,7 +41,8 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->check(positive_number());
   command.add_option("--seconds", seconds, "stop after so many seconds of training")
       ->check(positive_number());
-  command.add_flag("--recompute", recompute, "eg: half the memory for duals, for one more inference a visit");
+  command.add_flag("--recompute", recompute,
+                   "eg: half the memory for duals, for one more inference a visit; eg-batch: none at all");
   command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
       ->capture_default_str()
       ->check(whole_number_from(0));
@@ -50,10 +55,29 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--report-every", report_every, "passes at most between two reports")
       ->capture_default_str()
       ->check(positive_number());
-  command.add_option("--sampling", sampling, "eg: how examples are picked: gap, random, shuffled, cyclic")
+  command
+      .add_option("--sampling", sampling,
+                  "eg, sdca, frank-wolfe: how examples are picked: gap, random, shuffled, cyclic")
       ->capture_default_str();
-  command.add_option("--step", step, "eg: how steps are chosen: auto, paper, safe")->capture_default_str();
-  command.add_option("--start", start, "eg: first duals: gold, uniform")->capture_default_str();
+  command
+      .add_option("--step", step,
+                  "how steps are chosen: auto, paper (eg, excessive-gap), safe (eg, eg-batch, extragradient)")
+      ->capture_default_str();
+  command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform")->capture_default_str();
+  command.add_flag("--average", average, "frank-wolfe: the mean of all weights, late ones counting more");
+  command.add_option("--slacks", slacks, "cutting-plane: one, or n for each example its own")
+      ->capture_default_str();
+  command
+      .add_option("--rescaling", rescaling,
+                  "cutting-plane: margin, or slack, whose objective is another (classify and tag)")
+      ->capture_default_str();
+  command
+      .add_option("--mira-update", update,
+                  "mira: set the gold output against max-loss, or against the model's prediction")
+      ->capture_default_str();
+  command.add_option("--kbest", kbest, "mira: how many outputs a visit sets against the gold one")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
   command.add_flag("--quiet", quiet, "say nothing but errors");
 }
 
@@ -73,6 +97,11 @@ SolverSettings TrainingOptions::checked_settings() const {
   settings.step = parse_eg_step(step);
   settings.start = parse_eg_start(start);
   settings.report_every = report_every;
+  settings.average = average;
+  settings.slacks = parse_slacks(slacks);
+  settings.rescaling = parse_rescaling(rescaling);
+  settings.update = parse_mira_update(update);
+  settings.kbest = kbest;
   return settings;
 }
 
@@ -119,6 +148,9 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"start", start},
                {"report_every", report_every}});
   if (recompute) json["recompute"] = true;
+  if (average) json["average"] = true;
+  if (solver == "cutting-plane") json.update({{"slacks", slacks}, {"rescaling", rescaling}});
+  if (solver == "mira") json.update({{"update", update}, {"kbest", kbest}});
   task_command(task).describe(*this, json);
   return json;
 }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "structures/chain_by_cost.h"
 #include "kernels/entropy.h"
+#include "structures/chain_by_cost.h"
 
 namespace espalier {
 namespace {

@@ -13,7 +13,7 @@ constexpr float kGoldLogOdds = 12;
 
 }  // namespace
 
-CliqueState::CliqueState(const Problem& problem) : problem_(problem), examples_(problem.size() + 1) {
+CliqueState::CliqueState(const Problem& problem) : examples_(problem.size() + 1) {
   const Factored* factored = problem.factored();
   ESPALIER_EXPECT(factored);
   for (std::size_t i = 0; i < problem.size(); ++i) {
@@ -22,17 +22,17 @@ CliqueState::CliqueState(const Problem& problem) : problem_(problem), examples_(
   }
   cliques_ = ZeroedArray<float>(examples_.back().cliques);
   marginals_ = ZeroedArray<float>(examples_.back().mu);
-  start_near_gold(kGoldLogOdds);
+  start_near_gold(problem, kGoldLogOdds);
 }
 
-void CliqueState::start_near_gold(float kappa) {
-  const Factored& factored = *problem_.factored();
+void CliqueState::start_near_gold(const Problem& problem, float kappa) {
+  const Factored& factored = *problem.factored();
   Workspace ws;
   for (std::size_t i = 0; i < size(); ++i) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<float>(mu(i).size());
     std::fill(s.begin(), s.end(), 0.0f);
-    problem_.add_near_gold(i, kappa, s);
+    problem.add_near_gold(i, kappa, s);
     factored.clique_marginals(i, s, cliques(i), mu(i), ws);
     entropy(i) = factored.entropy_along(i, means(i), means(i), 0).value;
   }

@@ -3,57 +3,145 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
+#include "espalier/solvers/bmrm.h"
+#include "espalier/solvers/dca.h"
+#include "espalier/solvers/eg_batch.h"
+#include "espalier/solvers/excessive_gap.h"
+#include "espalier/solvers/extragradient.h"
+#include "espalier/solvers/frank_wolfe.h"
 #include "espalier/solvers/lbfgs.h"
+#include "espalier/solvers/perceptron.h"
+#include "espalier/solvers/sdca.h"
 #include "espalier/solvers/sgd.h"
 
 namespace espalier {
 namespace {
 
+// What most options have in common.
+template <class Options>
+Options common(const SolverSettings& settings) {
+  Options options;
+  options.stopping = settings.stopping;
+  if constexpr (requires { options.seed; }) options.seed = settings.seed;
+  if constexpr (requires { options.threads; }) options.threads = settings.threads;
+  if constexpr (requires { options.sampling; }) options.sampling = settings.sampling;
+  if constexpr (requires { options.report_every; }) options.report_every = settings.report_every;
+  return options;
+}
+
+// Solvers on the primal start from zero, or from the weights of the l2 before.
+Weights& start_weights(const Objective& objective, Training& training) {
+  if (training.theta.shape() != objective.problem.weight_shape())
+    training.theta = Weights(objective.problem.weight_shape());
+  return training.theta;
+}
+
 Summary run_eg(const Objective& objective, const SolverSettings& settings, Training& training,
                const Observer& observer) {
-  EgOptions options;
-  options.stopping = settings.stopping;
-  options.sampling = settings.sampling;
+  auto options = common<EgOptions>(settings);
   options.step = settings.step;
   options.start = training.dual ? EgStart::warm : settings.start;
-  options.seed = settings.seed;
-  options.threads = settings.threads;
-  options.report_every = settings.report_every;
   if (!training.dual) training.dual.emplace(objective.problem, settings.keep_marginals);
   return eg(objective, options, *training.dual, training.theta, observer);
 }
 
-// Solvers on the primal start from zero, or from the weights of the l2 before.
-void start_weights(const Objective& objective, Training& training) {
-  if (training.theta.shape() != objective.problem.weight_shape())
-    training.theta = Weights(objective.problem.weight_shape());
+Summary run_eg_batch(const Objective& objective, const SolverSettings& settings, Training& training,
+                     const Observer& observer) {
+  auto options = common<EgBatchOptions>(settings);
+  if (settings.step == EgStep::safe) options.step = EgBatchStep::safe;
+  start_weights(objective, training);
+  if (!settings.keep_marginals) return eg_batch(objective, options, training.theta, observer);
+  options.start = training.dual ? EgStart::warm : settings.start;
+  if (!training.dual) training.dual.emplace(objective.problem);
+  return eg_batch(objective, options, *training.dual, training.theta, observer);
 }
 
-Summary run_lbfgs(const Objective& objective, const SolverSettings& settings, Training& training,
-                  const Observer& observer) {
-  LbfgsOptions options;
-  options.stopping = settings.stopping;
-  options.threads = settings.threads;
+Summary run_sdca(const Objective& objective, const SolverSettings& settings, Training& training,
+                 const Observer& observer) {
+  check_sdca(objective.problem, objective.loss);
   start_weights(objective, training);
-  return lbfgs(objective, options, training.theta, observer);
+  if (!training.cliques) training.cliques.emplace(objective.problem);
+  return sdca(objective, common<SdcaOptions>(settings), *training.cliques, training.theta, observer);
+}
+
+Summary run_frank_wolfe(const Objective& objective, const SolverSettings& settings, Training& training,
+                        const Observer& observer) {
+  auto options = common<FrankWolfeOptions>(settings);
+  options.average = settings.average;
+  start_weights(objective, training);
+  if (!training.means) training.means.emplace(objective.problem);
+  return frank_wolfe(objective, options, *training.means, training.theta, observer);
+}
+
+Summary run_excessive_gap(const Objective& objective, const SolverSettings& settings, Training& training,
+                          const Observer& observer) {
+  auto options = common<ExcessiveGapOptions>(settings);
+  if (settings.step == EgStep::paper) options.smoothing = Smoothing::paper;
+  return excessive_gap(objective, options, start_weights(objective, training), observer);
+}
+
+Summary run_extragradient(const Objective& objective, const SolverSettings& settings, Training& training,
+                          const Observer& observer) {
+  auto options = common<ExtragradientOptions>(settings);
+  if (settings.step == EgStep::safe) options.step = ExtragradientStep::safe;
+  return extragradient(objective, options, start_weights(objective, training), observer);
+}
+
+Summary run_cutting_plane(const Objective& objective, const SolverSettings& settings, Training& training,
+                          const Observer& observer) {
+  auto options = common<CuttingPlaneOptions>(settings);
+  options.slacks = settings.slacks;
+  options.rescaling = settings.rescaling;
+  return cutting_plane(objective, options, start_weights(objective, training), observer);
+}
+
+Summary run_mira(const Objective& objective, const SolverSettings& settings, Training& training,
+                 const Observer& observer) {
+  auto options = common<MiraOptions>(settings);
+  options.update = settings.update;
+  options.k = settings.kbest;
+  return mira(objective, options, start_weights(objective, training), observer);
 }
 
 Summary run_sgd(const Objective& objective, const SolverSettings& settings, Training& training,
                 const Observer& observer) {
-  SgdOptions options;
-  options.stopping = settings.stopping;
-  options.seed = settings.seed;
+  auto options = common<SgdOptions>(settings);
   options.dev_error = settings.dev_error;
-  start_weights(objective, training);
-  return sgd(objective, options, training.theta, observer);
+  return sgd(objective, options, start_weights(objective, training), observer);
+}
+
+// Solvers that take weights and nothing but the common options.
+template <class Options, Summary (*solve)(const Objective&, const Options&, Weights&, const Observer&)>
+Summary run_plain(const Objective& objective, const SolverSettings& settings, Training& training,
+                  const Observer& observer) {
+  return solve(objective, common<Options>(settings), start_weights(objective, training), observer);
 }
 
 constexpr SolverEntry kSolvers[] = {
-    {"eg", "online exponentiated gradient on the dual; every loss, needs no learning rate", true, true,
-     run_eg},
-    {"lbfgs", "L-BFGS on the primal; losses of finite beta", false, false, run_lbfgs},
-    {"sgd", "stochastic gradient descent on the primal; every loss, a loose certificate", true, false,
+    {"eg", "online exponentiated gradient on the dual; needs no learning rate", Losses::any, false, false,
+     true, run_eg},
+    {"eg-batch", "exponentiated gradient on all examples at once", Losses::any, false, false, true,
+     run_eg_batch},
+    {"sdca", "stochastic dual coordinate ascent on clique marginals", Losses::smooth, false, true, false,
+     run_sdca},
+    {"frank-wolfe", "block-coordinate Frank-Wolfe on the dual", Losses::maximum, false, false, false,
+     run_frank_wolfe},
+    {"excessive-gap", "excessive gap reduction with Bregman projections", Losses::maximum, false, false,
+     false, run_excessive_gap},
+    {"extragradient", "extragradient with Bregman projections", Losses::maximum, false, false, false,
+     run_extragradient},
+    {"cutting-plane", "cutting planes, as in SVM-struct", Losses::maximum, false, false, false,
+     run_cutting_plane},
+    {"bmrm", "bundle method on the primal", Losses::any, false, false, false, run_plain<BmrmOptions, bmrm>},
+    {"lbfgs", "L-BFGS on the primal", Losses::smooth, false, false, false, run_plain<LbfgsOptions, lbfgs>},
+    {"sgd", "stochastic gradient descent on the primal; a loose certificate", Losses::any, true, false, false,
      run_sgd},
+    {"dca", "dual coordinate ascent without stored duals; does not converge, a loose certificate",
+     Losses::any, true, false, false, run_plain<OnlineOptions, dca>},
+    {"mira", "margin-infused relaxed algorithm; does not converge, a loose certificate", Losses::maximum,
+     true, false, false, run_mira},
+    {"perceptron", "averaged perceptron; does not converge, a loose certificate", Losses::any, true, false,
+     false, run_plain<OnlineOptions, perceptron>},
 };
 
 }  // namespace
@@ -64,12 +152,16 @@ const SolverEntry& find_solver(std::string_view name, const Loss& loss) {
   std::string names;
   for (const SolverEntry& entry : kSolvers) {
     if (entry.name == name) {
-      if (!loss.smooth() && !entry.any_loss) {
+      if (entry.losses == Losses::smooth && !loss.smooth()) {
         throw Error(
             fmt::format("--solver {}: not for loss {}; expected a loss of finite beta, or --solver eg", name,
                         loss.name()));
       }
-      if (entry.run == run_eg) check_eg_loss(loss);
+      if (entry.losses == Losses::maximum && loss.smooth()) {
+        throw Error(fmt::format("--solver {}: not for loss {}; expected --loss svm, or --solver eg", name,
+                                loss.name()));
+      }
+      if (!entry.perceptron_loss) check_eg_loss(loss);
       return entry;
     }
     names += names.empty() ? "" : ", ";

@@ -14,10 +14,10 @@ namespace espalier {
 // every clique marginal: of a chain, L^2 for every pair of neighbours.
 class CliqueState {
  public:
-  // Near the gold outputs. Requires problem.factored(), and a problem that outlives the state.
+  // Near the gold outputs. Requires problem.factored().
   explicit CliqueState(const Problem& problem);
   // Other outputs are kappa nats behind the gold one for each part that differs (Problem::add_near_gold).
-  void start_near_gold(float kappa);
+  void start_near_gold(const Problem& problem, float kappa);
 
   std::size_t size() const { return examples_.size() - 1; }
   Out cliques(std::size_t i) { return {cliques_.data() + examples_[i].cliques, num_cliques(i)}; }
@@ -38,7 +38,6 @@ class CliqueState {
   std::size_t num_cliques(std::size_t i) const { return examples_[i + 1].cliques - examples_[i].cliques; }
   std::size_t num_statistics(std::size_t i) const { return examples_[i + 1].mu - examples_[i].mu; }
 
-  const Problem& problem_;
   std::vector<Example> examples_;  // and one more, for the last one's end
   ZeroedArray<float> cliques_, marginals_;
 };

@@ -7,17 +7,23 @@
 #include <string>
 #include <string_view>
 
+#include "espalier/learning/clique_state.h"
 #include "espalier/learning/dual_state.h"
+#include "espalier/learning/mean_state.h"
 #include "espalier/learning/objective.h"
+#include "espalier/solvers/cutting_plane.h"
 #include "espalier/solvers/eg.h"
+#include "espalier/solvers/mira.h"
 #include "espalier/solvers/run.h"
 
 namespace espalier {
 
-// What a run starts from and leaves behind. Dual solvers keep `dual` as a warm start for the next l2.
+// What a run starts from and leaves behind. Dual solvers keep their duals as a warm start for the next l2, each in its way.
 struct Training {
   Weights theta;
-  std::optional<DualState> dual;
+  std::optional<DualState> dual;       // scores
+  std::optional<MeanState> means;      // expected statistics
+  std::optional<CliqueState> cliques;  // clique marginals
 };
 
 // Everything that a solver may be told; each takes what concerns it.
@@ -32,13 +38,28 @@ struct SolverSettings {
   bool keep_marginals =
       true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
+  bool average = false;     // weights, where a solver has a choice
+  Slacks slacks = Slacks::one;
+  Rescaling rescaling = Rescaling::margin;
+  MiraUpdate update = MiraUpdate::max_loss;
+  std::size_t kbest = 1;
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
 };
 
+// The losses that a solver is for.
+enum class Losses {
+  any,
+  smooth,   // finite beta
+  maximum,  // beta = infinity
+};
+
 struct SolverEntry {
   std::string_view name, summary;
-  bool any_loss;  // false: finite beta only
+  Losses losses;
+  // The perceptron's loss has its regularised optimum at zero weights: only solvers that do not converge make a model of it.
+  bool perceptron_loss;
+  bool factored;  // needs a structure with clique marginals (Problem::factored)
   bool dual;      // starts from duals, where there are some; else from weights
   Summary (*run)(const Objective&, const SolverSettings&, Training&, const Observer&);
 };
