@@ -7,8 +7,8 @@
 namespace espalier {
 
 // The dual that online visits leave behind while each example has been visited once at most. It begins at the gold outputs,
-// where w(u) = 0 and D = 0. A visit of dca that adds eta F_i(z_i - pi_i) to theta, with rho = l2 eta/omega_i in [0, 1], moves l2 theta
-// as the example's dual does when it goes from the gold output to the mixture
+// where w(u) = 0 and D = 0. A visit of dca that adds eta F_i(z_i - pi_i) to theta, with rho = l2 eta/omega_i in [0, 1], moves
+// l2 theta as the example's dual does when it goes from the gold output to the mixture
 //   u_i = (1 - rho) [y = y_i] + rho pi_i,   mu_i = (1 - rho) z_i + rho pi_i,   w += omega_i rho F_i(z_i - pi_i).
 // pi_i is the maximiser at theta, so H(pi_i)/beta + gamma(p_i.pi_i + q_i) = L_i + s_i.(z_i - pi_i) with s_i = F_i'theta. The
 // cost of the gold output is zero, and its probability under pi_i is exp(-beta L_i) =: r. So

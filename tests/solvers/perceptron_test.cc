@@ -97,6 +97,7 @@ TEST(Perceptron, FailsOutsideTheRangeOfFloats) {
   EXPECT_EQ(summary.status, Status::failed);
   ASSERT_EQ(summary.history.size(), 1u);
   EXPECT_EQ(summary.history[0].primal, std::numeric_limits<double>::infinity());
+  EXPECT_LT(summary.history[0].passes, 50) << "it ends there";
 }
 
 }  // namespace
