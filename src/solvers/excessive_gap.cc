@@ -77,8 +77,7 @@ class ExcessiveGap {
     start();
     while (!report_is_due() || !report()) {
       if (step()) continue;
-      report();
-      run_.stall("no step keeps the excessive gap condition");
+      if (!report()) run_.stall("no step keeps the excessive gap condition");
       break;
     }
     return run_.finish();

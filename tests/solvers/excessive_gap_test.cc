@@ -381,6 +381,15 @@ TEST(ExcessiveGap, SameBitsForAnyNumberOfThreads) {
   }
 }
 
+// Far beyond any use: the smoothing is lost in rounding in the end, and the run says so or goes on, but never reports a wrong gap.
+TEST(ExcessiveGap, GoesToTheEndOfDoublePrecision) {
+  const OwnedProblem owned(4, {.examples = 10});
+  Weights theta;
+  const Summary summary = excessive_gap({owned.problem, Loss::svm(), 1}, to_gap(-1, 20000), theta);
+  EXPECT_LT(summary.history.back().relative_gap(), 1e-7) << summary.message;
+  expect_gaps(summary, "to the end");
+}
+
 TEST(ExcessiveGap, PassesCountInferences) {
   const OwnedProblem owned(6);
   for (const Smoothing smoothing : kSmoothings) {
