@@ -180,8 +180,7 @@ class EgBatch {
     go(duals, 0);
     while (!report_is_due() || !report()) {
       if (step(duals)) continue;
-      report();
-      run_.stall("no step improves the dual");
+      if (!report()) run_.stall("no step improves the dual");
       break;
     }
     return run_.finish();
