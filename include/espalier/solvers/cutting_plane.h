@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include "espalier/learning/objective.h"
@@ -23,8 +24,9 @@ Rescaling parse_rescaling(std::string_view name);
 
 struct CuttingPlaneOptions {
   StoppingRule stopping;
-  Slacks slacks = Slacks::one;
+  Slacks slacks = Slacks::n;
   Rescaling rescaling = Rescaling::margin;
+  std::uint64_t seed = 1;   // of the order in which Slacks::n visits examples
   std::size_t threads = 1;  // the result is the same with any number of them
   // Outputs of each example that are remembered, so that planes can be made of them without inference; 0: none. For
   // Slacks::one: those of n are remembered as long as they are of use.
