@@ -8,8 +8,8 @@
 // Then a pass at theta = w/l2, the same for all examples, brings P(theta) and the most violated output of each: a pass is a
 // certificate, too. Far from the optimum, where outputs that all examples find at the same weights tell little, passes that
 // take in each of them at once come in between.
-// Cost: a pass of inferences, and some rounds of scores over the examples in between. Memory: a vector of doubles as long as
-// all weights, one of floats, and for each example its outputs with their products.
+// Cost: a pass of inferences, and some rounds of scores over the examples in between. Memory: a vector of doubles and two of
+// floats as long as all weights, and for each example its outputs with their products.
 
 #include "solvers/n_slack.h"
 
