@@ -47,6 +47,7 @@ CuttingPlaneOptions to_gap(double gap, double passes = 3000, Slacks slacks = Sla
   options.stopping.passes = passes;
   options.slacks = slacks;
   options.rescaling = rescaling;
+  options.cache = 5;
   return options;
 }
 
