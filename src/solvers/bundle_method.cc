@@ -7,7 +7,7 @@
 // At theta_m itself, far from all that has been seen, the first planes say little of R. Only where nothing else is left but the
 // rounding of weights to floats, which is as large on the way as at its end, the pass is made there.
 // Cost per pass: one inference an example, a product of the new plane with each one that is kept, a small quadratic program.
-// Memory: three vectors of doubles and one of floats as long as all weights, and the planes.
+// Memory: two vectors of doubles and two of floats as long as all weights, and the planes.
 
 #include "solvers/bundle_method.h"
 

@@ -4,11 +4,12 @@
 // is maximised one example at a time, each by its own small quadratic program: where the scores are s = F_i'w/l2, output c
 // demands v_c = r_c s.(chi_c - z_i) + b_c, and alpha_i maximises v.alpha + (G alpha_old).alpha - alpha'G alpha/2, with
 // G_cd = r_c r_d <F_i(chi_c - z_i), F_i(chi_d - z_i)>/l2. No inference there.
-// Then a pass at one theta for all examples, on the way from the best one so far to theta(alpha) = w/l2, brings P(theta) and
-// the most violated output of each: a pass is a certificate, too. Far from the optimum, where outputs that all examples find
-// at the same weights tell little, passes that take in each of them at once come in between.
-// Cost: a pass of inferences, and some rounds of scores over the examples in between. Memory: a vector of doubles as long as
-// all weights, one of floats, and for each example its outputs with their products.
+// Visits are in random order: on 10,000 images, a fixed one left a gap of 1.3e-2 after 64 passes, a random one 8e-4 after 16.
+// Then a pass at theta = w/l2, the same for all examples, brings P(theta) and the most violated output of each: a pass is a
+// certificate, too. Far from the optimum, where outputs that all examples find at the same weights tell little, passes that
+// take in each of them at once come in between.
+// Cost: a pass of inferences, and some rounds of scores over the examples in between. Memory: a vector of doubles and two of
+// floats as long as all weights, and for each example its outputs with their products.
 
 #include "solvers/n_slack.h"
 
@@ -17,10 +18,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/base/random.h"
 #include "solvers/simplex_qp.h"
 #include "solvers/slowing.h"
 #include "solvers/violated_output.h"
@@ -32,14 +36,12 @@ namespace {
 // Passes that may do without an output before it is forgotten.
 constexpr int kMostIdle = 10;
 // Rounds between two passes end once the outputs at hand leave this share of the gap, and after so many in any case.
-constexpr double kRestShare = 0.1;
+constexpr double kRestShare = 0.3;
 constexpr int kMostRounds = 50;
 // Of those, so many in a row go only to examples that have at least the mean gap.
 constexpr int kPartialRounds = 9;
 // As long as the relative gap is larger than this, every other pass is made at weights that change with each example.
 constexpr double kFarShare = 0.3;
-// A pass is made so far on the way from the best weights to theta(alpha).
-constexpr double kReach = 0.5;
 
 // The outputs of one example that its loss has to be above.
 class WorkingSet {
@@ -168,11 +170,15 @@ class NSlack {
         run_(options.stopping, observer),
         visits_(options.stopping, run_, problem_.size()),
         sweep_(options.threads),
+        random_(options.seed),
+        order_(problem_.size()),
         sets_(problem_.size()),
         losses_(problem_.size()),
         gaps_(problem_.size()),
         query_(theta),
-        point_(problem_.weight_shape()) {}
+        point_(problem_.weight_shape()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+  }
 
   Summary solve() {
     for (;;) {
@@ -199,7 +205,7 @@ class NSlack {
         report();
         break;
       }
-      choose_query();
+      query_.assign(point_, 1, sweep_.team());
     }
     Summary summary = run_.finish();
     summary.message += fmt::format("; the last quadratic program solved to about {:.2g}", rest_);
@@ -234,7 +240,8 @@ class NSlack {
   // The same at weights that take in each output as it is found, so that nothing is learned of P. False if the run ended
   // before the last example.
   bool separate_online() {
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
+    random_.shuffle(std::span(order_));
+    for (const std::size_t i : order_) {
       if (visits_.exhausted()) return false;
       Workspace::Frame frame(ws_);
       const auto s = frame.take<double>(problem_.num_statistics(i)), chi = frame.take<double>(s.size());
@@ -252,7 +259,8 @@ class NSlack {
     for (int round = 0; round < kMostRounds; ++round) {
       const bool full = round % (1 + kPartialRounds) == 0;
       double sum = 0;
-      for (std::size_t i = 0; i < sets_.size(); ++i) {
+      random_.shuffle(std::span(order_));
+      for (const std::size_t i : order_) {
         if (sets_[i].empty() || (!full && gaps_[i] < mean)) continue;
         gaps_[i] = improve(i);
         sum += gaps_[i];
@@ -296,16 +304,6 @@ class NSlack {
     bound_ = std::max(bound_, linear - objective_.l2 / 2 * problem_.squared_norm(point_));
   }
 
-  void choose_query() {
-    const auto best = theta_.values(), query = query_.values();
-    const auto point = point_.values();
-    const double reach = slowing_.quiet() ? 1 : kReach;
-    share_range(sweep_.team(), query.size(), [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = begin; j < end; ++j)
-        query[j] = static_cast<float>(best[j] + reach * (point[j] - best[j]));
-    });
-  }
-
   // A run that ends within its first pass has seen nothing of the weights that it leaves.
   void certify_start() {
     run_.pause();
@@ -332,6 +330,8 @@ class NSlack {
   Run run_;
   Visits visits_;
   Sweep sweep_;
+  Random random_;
+  std::vector<std::size_t> order_;
   std::vector<WorkingSet> sets_;
   std::vector<double> losses_, gaps_;
   Weights query_;

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "espalier/base/error.h"
 
 namespace espalier {
 
 Plane::Plane(std::span<double> slope) {
+  ESPALIER_EXPECT(slope.size() <= std::numeric_limits<std::uint32_t>::max());
   std::size_t nonzero = 0;
   double squared_rounding = 0;
   for (double& value : slope) {

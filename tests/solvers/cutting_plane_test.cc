@@ -12,6 +12,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/subset_problem.h"
 #include "support/counting_problem.h"
 #include "support/eg_solution.h"
 #include "support/enumerated_objective.h"
@@ -46,6 +47,7 @@ CuttingPlaneOptions to_gap(double gap, double passes = 3000, Slacks slacks = Sla
   options.stopping.passes = passes;
   options.slacks = slacks;
   options.rescaling = rescaling;
+  options.cache = 5;
   return options;
 }
 
@@ -291,6 +293,21 @@ RC_GTEST_PROP(SlackArgmax, IsTheMaximumOverAllSequences, ()) {
   }
 }
 
+TEST(SlackArgmax, OfSomeOfTheExamples) {
+  const OwnedProblem owned(9);
+  const SubsetProblem subset(owned.problem, {4, 2});
+  EXPECT_TRUE(subset.rescales_slack());
+  Workspace ws;
+  const std::vector<double> s{0.3, -0.2, 0.9, 0.1};
+  std::vector<double> chi(4), of_whole(4);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t whole = i == 0 ? 4 : 2;
+    EXPECT_EQ(subset.slack_argmax(i, s, 1, chi, ws), owned.problem.slack_argmax(whole, s, 1, of_whole, ws));
+    EXPECT_EQ(chi, of_whole);
+  }
+  EXPECT_FALSE(SubsetProblem(OwnedTreebankProblem(1).problem, {0}).rescales_slack());
+}
+
 TEST(SlackArgmax, WhereItCanBeFound) {
   const test_support::ChainData data = test_support::random_chain_data(1);
   ChainExamples examples(data.sequences, data.shape, data.gold);
@@ -348,6 +365,18 @@ TEST(CuttingPlane, ThreadsDoNotChangeABit) {
       EXPECT_TRUE(std::ranges::equal(one.theta.values(), three.theta.values())) << describe(options);
       EXPECT_EQ(one.last().dual, three.last().dual) << describe(options);
     }
+  }
+}
+
+TEST(CuttingPlane, SeedDecidesTheOrderOfVisits) {
+  const OwnedChainProblem owned(5);
+  const Objective objective{owned.problem, Loss::svm(), 0.3};
+  for (const Slacks slacks : kSlacks) {
+    CuttingPlaneOptions options = to_gap(-1, 6, slacks);
+    const Solution one(objective, options);
+    options.seed = 2;
+    const Solution two(objective, options);
+    EXPECT_EQ(std::ranges::equal(one.theta.values(), two.theta.values()), slacks == Slacks::one);
   }
 }
 
