@@ -65,7 +65,7 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform")->capture_default_str();
   command.add_flag("--average", average, "frank-wolfe: the mean of all weights, late ones counting more");
-  command.add_option("--slacks", slacks, "cutting-plane: one, or n for each example its own")
+  command.add_option("--slacks", slacks, "cutting-plane: n, one for each example, or one for all of them")
       ->capture_default_str();
   command
       .add_option("--rescaling", rescaling,

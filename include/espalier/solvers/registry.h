@@ -39,7 +39,7 @@ struct SolverSettings {
       true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
   bool average = false;     // weights, where a solver has a choice
-  Slacks slacks = Slacks::one;
+  Slacks slacks = Slacks::n;
   Rescaling rescaling = Rescaling::margin;
   MiraUpdate update = MiraUpdate::max_loss;
   std::size_t kbest = 1;
