@@ -68,6 +68,11 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--slacks", slacks, "cutting-plane: n, one for each example, or one for all of them")
       ->capture_default_str();
   command
+      .add_option("--cache", cache,
+                  "cutting-plane --slacks one: outputs of each example to make planes of without inference")
+      ->capture_default_str()
+      ->check(whole_number_from(0));
+  command
       .add_option("--rescaling", rescaling,
                   "cutting-plane: margin, or slack, whose objective is another (classify and tag)")
       ->capture_default_str();
@@ -100,6 +105,7 @@ SolverSettings TrainingOptions::checked_settings() const {
   settings.average = average;
   settings.slacks = parse_slacks(slacks);
   settings.rescaling = parse_rescaling(rescaling);
+  settings.cache = cache;
   settings.update = parse_mira_update(update);
   settings.kbest = kbest;
   return settings;
@@ -149,7 +155,8 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"report_every", report_every}});
   if (recompute) json["recompute"] = true;
   if (average) json["average"] = true;
-  if (solver == "cutting-plane") json.update({{"slacks", slacks}, {"rescaling", rescaling}});
+  if (solver == "cutting-plane")
+    json.update({{"slacks", slacks}, {"rescaling", rescaling}, {"cache", cache}});
   if (solver == "mira") json.update({{"update", update}, {"kbest", kbest}});
   task_command(task).describe(*this, json);
   return json;

@@ -34,7 +34,7 @@ struct TrainingOptions {
   std::string loss = "crf", solver = "eg";
   std::string sampling = "gap", step = "auto", start = "gold";
   std::string slacks = "n", rescaling = "margin", update = "max-loss";
-  std::size_t kbest = 1;
+  std::size_t kbest = 1, cache = 0;
   double gap = 1e-3, passes = 1000, report_every = 5;
   std::optional<double> seconds;
   std::uint64_t seed = 1;

@@ -92,6 +92,7 @@ Summary run_cutting_plane(const Objective& objective, const SolverSettings& sett
   auto options = common<CuttingPlaneOptions>(settings);
   options.slacks = settings.slacks;
   options.rescaling = settings.rescaling;
+  options.cache = settings.cache;
   return cutting_plane(objective, options, start_weights(objective, training), observer);
 }
 

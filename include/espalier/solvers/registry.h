@@ -40,9 +40,10 @@ struct SolverSettings {
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
   bool average = false;     // weights, where a solver has a choice
   Slacks slacks = Slacks::n;
+  std::size_t cache = 0;  // outputs of each example that cutting planes remember
   Rescaling rescaling = Rescaling::margin;
   MiraUpdate update = MiraUpdate::max_loss;
-  std::size_t kbest = 1;
+  std::size_t kbest = 1;  // outputs that a visit of mira looks at
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
 };
