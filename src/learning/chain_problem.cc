@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "kernels/entropy.h"
+#include "kernels/divergence.h"
 #include "structures/chain_by_cost.h"
 
 namespace espalier {
@@ -27,14 +27,14 @@ class ChainFactored final : public Factored {
     return chain(i).clique_marginals(s, clique_mu, mu, ws);
   }
   // Of pairs, less that of the nodes that two pairs share, which lie side by side.
-  EntropyAlong entropy_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
-                             float step) const override {
+  DivergenceAlong divergence_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
+                                   float step) const override {
     const auto pairs =
-        kernels::entropy_along(from.cliques.data(), to.cliques.data(), step, from.cliques.size());
+        kernels::divergence_along(from.cliques.data(), to.cliques.data(), step, from.cliques.size());
     const std::size_t length = features_->length(i), labels = features_->shape().num_labels;
     if (length <= 2) return {pairs.value, pairs.first, pairs.second};
-    const auto nodes =
-        kernels::entropy_along(from.mu.data() + labels, to.mu.data() + labels, step, (length - 2) * labels);
+    const auto nodes = kernels::divergence_along(from.mu.data() + labels, to.mu.data() + labels, step,
+                                                 (length - 2) * labels);
     return {pairs.value - nodes.value, pairs.first - nodes.first, pairs.second - nodes.second};
   }
   double rebuild(std::size_t i, In clique_mu, DoubleOut mu) const override {

@@ -33,8 +33,9 @@ void CliqueState::start_near_gold(const Problem& problem, float kappa) {
     const auto s = frame.take<float>(mu(i).size());
     std::fill(s.begin(), s.end(), 0.0f);
     problem.add_near_gold(i, kappa, s);
-    factored.clique_marginals(i, s, cliques(i), mu(i), ws);
-    entropy(i) = factored.entropy_along(i, means(i), means(i), 0).value;
+    // H = log Z - s.mu
+    const double log_z = factored.clique_marginals(i, s, cliques(i), mu(i), ws);
+    entropy(i) = log_z - std::inner_product(s.begin(), s.end(), mu(i).begin(), 0.0);
   }
 }
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
-#include "kernels/entropy.h"
+#include "kernels/divergence.h"
 
 namespace espalier {
 namespace {
@@ -25,9 +25,9 @@ class MulticlassFactored final : public Factored {
     std::copy(mu.begin(), mu.end(), clique_mu.begin());
     return log_z;
   }
-  EntropyAlong entropy_along(std::size_t, const CliqueMeans& from, const CliqueMeans& to,
-                             float step) const override {
-    const auto sum = kernels::entropy_along(from.mu.data(), to.mu.data(), step, from.mu.size());
+  DivergenceAlong divergence_along(std::size_t, const CliqueMeans& from, const CliqueMeans& to,
+                                   float step) const override {
+    const auto sum = kernels::divergence_along(from.mu.data(), to.mu.data(), step, from.mu.size());
     return {sum.value, sum.first, sum.second};
   }
   double rebuild(std::size_t, In clique_mu, DoubleOut mu) const override {

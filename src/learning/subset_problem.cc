@@ -25,9 +25,9 @@ class SubsetFactored final : public Factored {
   double clique_marginals(std::size_t i, In s, Out clique_mu, Out mu, Workspace& ws) const override {
     return whole_.clique_marginals(examples_[i], s, clique_mu, mu, ws);
   }
-  EntropyAlong entropy_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
-                             float step) const override {
-    return whole_.entropy_along(examples_[i], from, to, step);
+  DivergenceAlong divergence_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
+                                   float step) const override {
+    return whole_.divergence_along(examples_[i], from, to, step);
   }
   double rebuild(std::size_t i, In clique_mu, DoubleOut mu) const override {
     return whole_.rebuild(examples_[i], clique_mu, mu);

@@ -8,11 +8,11 @@
 //   mu_i <- mu_i + eta(chi* - mu_i),   D changes by omega_i { eta g - eta^2 q/2 },
 //   g = s.(chi* - mu_i),   q = omega_i |F_i(chi* - mu_i)|^2 / l2,   so the best eta in [0, 1] is min(1, g/q).
 //
-// g is the example's part of the duality gap, and it steers which example comes next (Osokin et al. 2016, section 3.1).
+// g is the example's part of the duality gap, and it steers which example comes next (Osokin et al. 2016).
 //
 // Towards one output after the other, mu_i comes close to the best mixture of them slowly. A corrective visit keeps the outputs
 // that mu_i is a mixture of, adds chi* to them, and finds nearly the best weights for all: again and again it moves weight from
-// the output that s likes least to the one that it likes best (the pairwise step of Osokin et al. 2016, section 3.2),
+// the output that s likes least to the one that it likes best (the pairwise step of Osokin et al. 2016),
 //
 //   a_k <- a_k + t, a_l <- a_l - t,   D changes by omega_i { t v - t^2 q/2 },
 //   v = s.(chi_k - chi_l),   q = omega_i |F_i(chi_k - chi_l)|^2 / l2,   t = min(a_l, v/q).
@@ -21,8 +21,8 @@
 // s.chi_j changes by -omega_i t/(2 l2) (D_jl - D_jk), up to what is the same for all j.
 //
 // Cost per visit: one score, one argmax, one accumulate, and a squared norm; a corrective visit takes one for each output at
-// hand whenever chi* is a new one. Memory: mu of every example and w; mu twice more for corrective visits, with up to eleven
-// outputs for each example; once more for averaging.
+// hand whenever chi* is a new one. Memory: mu of every example and w; mu once more for corrective visits, with up to eleven
+// outputs for each example, and once more for averaging.
 
 #include "espalier/solvers/frank_wolfe.h"
 
@@ -196,7 +196,6 @@ class FrankWolfe {
         newest = static_cast<std::size_t>(std::min_element(e.weights + 1, std::end(e.weights)) - e.weights);
         sets_->merge(i, newest);
         v[0] = sets_->score(i, 0, s);
-        measure(i, 0, delta);
       }
       sets_->set(i, newest, output_);
       v[newest] = highest;

@@ -1,20 +1,19 @@
-// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018, Algorithm 1 with the line search and the sampling
-// by gaps of its section 4).
+// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), with their line search and their sampling by gaps.
 //
 //   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
 //
 // one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and s = F_i'theta + gamma p_i, a visit
 // finds the distribution pi ~ exp(beta s.chi) that would be best if theta stayed as it is, and moves towards it:
 //
-//   alpha <- alpha + eta(pi - alpha),   D changes by omega_i { phi(eta) - phi(0) },
-//   phi(eta) = H(alpha + eta(pi - alpha))/beta + eta s.(mu_pi - mu) - eta^2 q/2,   q = omega_i |F_i(mu_pi - mu)|^2 / l2.
+//   alpha <- x(eta) = alpha + eta(pi - alpha),   D changes by omega_i { phi(eta) - phi(0) },
+//   phi(eta) = H(x)/beta + s.mu_x - eta^2 q/2 = -KL(x|pi)/beta - eta^2 q/2 + constant,   q = omega_i |F_i(mu_pi - mu)|^2 / l2.
 //
-// phi is concave; its entropy is that of the mixed clique marginals (of chains: pairs less the nodes that two pairs share), whose
-// derivatives take one logarithm for each marginal and step that is tried. The gap of the example comes with its visit,
+// phi is concave; its divergence is that of clique marginals (of chains: pairs less the nodes that two pairs share), and takes one
+// logarithm for each marginal and step that is tried. The gap of the example comes with its visit,
 //
-//   g = { log Z(beta s) - H(alpha) }/beta - s.mu = KL(u_i|pi)/beta.
+//   g = { log Z(beta s) - H(alpha) }/beta - s.mu = KL(alpha|pi)/beta.
 //
-// Cost per visit: one score, one inference, about two looks at the entropy, one accumulate. Memory: clique marginals of every
+// Cost per visit: one score, one inference, about two looks at the divergence, one accumulate. Memory: clique marginals of every
 // example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
 
 #include "espalier/solvers/sdca.h"
@@ -25,7 +24,7 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
-#include "kernels/entropy.h"
+#include "kernels/divergence.h"
 #include "kernels/vectors.h"
 #include "solvers/block_ascent.h"
 #include "solvers/line_search.h"
@@ -93,35 +92,34 @@ class Sdca {
 
     // delta = mu - mu_pi
     const auto change = kernels::change_along(s.data(), mu.data(), pi.data(), delta.data(), length);
-    const double rise = change.gain * inverse_beta_;
+    const double score = change.mean - change.gain;  // beta s.mu
     const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
-    const double entropy = state_.entropy(i);
-    double gap = (log_z - entropy - (change.mean - change.gain)) * inverse_beta_;
+    double gap = (log_z - state_.entropy(i) - score) * inverse_beta_;
 
     const CliqueMeans from{cliques, mu}, to{pi_cliques, pi};
-    EntropyAlong along;
+    DivergenceAlong along;
     double at = 0;
     // With both divergences between the two equal to the gap, phi would be a parabola with its top here.
     const double likely = std::max(gap, 0.0);
     const double eta = best_step(
         [&](double step) {
-          along = factored_.entropy_along(i, from, to, static_cast<float>(step));
+          along = factored_.divergence_along(i, from, to, static_cast<float>(step));
           at = step;
-          return Slope{along.first * inverse_beta_ + rise - step * curvature,
-                       along.second * inverse_beta_ - curvature};
+          return Slope{-along.first * inverse_beta_ - step * curvature,
+                       -along.second * inverse_beta_ - curvature};
         },
         likely > 0 ? 2 * likely / (2 * likely + curvature) : 0.5);
 
     // Of close distributions the gap is lost in the rounding of large logarithms. Both divergences together are the slope at 0,
     // which is as exact as the distributions are, and each is half of it.
-    const double both = (along.first - at * along.second) * inverse_beta_ + rise;
+    const double both = (at * along.second - along.first) * inverse_beta_;
     constexpr double kClose = 1e-3;
     if (gap < kClose || both < kClose) gap = std::max(both, 0.0) / 2;
 
     const double behind = eta - at;
-    const double new_entropy = along.value + behind * (along.first + behind * along.second / 2);
-    const double gain = (new_entropy - entropy) * inverse_beta_ + eta * rise - eta * eta * curvature / 2;
-    state_.entropy(i) = new_entropy;
+    const double left = along.value + behind * (along.first + behind * along.second / 2);
+    const double gain = gap - left * inverse_beta_ - eta * eta * curvature / 2;
+    state_.entropy(i) = log_z - score - eta * change.gain - left;
     kernels::mix(cliques.data(), pi_cliques.data(), static_cast<float>(eta), cliques.size());
     kernels::mix(mu.data(), pi.data(), static_cast<float>(eta), length);
     const auto scale = static_cast<float>(omega * eta);

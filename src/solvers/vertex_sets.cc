@@ -63,6 +63,15 @@ void VertexSets::add_to_rest(std::size_t i, Output output, double weight) {
 void VertexSets::merge(std::size_t i, std::size_t k) {
   ESPALIER_EXPECT(k > 0 && k < kAtoms);
   Example& e = examples_[i];
+  // The point at lambda between two others, seen from a third: lambda D_0l + (1 - lambda) D_kl - lambda (1 - lambda) D_0k.
+  const double lambda = e.weights[0] / (e.weights[0] + e.weights[k]);
+  const double between = e.weights[0] > 0 ? lambda * (1 - lambda) * e.distances[0][k] : 0;
+  for (std::size_t l = 1; l < kAtoms; ++l) {
+    if (l == k || e.weights[l] == 0) continue;
+    const double from_rest = e.weights[0] > 0 ? lambda * e.distances[0][l] : 0;
+    const double distance = std::max(0.0, from_rest + (1 - lambda) * e.distances[k][l] - between);
+    e.distances[0][l] = e.distances[l][0] = static_cast<float>(distance);
+  }
   add_to_rest(i, entries(e, k), e.weights[k]);
   e.weights[k] = 0;
 }

@@ -27,7 +27,7 @@ class VertexSets {
   using Output = std::span<const Entry>;
   struct Example {
     double weights[kAtoms];
-    float distances[kAtoms][kAtoms];  // |F_i(chi_k - chi_l)|^2, for the user to set
+    float distances[kAtoms][kAtoms];  // |F_i(chi_k - chi_l)|^2 of atoms with weight, for the user to set
 
     friend class VertexSets;
 
@@ -51,7 +51,7 @@ class VertexSets {
   std::size_t free_place(std::size_t i) const;
   // Makes place k the output, with weight zero. Requires that it fits.
   void set(std::size_t i, std::size_t k, Output output);
-  // Moves the weight of atom k, and what it is, to the rest. mu_i stays as it is, but for rounding.
+  // Moves the weight of atom k, and what it is, to the rest, whose distances follow. mu_i stays as it is, but for rounding.
   void merge(std::size_t i, std::size_t k);
   // mu_i <- mu_i + eta(output - mu_i), with the output as part of the rest.
   void mix_into_rest(std::size_t i, Output output, double eta);

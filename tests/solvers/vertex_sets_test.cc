@@ -91,6 +91,31 @@ TEST(VertexSets, MergeLeavesTheMeanAsItIs) {
   for (std::size_t k = 0; k < 20; ++k) EXPECT_EQ(s.mean(0)[k], k == 4 ? 1 : 0);
 }
 
+// The outputs themselves as points: |chi_k - chi_l|^2.
+TEST(VertexSets, MergeKnowsTheDistancesOfTheRest) {
+  Sets s;
+  const auto measure = [&](std::size_t k, std::size_t l) {
+    std::vector<double> difference(20);
+    s.sets.add(0, k, 1.0, difference);
+    s.sets.add(0, l, -1.0, difference);
+    return std::inner_product(difference.begin(), difference.end(), difference.begin(), 0.0);
+  };
+  VertexSets::Example& e = s.sets[0];
+  s.sets.set(0, 1, Output{{3, 1.0f}});
+  s.sets.set(0, 2, Output{{4, 1.0f}});
+  s.sets.set(0, 3, Output{{4, 2.0f}, {5, 1.0f}});
+  const double weights[] = {0.5, 0.2, 0.2, 0.1};
+  for (std::size_t k = 0; k < 4; ++k) {
+    e.weights[k] = weights[k];
+    for (std::size_t l = 0; l < 4; ++l) e.distances[k][l] = static_cast<float>(measure(k, l));
+  }
+  s.sets.merge(0, 3);
+  EXPECT_NEAR(e.distances[0][1], measure(0, 1), 1e-6);
+  EXPECT_NEAR(e.distances[2][0], measure(0, 2), 1e-6);
+  s.sets.merge(0, 1);
+  EXPECT_NEAR(e.distances[0][2], measure(0, 2), 1e-6);
+}
+
 TEST(VertexSets, MixesIntoTheRestWhatHasNoPlace) {
   Sets s;
   s.sets.set(0, 1, Output{{3, 1.0f}});

@@ -12,8 +12,8 @@ struct CliqueMeans {
   std::span<const float> cliques, mu;
 };
 
-// H(x) at x = from + step(to - from), and its derivatives in the step.
-struct EntropyAlong {
+// KL(x|to) at x = from + step(to - from), and its derivatives in the step.
+struct DivergenceAlong {
   double value = 0, first = 0, second = 0;
 };
 
@@ -31,9 +31,10 @@ class Factored {
   // The same in float, for the hot path: clique marginals with their statistics; returns log Z(s).
   virtual double clique_marginals(std::size_t i, std::span<const float> s, std::span<float> clique_mu,
                                   std::span<float> mu, Workspace& ws) const = 0;
-  // The entropy on the way from one distribution to another, each given by its clique marginals and their statistics.
-  virtual EntropyAlong entropy_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
-                                     float step) const = 0;
+  // How far it still is to the other on the way from one distribution to another: the Markov distribution x with the mixed clique
+  // marginals.
+  virtual DivergenceAlong divergence_along(std::size_t i, const CliqueMeans& from, const CliqueMeans& to,
+                                           float step) const = 0;
   // A distribution whose clique marginals these are, up to their rounding: its statistics, and its entropy or a little less.
   virtual double rebuild(std::size_t i, std::span<const float> clique_mu, std::span<double> mu) const = 0;
   virtual double clique_entropy(std::size_t i, std::span<const double> clique_mu) const = 0;

@@ -1,11 +1,11 @@
-// Entropies along a line between two distributions, with Highway's logarithm.
+// Divergences along the line between two distributions, with Highway's logarithm.
 
-#include "kernels/entropy.h"
+#include "kernels/divergence.h"
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/entropy.cc"
+#define HWY_TARGET_INCLUDE "kernels/divergence.cc"
 #include <hwy/foreach_target.h>
 // foreach_target.h comes first.
 #include <hwy/contrib/math/math-inl.h>
@@ -20,24 +20,27 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::CappedTag<float, 8>;
 
-EntropyTerms entropy_f32(const float* p, const float* q, float step, std::size_t n) {
+DivergenceTerms divergence_f32(const float* p, const float* q, float step, std::size_t n) {
   const Floats f;
   const std::size_t lanes = hn::Lanes(f);
   const auto eta = hn::Set(f, step), left = hn::Set(f, 1 - step), least = hn::Set(f, kLeastMass);
+  const auto one = hn::Set(f, 1.0f), smallest = hn::Set(f, kSmallestRatio);
   // Sums of many terms lose digits, so lanes are summed for a block at a time and blocks in double.
   constexpr std::size_t kVectorsPerBlock = 64;
-  EntropyTerms sum;
+  DivergenceTerms sum;
   auto value = hn::Zero(f), first = hn::Zero(f), second = hn::Zero(f);
   const auto add = [&](hn::Vec<Floats> from, hn::Vec<Floats> to) HWY_ATTR {
     const auto d = hn::Sub(to, from);
     const auto x = hn::MulAdd(eta, to, hn::Mul(left, from));  // from + eta d would lose small masses
     const auto counts = hn::Ge(x, least);
     if (hn::AllFalse(f, counts)) return;
-    const auto log = hn::IfThenElseZero(counts, hn::Log(f, hn::Max(x, least)));
+    const auto inverse = hn::IfThenElseZero(counts, hn::Div(one, x));
+    // What does not count has a ratio of one.
+    const auto ratio = hn::IfThenElse(counts, hn::Max(hn::Mul(to, inverse), smallest), one);
+    const auto log = hn::Log(f, ratio);
     value = hn::NegMulAdd(x, log, value);
     first = hn::NegMulAdd(d, log, first);
-    const auto ratio = hn::IfThenElseZero(counts, hn::Div(d, hn::Max(x, least)));
-    second = hn::NegMulAdd(d, ratio, second);
+    second = hn::MulAdd(hn::Mul(d, d), inverse, second);
   };
   for (std::size_t k = 0; k < n;) {
     const std::size_t end = std::min(n, k + kVectorsPerBlock * lanes);
@@ -71,11 +74,11 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace espalier::kernels {
 
-HWY_EXPORT(entropy_f32);
+HWY_EXPORT(divergence_f32);
 HWY_EXPORT(mix_f32);
 
-EntropyTerms entropy_along(const float* p, const float* q, float step, std::size_t n) {
-  return HWY_DYNAMIC_DISPATCH(entropy_f32)(p, q, step, n);
+DivergenceTerms divergence_along(const float* p, const float* q, float step, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(divergence_f32)(p, q, step, n);
 }
 void mix(float* p, const float* q, float step, std::size_t n) {
   HWY_DYNAMIC_DISPATCH(mix_f32)(p, q, step, n);
