@@ -74,9 +74,15 @@ class Axis {
       high_ = any ? std::max(high_, value) : value;
       any = true;
     }
-    if (low_ < high_) return;
-    low_ = logarithmic_ ? low_ / 2 : low_ - 1;
-    high_ = logarithmic_ ? high_ * 2 : high_ + 1;
+    // Room enough for a few ticks.
+    if (logarithmic_ && high_ < 5 * low_) {
+      const double middle = std::sqrt(low_ * high_);
+      low_ = middle / 3;
+      high_ = middle * 3;
+    } else if (low_ == high_) {
+      low_ -= 1;
+      high_ += 1;
+    }
   }
 
   bool shows(double value) const { return std::isfinite(value) && (value > 0 || !logarithmic_); }
@@ -96,7 +102,8 @@ class Axis {
     if (!logarithmic_) {
       const double rough = (high_ - low_) / 5, power = std::pow(10, std::floor(std::log10(rough)));
       const double step = power * (rough <= power ? 1 : rough <= 2 * power ? 2 : rough <= 5 * power ? 5 : 10);
-      for (double k = std::ceil(low_ / step - 1e-9); k <= high_ / step + 1e-9; ++k) add(k * step);
+      for (double k = std::ceil(low_ / step - 1e-9); k <= high_ / step + 1e-9; ++k)
+        add(k * step + 0.0);  // no -0
       return all;
     }
     const int begin = static_cast<int>(std::floor(std::log10(low_))),

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 
@@ -115,9 +116,7 @@ int run_race(const Arguments& arguments) {
   Json outcome{{"status", result.stopped ? "stopped" : "done"}};
   outcome.update(race_json(result, dev.metric));
   log.end(outcome, "race");
-  const bool any =
-      std::ranges::any_of(result.runs, [](const RaceRun& run) { return !run.summary.history.empty(); });
-  if (!any) throw Error(result.runs.front().summary.message);
+  if (!std::isfinite(result.upper)) throw Error(result.runs.front().summary.message);
   if (!arguments.picture.empty()) {
     const std::string file = std::filesystem::path(name).filename().string();
     OutputFile picture(arguments.picture);
