@@ -13,6 +13,7 @@ using Action = std::function<int()>;
 void add_train(CLI::App& program, Action& action);
 void add_path(CLI::App& program, Action& action);
 void add_cross_validate(CLI::App& program, Action& action);
+void add_race(CLI::App& program, Action& action);
 void add_predict(CLI::App& program, Action& action);
 void add_eval(CLI::App& program, Action& action);
 void add_show(CLI::App& program, Action& action);

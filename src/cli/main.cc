@@ -77,6 +77,7 @@ int run(std::vector<std::string> arguments) {
   add_eval(program, action);
   add_path(program, action);
   add_cross_validate(program, action);
+  add_race(program, action);
   add_show(program, action);
   add_convert(program, action);
   add_demo(program, action);

@@ -45,8 +45,8 @@ void RunLog::progress(const std::string& solver, double l2, const Progress& prog
   write(event);
 }
 
-void RunLog::end(const Json& outcome) {
-  Json event{{"event", "end"}};
+void RunLog::end(const Json& outcome, const char* name) {
+  Json event{{"event", name}};
   event.update(outcome);
   set(event, "wall_seconds", wall_seconds());
   write(event);

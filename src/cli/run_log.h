@@ -22,7 +22,7 @@ class RunLog {
   // `dev` is null without held-out data; `where` has what else tells this report from others: a round, a fold.
   void progress(const std::string& solver, double l2, const Progress& progress,
                 const nlohmann::ordered_json& dev, const nlohmann::ordered_json& where = nullptr);
-  void end(const nlohmann::ordered_json& outcome);
+  void end(const nlohmann::ordered_json& outcome, const char* name = "end");
 
  private:
   void write(const nlohmann::ordered_json& event);

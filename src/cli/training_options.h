@@ -27,7 +27,7 @@ struct Reading {
   std::size_t threads = 1;
 };
 
-// What `train`, `path` and `cross-validate` have in common, as it was typed.
+// What `train`, `path`, `cross-validate` and `race` have in common, as it was typed.
 struct TrainingOptions {
   std::string task, train, dev, output, log;
   std::string init, checkpoint;

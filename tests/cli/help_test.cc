@@ -22,8 +22,9 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                          ::testing::Values("train", "train classify", "train tag", "train parse", "path",
                                            "path classify", "path tag", "path parse", "cross-validate",
                                            "cross-validate classify", "cross-validate tag",
-                                           "cross-validate parse", "predict", "eval", "show", "convert",
-                                           "demo", "generate"),
+                                           "cross-validate parse", "race", "race classify", "race tag",
+                                           "race parse", "predict", "eval", "show", "convert", "demo",
+                                           "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
@@ -34,8 +35,8 @@ using CliProgramTest = CliTest;
 
 TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
   for (const std::string command :
-       {"", "train", "train tag", "path", "path tag", "cross-validate", "cross-validate tag", "predict",
-        "eval", "show", "convert", "demo", "generate"}) {
+       {"", "train", "train tag", "path", "path tag", "cross-validate", "cross-validate tag", "race",
+        "race tag", "predict", "eval", "show", "convert", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
         << command;
@@ -43,8 +44,9 @@ TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
 }
 
 TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
-  for (const std::string command : {"train", "train parse", "path", "path parse", "cross-validate",
-                                    "cross-validate parse", "predict", "eval", "demo", "generate"}) {
+  for (const std::string command :
+       {"train", "train parse", "path", "path parse", "cross-validate", "cross-validate parse", "race",
+        "race parse", "predict", "eval", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find("espalier " + command + " parse") != std::string::npos ||
                 help.find("espalier " + command + " train.") != std::string::npos ||
@@ -55,8 +57,8 @@ TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
 
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
-  for (const char* command :
-       {"train", "predict", "eval", "path", "cross-validate", "show", "convert", "demo", "generate"}) {
+  for (const char* command : {"train", "predict", "eval", "path", "cross-validate", "race", "show", "convert",
+                              "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }

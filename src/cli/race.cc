@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/display.h"
+#include "cli/interrupt.h"
+#include "cli/race_report.h"
+#include "cli/run_log.h"
+#include "cli/task_commands.h"
+#include "cli/validators.h"
+#include "espalier/base/error.h"
+#include "espalier/base/output.h"
+
+namespace espalier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments : TrainingOptions {
+  Arguments() {
+    gap = 1e-5;
+    report_every = 1;  // a table with passes is as fine as the reports are
+  }
+  std::string solvers, picture;
+  double l2 = 1, budget = 60;
+
+  std::vector<const SolverEntry*> checked_solvers() const {
+    std::vector<const SolverEntry*> entries;
+    for (std::string_view rest = solvers;;) {
+      const std::size_t comma = std::min(rest.find(','), rest.size());
+      const std::string_view name = rest.substr(0, comma);
+      const SolverEntry& entry = find_solver(name, checked_loss());
+      if (std::ranges::find(entries, &entry) != entries.end()) {
+        throw Error(fmt::format("--solvers: {} more than once; expected different ones", name));
+      }
+      entries.push_back(&entry);
+      if (comma == rest.size()) return entries;
+      rest.remove_prefix(comma + 1);
+    }
+  }
+
+  void check_race_outputs() const {
+    check_outputs();
+    if (picture == "-") {
+      throw Error("--picture -: standard output is where the table goes; expected the name of a file");
+    }
+    if (!picture.empty()) OutputFile probe(picture);
+  }
+
+  Json start(const std::vector<const SolverEntry*>& entries) const {
+    Json json = to_json();
+    json.erase("solver");
+    const auto races = [&](std::string_view name) {
+      return std::ranges::any_of(entries, [name](const SolverEntry* entry) { return entry->name == name; });
+    };
+    for (const SolverEntry* entry : entries) json["solvers"].push_back(entry->name);
+    json["budget"] = budget;
+    if (races("cutting-plane")) json["slacks"] = slacks;
+    if (races("mira")) json.update({{"update", update}, {"kbest", kbest}});
+    json["l2"] = l2;
+    return json;
+  }
+};
+
+int run_race(const Arguments& arguments) {
+  if (arguments.tag.partial) {
+    throw Error("--partial: not in a race, whose solvers share one convex problem; expected known labels");
+  }
+  const Loss loss = arguments.checked_loss();
+  const std::vector<const SolverEntry*> solvers = arguments.checked_solvers();
+  SolverSettings settings = arguments.checked_settings();
+  arguments.check_race_outputs();
+  InterruptGuard interrupt;
+  std::optional<Display> display;  // one a solver: each has its own way to the gap
+  display.emplace(arguments.gap, arguments.quiet);
+  const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
+                                         interrupt.flag(), arguments.threads});
+  const std::string name = arguments.train == "-" ? "standard input" : arguments.train;
+  display->note(fmt::format("read {}: {}", name, data->describe()));
+  RunLog log(arguments.log);
+  log.start(arguments.start(solvers), false);
+
+  settings.stopping.seconds = arguments.budget;
+  settings.stopping.stop = interrupt.flag();
+  settings.stopping.tick = [&](double passes) { display->tick(passes); };
+  Evaluation dev;  // of the last report
+  std::function<HeldOutScore(const Weights&)> score;
+  if (!arguments.dev.empty()) {
+    settings.dev_error = [&](const Weights& theta) { return data->evaluate_dev(theta).badness; };
+    score = [&](const Weights& theta) {
+      dev = data->evaluate_dev(theta);
+      return HeldOutScore{dev.badness, dev.value};
+    };
+  }
+  RaceObserver observer;
+  observer.started = [&](const SolverEntry& solver) {
+    display.emplace(arguments.gap, arguments.quiet);
+    display->note(fmt::format("{}:", solver.name));
+  };
+  observer.reported = [&](const SolverEntry& solver, const Progress& progress, const Weights&) {
+    display->report(progress, dev.headline);
+    log.progress(std::string(solver.name), arguments.l2, progress, dev.rates);
+    return Control::go_on;
+  };
+  observer.finished = [&](const RaceRun& run) {
+    display->note(run.summary.history.empty() ? run.summary.message : to_string(run.summary.status));
+  };
+  const Race result = race({data->problem(), loss, arguments.l2}, solvers, settings, score, observer);
+
+  std::fputs(race_table(result, dev.metric).c_str(), stdout);  // main looks whether it could be written
+  std::fflush(stdout);
+  Json outcome{{"status", result.stopped ? "stopped" : "done"}};
+  outcome.update(race_json(result, dev.metric));
+  log.end(outcome, "race");
+  if (!std::isfinite(result.upper)) throw Error(result.runs.front().summary.message);
+  if (!arguments.picture.empty()) {
+    const std::string file = std::filesystem::path(name).filename().string();
+    OutputFile picture(arguments.picture);
+    picture.write(race_picture(result, fmt::format("espalier {}, {}: loss {}, l2 {:g}", arguments.task, file,
+                                                   loss.name(), arguments.l2)));
+    picture.commit();
+    display->note("drew " + arguments.picture);
+  }
+  return interrupt.interrupted() ? kInterrupted : kSuccess;
+}
+
+std::string solver_names() {
+  std::string names;
+  for (const SolverEntry& entry : solver_table())
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+  return names;
+}
+
+}  // namespace
+
+void add_race(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand(
+      "race", "run several solvers on the same problem, and compare how fast each gets to its optimum");
+  command->footer(
+      "Examples:\n"
+      "  espalier race tag train.txt --solvers eg,sdca,lbfgs\n"
+      "  espalier race classify train.svm --dev dev.svm --loss svm --solvers eg,frank-wolfe,cutting-plane\n"
+      "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
+  add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
+                                             const std::shared_ptr<Arguments>& arguments) {
+    // One of several, another name for the budget, and an objective that the other solvers do not have.
+    for (const char* name : {"--solver", "--seconds", "--rescaling"}) {
+      subcommand.remove_option(subcommand.get_option(name));
+    }
+    subcommand.add_option("--solvers", arguments->solvers, "separated by commas: " + solver_names())
+        ->required();
+    subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2 against the sum of losses")
+        ->capture_default_str()
+        ->check(positive_number());
+    subcommand.add_option("--budget", arguments->budget, "seconds of training for each solver")
+        ->capture_default_str()
+        ->check(positive_number());
+    subcommand.add_option("--picture", arguments->picture,
+                          "draw the gap against passes and against seconds, as SVG");
+    subcommand.footer(fmt::format(
+        "Examples:\n"
+        "  espalier race {0} train.txt --solvers eg,lbfgs,sgd\n"
+        "  espalier race {0} train.txt --dev dev.txt --loss svm --l2 10 --solvers eg,frank-wolfe,bmrm\n"
+        "  espalier race {0} train.txt --solvers eg,lbfgs --gap 1e-7 --budget 600 --log race.jsonl --picture "
+        "race.svg\n"
+        "Prints for each solver the passes and seconds at which it was within relative gaps of the optimum, "
+        "as far "
+        "as all runs\n"
+        "together know that, its own certified gap at the end, and with --dev the quality at the end and "
+        "when it "
+        "was first\n"
+        "within 0.1 points of its best. Saves no model.",
+        task.name));
+    subcommand.callback([arguments, &action] { action = [arguments] { return run_race(*arguments); }; });
+  });
+}
+
+}  // namespace espalier::cli

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "espalier/selection/race.h"
+
+namespace espalier::cli {
+
+// What a race found, for people: passes and seconds to each gap, two lines a solver. `metric` is what the values on held-out data are, empty
+// without any.
+std::string race_table(const Race& race, const std::string& metric);
+// The same numbers for programs.
+nlohmann::ordered_json race_json(const Race& race, const std::string& metric);
+// As SVG: gap against passes, and against seconds. Requires a run with a report.
+std::string race_picture(const Race& race, const std::string& title);
+
+}  // namespace espalier::cli
