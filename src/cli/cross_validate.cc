@@ -56,7 +56,7 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
   }
   const Progress& last = summary.history.back();
   save_model(arguments.output,
-             {arguments.task, loss, l2, arguments.solver,
+             {arguments.task, loss, l2, arguments.solver_name(),
               Certificate{last.primal, last.dual, last.passes, last.approximate}},
              data, training.theta);
   return summary.message;
@@ -103,7 +103,7 @@ int run_cross_validation(const Arguments& arguments) {
         const std::lock_guard lock(display_mutex);
         display.note(fmt::format("fold {}  l2 {:<10.6g} pass {:>7.2f}  gap {:.2e}  {}", fold + 1, point.l2,
                                  point.total_passes, point.certificate.relative_gap(), last[fold].headline));
-        log.progress(arguments.solver, point.l2, progress, last[fold].rates, {{"fold", fold + 1}});
+        log.progress(arguments.solver_name(), point.l2, progress, last[fold].rates, {{"fold", fold + 1}});
       });
   if (result.status == Status::failed) {
     throw Error(

@@ -43,7 +43,7 @@ class Session {
     const std::string name = options_.train == "-" ? "standard input" : options_.train;
     display_.note(fmt::format("read {}: {}", name, data_->describe()));
     if (!options_.checkpoint.empty()) {
-      identity_ = run_identity(*data_, loss_, l2, options_.solver);
+      identity_ = run_identity(*data_, loss_, l2, options_.solver_name());
       if (l2.is_array()) identity_["dev"] = options_.dev;
     }
     if (options_.resume) {
@@ -119,8 +119,8 @@ class Session {
     const PathPoint& best = path.points.at(path.best);
     const bool save = !options_.output.empty() && path.status != Status::failed;
     if (save) {
-      save_model(options_.output, {options_.task, loss_, best.l2, options_.solver, best.certificate}, *data_,
-                 path.theta);
+      save_model(options_.output, {options_.task, loss_, best.l2, options_.solver_name(), best.certificate},
+                 *data_, path.theta);
     }
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
     if (save) outcome["model"] = options_.output;
@@ -153,7 +153,7 @@ class Session {
     Evaluation dev;
     if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
     display_.report(progress, dev.headline);
-    log_.progress(options_.solver, l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
+    log_.progress(options_.solver_name(), l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
   }
 
   void save_state(const Progress& progress) {

@@ -14,9 +14,9 @@ namespace espalier::cli {
 namespace {
 
 std::string solver_help() {
-  std::string help = "training algorithm: ";
+  std::string help = "training algorithm: auto (eg; for svm frank-wolfe; for perceptron itself)";
   for (const SolverEntry& entry : solver_table()) {
-    help += fmt::format("{}{} ({}", help.back() == ' ' ? "" : "; ", entry.name, entry.summary);
+    help += fmt::format("; {} ({}", entry.name, entry.summary);
     if (entry.losses == Losses::smooth) help += "; finite beta";
     if (entry.losses == Losses::maximum) help += "; svm";
     if (entry.factored) help += "; classify and tag";
@@ -88,7 +88,13 @@ void TrainingOptions::add_to(CLI::App& command) {
 
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
-const SolverEntry& TrainingOptions::checked_solver() const { return find_solver(solver, checked_loss()); }
+std::string TrainingOptions::solver_name() const {
+  return solver == "auto" ? std::string(default_solver(checked_loss())) : solver;
+}
+
+const SolverEntry& TrainingOptions::checked_solver() const {
+  return find_solver(solver_name(), checked_loss());
+}
 
 SolverSettings TrainingOptions::checked_settings() const {
   SolverSettings settings;
@@ -143,7 +149,7 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) 
 nlohmann::ordered_json TrainingOptions::to_json() const {
   nlohmann::ordered_json json{{"version", ESPALIER_VERSION}, {"task", task}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
-  json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
+  json.update({{"loss", loss}, {"solver", solver_name()}, {"gap", gap}, {"passes", passes}});
   if (seconds) json["seconds"] = *seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;
@@ -155,9 +161,9 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"report_every", report_every}});
   if (recompute) json["recompute"] = true;
   if (average) json["average"] = true;
-  if (solver == "cutting-plane")
+  if (solver_name() == "cutting-plane")
     json.update({{"slacks", slacks}, {"rescaling", rescaling}, {"cache", cache}});
-  if (solver == "mira") json.update({{"update", update}, {"kbest", kbest}});
+  if (solver_name() == "mira") json.update({{"update", update}, {"kbest", kbest}});
   task_command(task).describe(*this, json);
   return json;
 }

@@ -31,7 +31,7 @@ struct Reading {
 struct TrainingOptions {
   std::string task, train, dev, output, log;
   std::string init, checkpoint;
-  std::string loss = "crf", solver = "eg";
+  std::string loss = "crf", solver = "auto";
   std::string sampling = "gap", step = "auto", start = "gold";
   std::string slacks = "n", rescaling = "margin", update = "max-loss";
   std::size_t kbest = 1, cache = 0;
@@ -53,6 +53,7 @@ struct TrainingOptions {
   Loss checked_loss() const;
   SolverSettings checked_settings() const;
   const SolverEntry& checked_solver() const;
+  std::string solver_name() const;  // the one that `auto` means for this loss
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "espalier/base/error.h"
 
@@ -36,6 +37,18 @@ void CliqueState::start_near_gold(const Problem& problem, float kappa) {
     // H = log Z - s.mu
     const double log_z = factored.clique_marginals(i, s, cliques(i), mu(i), ws);
     entropy(i) = log_z - std::inner_product(s.begin(), s.end(), mu(i).begin(), 0.0);
+  }
+}
+
+void CliqueState::restore(const Problem& problem, In all) {
+  ESPALIER_EXPECT(all.size() == cliques_.size());
+  std::copy(all.begin(), all.end(), cliques_.begin());
+  Workspace ws;
+  for (std::size_t i = 0; i < size(); ++i) {
+    Workspace::Frame frame(ws);
+    const auto statistics = frame.take<double>(mu(i).size());
+    entropy(i) = problem.factored()->rebuild(i, std::as_const(*this).cliques(i), statistics);
+    std::copy(statistics.begin(), statistics.end(), mu(i).begin());
   }
 }
 

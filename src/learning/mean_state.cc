@@ -2,12 +2,19 @@
 
 #include <algorithm>
 
+#include "espalier/base/error.h"
+
 namespace espalier {
 
 MeanState::MeanState(const Problem& problem) : offsets_(problem.size() + 1) {
   for (std::size_t i = 0; i < problem.size(); ++i) offsets_[i + 1] = offsets_[i] + problem.num_statistics(i);
   marginals_ = ZeroedArray<float>(offsets_.back());
   start_at_gold(problem);
+}
+
+void MeanState::restore(In all) {
+  ESPALIER_EXPECT(all.size() == marginals_.size());
+  std::copy(all.begin(), all.end(), marginals_.begin());
 }
 
 void MeanState::start_at_gold(const Problem& problem) {

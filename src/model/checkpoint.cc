@@ -107,6 +107,18 @@ DualState duals_from(const ModelFile& file, const Problem& problem) {
   return dual;
 }
 
+// Requires a state that begins as one of this problem does; `restore` takes what is stored.
+template <class Restore>
+void restore_marginals(const ModelFile& file, std::string_view section, std::size_t expected,
+                       const Restore& restore) {
+  const auto stored = file.section<float>(section);
+  if (stored.size() != expected) {
+    throw Error::in(file.path(), fmt::format("{} {}", stored.size(), section),
+                    fmt::format("expected {}; {}", expected, kAnew));
+  }
+  restore(stored);
+}
+
 }  // namespace
 
 Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std::string_view solver) {
@@ -151,6 +163,10 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
     curvatures = path.training.dual->curvatures();
     writer.add("scores", path.training.dual->scores());
     writer.add("curvatures", std::span<const float>(curvatures));
+  } else if (path.training.means) {
+    writer.add("means", path.training.means->all());
+  } else if (path.training.cliques) {
+    writer.add("cliques", path.training.cliques->all());
   } else {
     writer.add("weights", path.training.theta.values());
   }
@@ -184,6 +200,12 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   }
   if (file.has("scores")) {
     path.training.dual = duals_from(file, problem);
+  } else if (file.has("means")) {
+    MeanState& means = path.training.means.emplace(problem);
+    restore_marginals(file, "means", means.all().size(), [&](In all) { means.restore(all); });
+  } else if (file.has("cliques")) {
+    CliqueState& cliques = path.training.cliques.emplace(problem);
+    restore_marginals(file, "cliques", cliques.all().size(), [&](In all) { cliques.restore(problem, all); });
   } else {
     path.training.theta = weights_from(file, "weights", problem);
   }

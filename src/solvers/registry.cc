@@ -120,34 +120,41 @@ Summary run_plain(const Objective& objective, const SolverSettings& settings, Tr
 
 constexpr SolverEntry kSolvers[] = {
     {"eg", "online exponentiated gradient on the dual; needs no learning rate", Losses::any, false, false,
-     true, run_eg},
-    {"eg-batch", "exponentiated gradient on all examples at once", Losses::any, false, false, true,
+     Start::scores, run_eg},
+    {"eg-batch", "exponentiated gradient on all examples at once", Losses::any, false, false, Start::scores,
      run_eg_batch},
-    {"sdca", "stochastic dual coordinate ascent on clique marginals", Losses::smooth, false, true, false,
-     run_sdca},
-    {"frank-wolfe", "block-coordinate Frank-Wolfe on the dual", Losses::maximum, false, false, false,
-     run_frank_wolfe},
+    {"sdca", "stochastic dual coordinate ascent on clique marginals", Losses::smooth, false, true,
+     Start::marginals, run_sdca},
+    {"frank-wolfe", "block-coordinate Frank-Wolfe on the dual", Losses::maximum, false, false,
+     Start::marginals, run_frank_wolfe},
     {"excessive-gap", "excessive gap reduction with Bregman projections", Losses::maximum, false, false,
-     false, run_excessive_gap},
-    {"extragradient", "extragradient with Bregman projections", Losses::maximum, false, false, false,
+     Start::nothing, run_excessive_gap},
+    {"extragradient", "extragradient with Bregman projections", Losses::maximum, false, false, Start::nothing,
      run_extragradient},
-    {"cutting-plane", "cutting planes, as in SVM-struct", Losses::maximum, false, false, false,
+    {"cutting-plane", "cutting planes, as in SVM-struct", Losses::maximum, false, false, Start::weights,
      run_cutting_plane},
-    {"bmrm", "bundle method on the primal", Losses::any, false, false, false, run_plain<BmrmOptions, bmrm>},
-    {"lbfgs", "L-BFGS on the primal", Losses::smooth, false, false, false, run_plain<LbfgsOptions, lbfgs>},
-    {"sgd", "stochastic gradient descent on the primal; a loose certificate", Losses::any, true, false, false,
-     run_sgd},
+    {"bmrm", "bundle method on the primal", Losses::any, false, false, Start::weights,
+     run_plain<BmrmOptions, bmrm>},
+    {"lbfgs", "L-BFGS on the primal", Losses::smooth, false, false, Start::weights,
+     run_plain<LbfgsOptions, lbfgs>},
+    {"sgd", "stochastic gradient descent on the primal; a loose certificate", Losses::any, true, false,
+     Start::weights, run_sgd},
     {"dca", "dual coordinate ascent without stored duals; does not converge, a loose certificate",
-     Losses::any, true, false, false, run_plain<OnlineOptions, dca>},
+     Losses::any, true, false, Start::weights, run_plain<OnlineOptions, dca>},
     {"mira", "margin-infused relaxed algorithm; does not converge, a loose certificate", Losses::maximum,
-     true, false, false, run_mira},
+     true, false, Start::weights, run_mira},
     {"perceptron", "averaged perceptron; does not converge, a loose certificate", Losses::any, true, false,
-     false, run_plain<OnlineOptions, perceptron>},
+     Start::weights, run_plain<OnlineOptions, perceptron>},
 };
 
 }  // namespace
 
 std::span<const SolverEntry> solver_table() { return kSolvers; }
+
+std::string_view default_solver(const Loss& loss) {
+  if (loss.smooth()) return "eg";
+  return loss.gamma > 0 ? "frank-wolfe" : "perceptron";
+}
 
 const SolverEntry& find_solver(std::string_view name, const Loss& loss) {
   std::string names;

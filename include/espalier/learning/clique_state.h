@@ -28,6 +28,9 @@ class CliqueState {
   double& entropy(std::size_t i) { return examples_[i].entropy; }
   double entropy(std::size_t i) const { return examples_[i].entropy; }
 
+  In all() const { return {cliques_.data(), cliques_.size()}; }  // of all examples, one after the other
+  // What all() of another state of this problem said. Requires as many.
+  void restore(const Problem& problem, In all);
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:

@@ -22,6 +22,9 @@ class MeanState {
   std::size_t size() const { return offsets_.size() - 1; }
   Out mu(std::size_t i) { return {marginals_.data() + offsets_[i], offsets_[i + 1] - offsets_[i]}; }
   In mu(std::size_t i) const { return {marginals_.data() + offsets_[i], offsets_[i + 1] - offsets_[i]}; }
+  In all() const { return {marginals_.data(), marginals_.size()}; }  // of all examples, one after the other
+  // What all() of another state of this problem said. Requires as many.
+  void restore(In all);
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:

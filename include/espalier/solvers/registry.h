@@ -55,18 +55,28 @@ enum class Losses {
   maximum,  // beta = infinity
 };
 
+// What a run goes on from, where there is some.
+enum class Start {
+  weights,
+  scores,     // Training::dual
+  marginals,  // Training::means or Training::cliques
+  nothing,
+};
+
 struct SolverEntry {
   std::string_view name, summary;
   Losses losses;
   // The perceptron's loss has its regularised optimum at zero weights: only solvers that do not converge make a model of it.
   bool perceptron_loss;
   bool factored;  // needs a structure with clique marginals (Problem::factored)
-  bool dual;      // starts from duals, where there are some; else from weights
+  Start start;
   Summary (*run)(const Objective&, const SolverSettings&, Training&, const Observer&);
 };
 
 // The one list of solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
+// The name of the one that is fastest for a loss, as measured (docs/solvers.md).
+std::string_view default_solver(const Loss& loss);
 // Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the
 // solver's.
 const SolverEntry& find_solver(std::string_view name, const Loss& loss);
