@@ -66,6 +66,7 @@
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/cross_validation.h"
 #include "espalier/selection/path.h"
+#include "espalier/selection/repeat.h"
 #include "espalier/solvers/bmrm.h"
 #include "espalier/solvers/cutting_plane.h"
 #include "espalier/solvers/dca.h"
