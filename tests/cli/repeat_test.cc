@@ -74,7 +74,9 @@ TEST_F(CliRepeatTest, EveryRunStartsFromTheModel) {
   succeed(std::string(kTrain) + "--init old.esp --l2 1.9 --repeat 3 --log run.jsonl --quiet");
   for (const std::string& line : lines(read("run.jsonl"))) {
     const Json event = Json::parse(line);
-    if (event.at("event") == "progress") EXPECT_LT(event.at("pass").get<double>(), 8) << line;
+    if (event.at("event") == "progress") {
+      EXPECT_LT(event.at("pass").get<double>(), 8) << line;
+    }
   }
 }
 

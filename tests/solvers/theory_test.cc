@@ -45,7 +45,7 @@ class SmallProblems {
   };
   std::vector<Named> all() const {
     return {
-        {"classes", classes_.problem, 4}, {"chains", chains_.problem, 20}, {"trees", trees_.problem, 300}};
+        {"classes", classes_.problem, 1}, {"chains", chains_.problem, 20}, {"trees", trees_.problem, 300}};
   }
 
  private:
@@ -205,7 +205,7 @@ TEST_P(TableOneTest, OnlineTakesAFractionOfTheBatch) {
     const Objective objective{named.problem, loss, named.l2};
     const EgSolution optimal = optimal_duals(objective);
     const Constants of(objective, optimal);
-    const double enough = of.best - 0.1 * of.excess;
+    const double enough = of.best - (loss.smooth() ? 1e-3 : 0.03) * of.excess;
     const auto passes_to = [enough](const Summary& summary) {
       for (const Progress& now : summary.history) {
         if (now.dual >= enough) return now.passes;
@@ -254,8 +254,9 @@ double fitted_slope(const Summary& summary, const std::function<double(const Pro
 
 class RatesTest : public ::testing::Test {
  protected:
-  const OwnedProblem owned_{11, {.examples = 20, .attributes = 8, .labels = 4}};
-  const Objective maximum_{owned_.problem, Loss::svm(), 2}, smooth_{owned_.problem, Loss::crf(), 2};
+  // More examples than weights, and noise: the optimum is no corner, where every method would be fast in the end.
+  const OwnedProblem owned_{11, {.examples = 40, .attributes = 3, .labels = 4, .density = 0.8, .noise = 0.4}};
+  const Objective maximum_{owned_.problem, Loss::svm(), 1}, smooth_{owned_.problem, Loss::crf(), 1};
 
   double optimum() const {
     FrankWolfeOptions options;
@@ -272,10 +273,6 @@ class RatesTest : public ::testing::Test {
     rule.passes = passes;
     return rule;
   }
-  void report(double slope) {
-    RecordProperty("slope", std::to_string(slope));
-    std::printf("slope %g\n", slope);
-  }
 };
 
 // Theorem 2: O(1/eps) of the dual.
@@ -286,11 +283,53 @@ TEST_F(RatesTest, PlainEgOnAMaximum) {
   const EgSolution run(maximum_, options);
   const double slope = fitted_slope(
       run.summary, [&](const Progress& now) { return (best - now.dual) / best; }, 0.1, 1e-4);
-  report(slope);
-  EXPECT_LE(slope, 1.1);
+  RecordProperty("slope", std::to_string(slope));
+  EXPECT_LE(slope, 1);
 }
 
-// Lacoste-Julien et al. 2013, Theorem 3: O(1/eps) of the dual and of the gap.
+// Lacoste-Julien et al. 2013, Theorem 2: E[D* - D] <= 2n/(k + 2n) (C + D* - D_0) after k visits, in random order, where C is
+// the sum of the blocks' curvatures, of which each is at most |omega_i F_i(chi - chi')|^2/l2. Outputs are at most twice as
+// far from each other as from the gold one.
+TEST(FrankWolfeTheory, BoundHoldsInExpectation) {
+  const SmallProblems problems;
+  for (const auto& named : problems.all()) {
+    const Objective objective{named.problem, Loss::svm(), named.l2};
+    const auto n = static_cast<double>(named.problem.size());
+    FrankWolfeOptions options;
+    options.stopping.gap = 1e-8;
+    MeanState best_means(named.problem);
+    Weights theta;
+    const double best = frank_wolfe(objective, options, best_means, theta).history.back().primal;
+    double curvature = 0;
+    for (std::size_t i = 0; i < named.problem.size(); ++i) {
+      const double omega = named.problem.weight(i);
+      curvature += 4 * omega * omega * named.problem.squared_diameter(i) / named.l2;
+    }
+    options.stopping.gap = -1;
+    options.corrective = false;
+    options.sampling = Sampling::random;
+    options.report_every = kNever;
+    for (const double passes : {1.0, 4.0, 16.0, 64.0}) {
+      options.stopping.passes = passes;
+      std::vector<double> missing;
+      for (options.seed = 1; options.seed <= 25; ++options.seed) {
+        MeanState means(named.problem);
+        const Summary summary = frank_wolfe(objective, options, means, theta);
+        ASSERT_EQ(summary.history.back().passes, passes);
+        missing.push_back(best - summary.history.back().dual);
+      }
+      const Estimate expected = estimate(missing);
+      // From the gold outputs, whose dual is 0.
+      const double bound = 2 / (passes + 2) * (curvature + best);
+      EXPECT_LE(expected.mean + 2 * expected.error, bound) << named.name << ", " << passes << " passes";
+      if (passes == 64) {
+        EXPECT_LT(bound, best) << named.name << ": bounds that hold for the start prove nothing";
+      }
+    }
+  }
+}
+
+// The same as a rate: O(1/eps) of the dual.
 TEST_F(RatesTest, FrankWolfeWithoutCorrections) {
   const double best = optimum();
   FrankWolfeOptions options;
@@ -303,8 +342,8 @@ TEST_F(RatesTest, FrankWolfeWithoutCorrections) {
   const Summary summary = frank_wolfe(maximum_, options, means, theta);
   const double slope = fitted_slope(
       summary, [&](const Progress& now) { return (best - now.dual) / best; }, 0.1, 1e-4);
-  report(slope);
-  EXPECT_LE(slope, 1.1);
+  RecordProperty("slope", std::to_string(slope));
+  EXPECT_LE(slope, 1);
 }
 
 // Zhang et al. 2011, Theorem 4: O(1/sqrt(eps)) of the gap.
@@ -317,7 +356,7 @@ TEST_F(RatesTest, ExcessiveGap) {
   const Summary summary = excessive_gap(maximum_, options, theta);
   const double slope = fitted_slope(
       summary, [](const Progress& now) { return now.relative_gap(); }, 0.1, 1e-4);
-  report(slope);
+  RecordProperty("slope", std::to_string(slope));
   EXPECT_LE(slope, 0.55);
 }
 
@@ -327,7 +366,6 @@ TEST_F(RatesTest, EgAndSdcaOnASmoothLoss) {
     const auto error = [](const Progress& now) { return now.relative_gap(); };
     const double slope = fitted_slope(summary, error, 1e-2, 1e-7);
     RecordProperty(name, std::to_string(slope));
-    std::printf("%s %g\n", name.c_str(), slope);
     EXPECT_LE(slope, 0.25) << name;
   };
   EgOptions options = online_theorem(1000, 1);
