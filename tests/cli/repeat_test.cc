@@ -24,8 +24,8 @@ class CliRepeatTest : public CliTest {
 };
 
 TEST_F(CliRepeatTest, TheBestDualWins) {
-  const std::string command = std::string(kTrain) + "--l2 0.1 --passes 4 --seed 7 ";
-  const Outcome outcome = run(command + "--repeat 4 --log run.jsonl");
+  const std::string command = std::string(kTrain) + "--l2 0.1 --passes 4 ";
+  const Outcome outcome = run(command + "--seed 7 --repeat 4 --log run.jsonl");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
 

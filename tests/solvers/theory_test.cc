@@ -287,14 +287,13 @@ TEST_F(RatesTest, PlainEgOnAMaximum) {
   EXPECT_LE(slope, 1);
 }
 
-// Lacoste-Julien et al. 2013, Theorem 2: E[D* - D] <= 2n/(k + 2n) (C + D* - D_0) after k visits, in random order, where C is
-// the sum of the blocks' curvatures, of which each is at most |omega_i F_i(chi - chi')|^2/l2. Outputs are at most twice as
-// far from each other as from the gold one.
+// Lacoste-Julien et al. 2013 on their Algorithm 3: E[D* - D] <= 2n/(k + 2n) (C + D* - D_0) after k visits in random order, where
+// C is the sum of the blocks' curvatures, each at most |omega_i F_i(chi - chi')|^2/l2. Outputs are at most twice as far from
+// each other as from the gold one.
 TEST(FrankWolfeTheory, BoundHoldsInExpectation) {
   const SmallProblems problems;
   for (const auto& named : problems.all()) {
     const Objective objective{named.problem, Loss::svm(), named.l2};
-    const auto n = static_cast<double>(named.problem.size());
     FrankWolfeOptions options;
     options.stopping.gap = 1e-8;
     MeanState best_means(named.problem);
@@ -309,7 +308,7 @@ TEST(FrankWolfeTheory, BoundHoldsInExpectation) {
     options.corrective = false;
     options.sampling = Sampling::random;
     options.report_every = kNever;
-    for (const double passes : {1.0, 4.0, 16.0, 64.0}) {
+    for (const double passes : {1.0, 4.0, 16.0, 64.0, 256.0}) {
       options.stopping.passes = passes;
       std::vector<double> missing;
       for (options.seed = 1; options.seed <= 25; ++options.seed) {
@@ -322,8 +321,8 @@ TEST(FrankWolfeTheory, BoundHoldsInExpectation) {
       // From the gold outputs, whose dual is 0.
       const double bound = 2 / (passes + 2) * (curvature + best);
       EXPECT_LE(expected.mean + 2 * expected.error, bound) << named.name << ", " << passes << " passes";
-      if (passes == 64) {
-        EXPECT_LT(bound, best) << named.name << ": bounds that hold for the start prove nothing";
+      if (passes == 256) {
+        EXPECT_LT(bound, 0.5 * best) << named.name << ": bounds that hold for the start prove nothing";
       }
     }
   }
@@ -362,7 +361,7 @@ TEST_F(RatesTest, ExcessiveGap) {
 
 // O(log 1/eps) of the gap: each digit costs about the same.
 TEST_F(RatesTest, EgAndSdcaOnASmoothLoss) {
-  const auto check = [this](const Summary& summary, const std::string& name) {
+  const auto check = [](const Summary& summary, const std::string& name) {
     const auto error = [](const Progress& now) { return now.relative_gap(); };
     const double slope = fitted_slope(summary, error, 1e-2, 1e-7);
     RecordProperty(name, std::to_string(slope));
