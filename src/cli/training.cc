@@ -127,17 +127,19 @@ class Session {
               fmt::format("seed {}: dual {:.10g}, {}", run.seed, run.certificate.dual, run.message));
         });
     const RepeatedRun& best = repeats.runs.at(repeats.best);
+    const std::size_t runs = repeats.runs.size();  // fewer than asked for after Ctrl-C
     Path& path = state_.path;
     path.points = {{l2, best.certificate, best.certificate.passes, 0, best.status}};
     path.theta = std::move(repeats.training.theta);
     path.status = best.status;
-    outcome_ = {{"seed", best.seed}, {"runs", repeats.runs.size()}, {"confidence", repeats.confidence()}};
-    std::string message =
-        fmt::format("best of {} seeds: {}, {}", repeats.runs.size(), best.seed, best.message);
-    if (repeats.confidence() > 0) {
+    outcome_ = {{"seed", best.seed}, {"runs", runs}, {"confidence", repeats.confidence()}};
+    std::string message = runs > 1 ? fmt::format("best of {} seeds: ", runs) : "seed ";
+    message += fmt::format("{}, {}", best.seed, best.message);
+    if (repeats.ended() > 0) {
       message += fmt::format(
-          "; with probability {:.6g} or more its dual is at most twice as far from the optimum as on average",
-          repeats.confidence());
+          "; with probability 1 - 2^-{} or more its dual is at most twice as far from the optimum as on "
+          "average",
+          repeats.ended());
     }
     return message;
   }

@@ -15,12 +15,13 @@ bool better(const RepeatedRun& a, const RepeatedRun& b) {
 
 }  // namespace
 
-double Repeats::confidence() const {
-  const auto ended = std::count_if(runs.begin(), runs.end(), [](const RepeatedRun& run) {
+std::size_t Repeats::ended() const {
+  return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [](const RepeatedRun& run) {
     return run.status != Status::stopped && run.status != Status::failed;
-  });
-  return 1 - std::exp2(-static_cast<double>(ended));
+  }));
 }
+
+double Repeats::confidence() const { return 1 - std::exp2(-static_cast<double>(ended())); }
 
 Repeats repeat(const Objective& objective, std::size_t times, const SolverEntry& solver,
                const SolverSettings& settings, const Training& start, const RepeatObserver& observer,

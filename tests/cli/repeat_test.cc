@@ -1,5 +1,7 @@
 // Several seeds, of which the best dual wins; and how EG anneals.
 
+#include <signal.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -57,7 +59,7 @@ TEST_F(CliRepeatTest, TheBestDualWins) {
   EXPECT_TRUE(shown.back().starts_with("best of 4 seeds: " + std::to_string(best->first) + ", "))
       << shown.back();
   EXPECT_TRUE(
-      shown.back().ends_with("; with probability 0.9375 or more its dual is at most twice as far from the "
+      shown.back().ends_with("; with probability 1 - 2^-4 or more its dual is at most twice as far from the "
                              "optimum as on average; saved "
                              "model.esp"))
       << shown.back();
@@ -78,6 +80,20 @@ TEST_F(CliRepeatTest, EveryRunStartsFromTheModel) {
       EXPECT_LT(event.at("pass").get<double>(), 8) << line;
     }
   }
+}
+
+TEST_F(CliRepeatTest, AnInterruptKeepsTheBestSoFar) {
+  RunningProgram program(
+      command(std::string(kTrain) + "--gap 0 --l2 1e-4 --passes 1e9 --report-every 1 --repeat 3"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(3));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  const std::string last = lines(outcome.err).back();
+  // The first run never ends, and nothing is said of a probability.
+  EXPECT_TRUE(last.starts_with("seed 1, stopped")) << last;
+  EXPECT_TRUE(last.ends_with("passes; saved model.esp")) << last;
+  EXPECT_GT(json("show model.esp --json").at("certificate").at("passes").get<double>(), 0);
 }
 
 TEST_F(CliRepeatTest, OneRunIsAnOrdinaryOne) {

@@ -138,6 +138,7 @@ TEST(Repeat, AStopEndsIt) {
                                   });
   ASSERT_EQ(observed.runs.size(), 3u);
   EXPECT_EQ(observed.runs[2].status, Status::stopped);
+  EXPECT_EQ(observed.ended(), 2u);
   EXPECT_EQ(observed.confidence(), 0.75);
 
   const std::atomic<bool> stop = true;

@@ -24,9 +24,11 @@ struct Repeats {
   std::size_t best = 0;  // the run of the largest dual; the first of equals
   Training training;     // its weights and duals
 
+  // Runs that came to their end: neither stopped nor failed.
+  std::size_t ended() const;
   // Collins et al. 2008, section 5.1. How far a run's dual ends below the optimum is a random number that is never negative,
   // so by Markov's inequality it is more than twice its mean for at most every other seed. With at least this probability,
-  // 1 - 2^-k for k runs that came to their end, the best dual is at most twice that mean from the optimum; and so, for eg with
+  // 1 - 2^-k for k runs that ended, the best dual is at most twice that mean from the optimum; and so, for eg with
   // safe steps and random order, within twice the bound of Theorem 2.
   double confidence() const;
 };
