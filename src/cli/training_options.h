@@ -32,7 +32,7 @@ struct TrainingOptions {
   std::string task, train, dev, output, log;
   std::string init, checkpoint;
   std::string loss = "crf", solver = "eg";
-  std::string sampling = "gap", step = "auto", start = "gold", anneal = "auto";
+  std::string sampling = "gap", step = "auto", start = "gold";
   std::string slacks = "one", rescaling = "margin", update = "max-loss";
   std::size_t kbest = 1;
   double gap = 1e-3, passes = 1000, report_every = 5;
@@ -40,6 +40,7 @@ struct TrainingOptions {
   std::uint64_t seed = 1;
   std::size_t threads = 1;
   std::size_t repeat = 1;
+  std::string anneal = "auto";
   bool quiet = false, resume = false, recompute = false, average = false;
   double checkpoint_every = 60;  // seconds
   ClassifyOptions classify;      // each task looks at its own
