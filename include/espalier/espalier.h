@@ -67,6 +67,7 @@
 #include "espalier/selection/cross_validation.h"
 #include "espalier/selection/path.h"
 #include "espalier/selection/race.h"
+#include "espalier/selection/repeat.h"
 #include "espalier/solvers/bmrm.h"
 #include "espalier/solvers/cutting_plane.h"
 #include "espalier/solvers/dca.h"

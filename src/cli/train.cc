@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/task_commands.h"
 #include "cli/training.h"
+#include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/parse_number.h"
 
@@ -18,6 +19,9 @@ int train(const Arguments& arguments) {
   if (arguments.l2 == "auto") {
     if (!arguments.init.empty()) {
       throw Error("--init: not with --l2 auto, which starts at --l2-max; expected --l2 X");
+    }
+    if (arguments.repeat > 1) {
+      throw Error("--repeat: not with --l2 auto, which trains one model after the other; expected --l2 X");
     }
     if (arguments.dev.empty()) throw Error("--l2 auto: no held-out data to choose by; expected --dev FILE");
     return train_path(arguments, arguments.path, false);
@@ -49,6 +53,11 @@ void add_train(CLI::App& program, Action& action) {
     add_path_options(subcommand, arguments->path);
     subcommand.add_option("--init", arguments->init,
                           "start from this model; its attributes and labels are matched by name");
+    subcommand
+        .add_option("--repeat", arguments->repeat,
+                    "train so often, with seeds from --seed on, and keep the model with the best dual")
+        ->capture_default_str()
+        ->check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
     subcommand.footer(
         fmt::format("Examples:\n{0}"

@@ -15,6 +15,7 @@
 #include "espalier/model/checkpoint.h"
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
+#include "espalier/selection/repeat.h"
 
 namespace espalier::cli {
 namespace {
@@ -113,6 +114,36 @@ class Session {
     return path;
   }
 
+  // Several seeds, of which the best dual wins. Returns what to say of it.
+  std::string run_repeatedly(double l2) {
+    Repeats repeats = repeat(
+        {data_->problem(), loss_, l2}, options_.repeat, solver_, settings_, state_.path.training,
+        [&](std::uint64_t seed, const Progress& progress, const Weights& theta) {
+          report(l2, progress, theta, {{"seed", seed}});
+          return Control::go_on;
+        },
+        [&](const RepeatedRun& run) {
+          display_.note(
+              fmt::format("seed {}: dual {:.10g}, {}", run.seed, run.certificate.dual, run.message));
+        });
+    const RepeatedRun& best = repeats.runs.at(repeats.best);
+    const std::size_t runs = repeats.runs.size();  // fewer than asked for after Ctrl-C
+    Path& path = state_.path;
+    path.points = {{l2, best.certificate, best.certificate.passes, 0, best.status}};
+    path.theta = std::move(repeats.training.theta);
+    path.status = best.status;
+    outcome_ = {{"seed", best.seed}, {"runs", runs}, {"confidence", repeats.confidence()}};
+    std::string message = runs > 1 ? fmt::format("best of {} seeds: ", runs) : "seed ";
+    message += fmt::format("{}, {}", best.seed, best.message);
+    if (repeats.ended() > 0) {
+      message += fmt::format(
+          "; with probability 1 - 2^-{} or more its dual is at most twice as far from the optimum as on "
+          "average",
+          repeats.ended());
+    }
+    return message;
+  }
+
   // Saves, unless the numbers are worthless, and ends the log. Returns the exit status.
   int finish(const std::string& message) {
     const Path& path = state_.path;
@@ -123,6 +154,7 @@ class Session {
                  *data_, path.theta);
     }
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
+    if (!outcome_.is_null()) outcome.update(outcome_);
     if (save) outcome["model"] = options_.output;
     if (path.status == Status::converged || path.status == Status::stalled) {
       std::error_code ignored;
@@ -180,6 +212,7 @@ class Session {
   std::unique_ptr<TrainingSet> data_;
   Checkpoint state_;
   Json identity_;
+  Json outcome_;               // what else the log's last line says
   bool checkpointed_ = false;  // there is a checkpoint of this run
   std::chrono::steady_clock::time_point checkpoint_time_ = std::chrono::steady_clock::now();
 };
@@ -192,8 +225,13 @@ int train_one(const TrainingOptions& options, double l2) {
         fmt::format("{}: not with --partial, whose rounds start from what they fill in; expected neither",
                     options.checkpoint.empty() ? "--init" : "--checkpoint"));
   }
+  if (options.repeat > 1 && (options.tag.partial || !options.checkpoint.empty())) {
+    throw Error(fmt::format("--repeat: not with {}; expected one of the two",
+                            options.tag.partial ? "--partial" : "--checkpoint"));
+  }
   Session session(options);
   session.start(l2);
+  if (options.repeat > 1) return session.finish(session.run_repeatedly(l2));
   LatentGold* gold = session.latent_gold();
   const Path& path = gold ? session.run_rounds(*gold, l2)
                           : session.run({l2, l2}, [](const PathPoint&, const std::string&) {});

@@ -64,6 +64,11 @@ void TrainingOptions::add_to(CLI::App& command) {
                   "how steps are chosen: auto, paper (eg, excessive-gap), safe (eg, eg-batch, extragradient)")
       ->capture_default_str();
   command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform")->capture_default_str();
+  command
+      .add_option(
+          "--anneal", anneal,
+          "eg: first passes at a larger l2: auto (with --step auto), no, paper (the paper's Figure 8)")
+      ->capture_default_str();
   command.add_flag("--average", average, "frank-wolfe: the mean of all weights, late ones counting more");
   command.add_option("--slacks", slacks, "cutting-plane: n, one for each example, or one for all of them")
       ->capture_default_str();
@@ -107,6 +112,7 @@ SolverSettings TrainingOptions::checked_settings() const {
   settings.sampling = parse_sampling(sampling);
   settings.step = parse_eg_step(step);
   settings.start = parse_eg_start(start);
+  settings.anneal = parse_eg_anneal(anneal);
   settings.report_every = report_every;
   settings.average = average;
   settings.slacks = parse_slacks(slacks);
@@ -159,6 +165,8 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"step", step},
                {"start", start},
                {"report_every", report_every}});
+  if (anneal != "auto") json["anneal"] = anneal;
+  if (repeat > 1) json["repeat"] = repeat;
   if (recompute) json["recompute"] = true;
   if (average) json["average"] = true;
   if (solver_name() == "cutting-plane")

@@ -39,6 +39,8 @@ struct TrainingOptions {
   std::optional<double> seconds;
   std::uint64_t seed = 1;
   std::size_t threads = 1;
+  std::size_t repeat = 1;
+  std::string anneal = "auto";
   bool quiet = false, resume = false, recompute = false, average = false;
   double checkpoint_every = 60;  // seconds
   ClassifyOptions classify;      // each task looks at its own

@@ -40,6 +40,7 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
                const Observer& observer) {
   auto options = common<EgOptions>(settings);
   options.step = settings.step;
+  options.anneal = settings.anneal;
   options.start = training.dual ? EgStart::warm : settings.start;
   if (!training.dual) training.dual.emplace(objective.problem, settings.keep_marginals);
   return eg(objective, options, *training.dual, training.theta, observer);

@@ -20,16 +20,24 @@ enum class EgStart {
   uniform,  // s_i = 0
   warm,     // where the state is: another l2's optimum, a resumed run
 };
+// Whether the first passes of a cold start are made at a larger l2, where a small one would be slow (section 7.1.1).
+enum class EgAnneal {
+  automatic,  // from an l2 by the size of the features, halved with every pass; with automatic steps only
+  none,
+  paper,  // 10 l2 for 5 passes, then l2(1 + 9 0.7^(t - 5)) in pass t, as in Figure 8; with any steps
+};
 
 // For the command line. Each throws Error listing the names for one that is none.
 EgStep parse_eg_step(std::string_view name);
 EgStart parse_eg_start(std::string_view name);
+EgAnneal parse_eg_anneal(std::string_view name);
 
 struct EgOptions {
   StoppingRule stopping;
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
   EgStart start = EgStart::gold;
+  EgAnneal anneal = EgAnneal::automatic;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // only with 1 does the same seed give the same bits
   // The workers of `threads` take turns on one thread: slow, but repeatable. For tests of how many of them get along.

@@ -35,6 +35,7 @@ struct SolverSettings {
   EgStep step = EgStep::automatic;
   // Of a first run; one with duals at hand goes on from them.
   EgStart start = EgStart::gold;
+  EgAnneal anneal = EgAnneal::automatic;
   bool keep_marginals =
       true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
   double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
