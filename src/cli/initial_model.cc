@@ -117,8 +117,9 @@ Training start_from_model(const std::string& path, const TrainingSet& data, cons
   old.for_each_weight([&](const WeightName& name, float weight) {
     if (float* place = data.find_weight(name, training.theta)) *place = weight;
   });
-  if (solver.dual) training.dual = implied_duals(data, objective, training.theta, old.attributes());
-  if (solver.dual && !training.dual) {
+  const bool by_duals = solver.duals == Duals::scores;
+  if (by_duals) training.dual = implied_duals(data, objective, training.theta, old.attributes());
+  if (by_duals && !training.dual) {
     display.note(fmt::format("{}: no good start for {} here; started as without --init", path, solver.name));
     return {};
   }

@@ -22,7 +22,8 @@ std::string solver_help() {
     if (entry.factored) help += "; classify and tag";
     help += ")";
   }
-  return help;
+  return help +
+         "; or several, as smo,eg: each but the last until it is close or slow, then the next from there";
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->check(positive_number());
   command
       .add_option("--sampling", sampling,
-                  "eg, sdca, frank-wolfe: how examples are picked: gap, random, shuffled, cyclic")
+                  "eg, sdca, frank-wolfe, smo: how examples are picked: gap, random, shuffled, cyclic")
       ->capture_default_str();
   command
       .add_option("--step", step,
@@ -83,7 +84,7 @@ void TrainingOptions::add_to(CLI::App& command) {
 
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
-const SolverEntry& TrainingOptions::checked_solver() const { return find_solver(solver, checked_loss()); }
+SolverEntry TrainingOptions::checked_solver() const { return find_solver(solver, checked_loss()); }
 
 SolverSettings TrainingOptions::checked_settings() const {
   SolverSettings settings;
@@ -149,8 +150,9 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"report_every", report_every}});
   if (recompute) json["recompute"] = true;
   if (average) json["average"] = true;
-  if (solver == "cutting-plane") json.update({{"slacks", slacks}, {"rescaling", rescaling}});
-  if (solver == "mira") json.update({{"update", update}, {"kbest", kbest}});
+  if (solver.find("cutting-plane") != std::string::npos)
+    json.update({{"slacks", slacks}, {"rescaling", rescaling}});
+  if (solver.find("mira") != std::string::npos) json.update({{"update", update}, {"kbest", kbest}});
   task_command(task).describe(*this, json);
   return json;
 }

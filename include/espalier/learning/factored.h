@@ -44,7 +44,8 @@ class Factored {
 
   // An output by its cliques: which of the clique marginals are 1 where all mass is on it. Every output has num_cliques.
   virtual std::size_t num_cliques(std::size_t i) const = 0;
-  virtual void cliques_of(std::size_t i, std::span<const float> chi, std::span<std::uint32_t> cliques) const = 0;
+  virtual void cliques_of(std::size_t i, std::span<const float> chi,
+                          std::span<std::uint32_t> cliques) const = 0;
   // The cliques of an output of lowest score among those all of whose cliques have mass. False: there is none, which only rounding
   // can bring about.
   virtual bool lowest(std::size_t i, std::span<const float> s, std::span<const float> clique_mu,
