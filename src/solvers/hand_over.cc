@@ -2,80 +2,109 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "espalier/learning/certificate.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
 
 // How much of the uniform distribution is mixed in: EG cannot leave zero.
 constexpr float kUniform = 1e-4f;
-// Inferences for each example, at most, to find scores for its statistics.
-constexpr int kMostRounds = 20;
-// As close as floats come, for what statistics add up to.
-constexpr double kClose = 1e-5;
+// How far expected statistics may be from those that are sought, all together: KCLOSE
+constexpr double kClose = 1e-3;
 
 // Scores whose distribution has the expected statistics mu, so nearly as a few rounds find them: those that maximise
 // s.mu - log Z(s). They exist where mu is inside the set of expected statistics, also where statistics are tied, and log
-// conditionals of cliques would not fit them. s_k += rho log(mu_k / E_k) finds them at once, with rho = 1, where an output has one
-// statistic that is 1, and always for small rho (generalised iterative scaling): rho adapts. Returns the inferences.
-std::size_t fit_scores(const Problem& problem, std::size_t i, In means, Out s, Workspace& ws) {
-  const std::size_t length = means.size();
-  Workspace::Frame frame(ws);
-  const auto target = frame.take<float>(length), expected = frame.take<float>(length),
-             tried = frame.take<float>(length);
-  std::fill(s.begin(), s.end(), 0.0f);
-  problem.log_partition(i, s, target, ws);
-  std::transform(means.begin(), means.end(), target.begin(), target.begin(), [](float mean, float uniform) {
-    return (1 - kUniform) * std::max(mean, 0.0f) + kUniform * uniform;
-  });
-  const auto move = [&](Out to, float rho) {
-    for (std::size_t k = 0; k < length; ++k) {
-      // Where the uniform distribution has nothing, no output has the statistic.
-      constexpr float kTiny = 1e-30f;
-      const bool possible = target[k] > 0 && expected[k] > kTiny;
-      to[k] = s[k] + (possible ? rho * std::log(target[k] / expected[k]) : 0.0f);
+// conditionals of cliques would not fit them. They begin as log mu, which is right where an output has one statistic that is 1,
+// and go on with s_k += rho log(mu_k / E_k), generalised iterative scaling, with a step that adapts and with momentum: on random
+// chains, 20 rounds with it lost half of the dual that 20 without it did.
+class Fit {
+ public:
+  Fit(const Problem& problem, std::size_t i, std::size_t length, Workspace& ws)
+      : problem_(problem),
+        i_(i),
+        ws_(ws),
+        frame_(ws),
+        target_(frame_.take<float>(length)),
+        expected_(frame_.take<float>(length)),
+        tried_(frame_.take<float>(length)),
+        its_expected_(frame_.take<float>(length)),
+        last_move_(frame_.take<float>(length)) {}
+
+  // Returns the inferences.
+  std::size_t find(In means, Out s) {
+    set_target(means, s);
+    for (std::size_t k = 0; k < s.size(); ++k) s[k] = target_[k] > 0 ? std::log(target_[k]) : 0;
+    std::fill(last_move_.begin(), last_move_.end(), 0.0f);
+    double best = value(s, problem_.log_partition(i_, s, expected_, ws_));
+    std::size_t inferences = 2;
+    float rho = kFirstStep;
+    for (int round = 0; round < kMostRounds && distance() > kClose; ++round) {
+      try_step(s, rho);
+      const double now = value(tried_, problem_.log_partition(i_, tried_, its_expected_, ws_));
+      ++inferences;
+      if (now > best) {
+        best = now;
+        std::transform(tried_.begin(), tried_.end(), s.begin(), last_move_.begin(), std::minus<>());
+        std::copy(tried_.begin(), tried_.end(), s.begin());
+        std::swap(expected_, its_expected_);
+        rho *= 1.5f;
+      } else {
+        std::fill(last_move_.begin(), last_move_.end(), 0.0f);
+        rho /= 2;
+      }
     }
-  };
-  const auto value = [&](In scores, double log_z) {
-    double sum = -log_z;
-    for (std::size_t k = 0; k < length; ++k) sum += static_cast<double>(scores[k]) * target[k];
-    return sum;
-  };
-  std::fill(expected.begin(), expected.end(), 1.0f);
-  move(s, 1);
-  double best = value(s, problem.log_partition(i, s, expected, ws));
-  std::size_t inferences = 2;
-  float rho = 1;
-  const auto distance = [&] {
-    double sum = 0;
-    for (std::size_t k = 0; k < length; ++k) sum += std::abs(static_cast<double>(target[k]) - expected[k]);
-    return sum;
-  };
-  const auto better = frame.take<float>(length);
-  for (int round = 1; round < kMostRounds && distance() > kClose; ++round) {
-    move(tried, rho);
-    const double now = value(tried, problem.log_partition(i, tried, better, ws));
-    ++inferences;
-    if (now > best) {
-      best = now;
-      std::copy(tried.begin(), tried.end(), s.begin());
-      std::copy(better.begin(), better.end(), expected.begin());
-      rho *= 1.5f;
-    } else {
-      rho /= 2;
+    return inferences;
+  }
+
+ private:
+  static constexpr float kFirstStep = 0.3f, kMomentum = 0.7f;
+  static constexpr int kMostRounds = 20;
+
+  void set_target(In means, Out s) {
+    std::fill(s.begin(), s.end(), 0.0f);
+    problem_.log_partition(i_, s, target_, ws_);
+    for (std::size_t k = 0; k < s.size(); ++k)
+      target_[k] = (1 - kUniform) * std::max(means[k], 0.0f) + kUniform * target_[k];
+  }
+
+  void try_step(In s, float rho) {
+    constexpr float kTiny = 1e-30f;
+    for (std::size_t k = 0; k < s.size(); ++k) {
+      // Where the uniform distribution has nothing, no output has the statistic.
+      const bool possible = target_[k] > 0 && expected_[k] > kTiny;
+      const float step = possible ? rho * std::log(target_[k] / expected_[k]) : 0.0f;
+      tried_[k] = s[k] + step + kMomentum * last_move_[k];
     }
   }
-  return inferences;
-}
+
+  double value(In s, double log_z) const { return kernels::dot(s.data(), target_.data(), s.size()) - log_z; }
+
+  double distance() const {
+    double sum = 0;
+    for (std::size_t k = 0; k < target_.size(); ++k)
+      sum += std::abs(static_cast<double>(target_[k]) - expected_[k]);
+    return sum;
+  }
+
+  const Problem& problem_;
+  std::size_t i_;
+  Workspace& ws_;
+  Workspace::Frame frame_;
+  std::span<float> target_, expected_;  // the statistics that are sought, and those of s
+  std::span<float> tried_, its_expected_, last_move_;
+};
 
 // Of the means of every example.
 template <class Means>
 std::size_t fit_all(const Problem& problem, const Means& means, DualState& dual, Sweep& sweep) {
   const double inferences = sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
-    const std::size_t fitted = fit_scores(problem, i, means.mu(i), dual.s(i), ws);
+    const std::size_t fitted = Fit(problem, i, dual.s(i).size(), ws).find(means.mu(i), dual.s(i));
     dual.refresh(problem, i, ws);
     return static_cast<double>(fitted + 1);
   });
