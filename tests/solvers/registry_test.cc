@@ -58,7 +58,11 @@ TEST(SolverTable, EverySolverTrains) {
           ++reports;
           return Control::go_on;
         });
-    EXPECT_EQ(summary.status, Status::converged) << entry.name << ": " << summary.message;
+    // Those for the perceptron's loss have no optimum to converge to.
+    const bool converges = !entry.perceptron_loss;
+    EXPECT_TRUE(summary.status == Status::converged ||
+                (!converges && summary.status == Status::out_of_passes))
+        << entry.name << ": " << summary.message;
     EXPECT_EQ(training.theta.shape(), owned.problem.weight_shape()) << entry.name;
     EXPECT_EQ(static_cast<std::size_t>(reports), summary.history.size()) << entry.name;
   }

@@ -143,6 +143,7 @@ TEST(Smo, NeverLowersTheDual) {
 RC_GTEST_PROP(SmoProperties, AVisitIsTheBestMoveOfTheMostViolatingPair, ()) {
   test_support::RandomChainOptions shape = test_support::any_chain_options();
   shape.sequences = 1;
+  shape.labels = *rc::gen::inRange<std::size_t>(2, 4);
   const OwnedChainProblem owned(*rc::gen::arbitrary<std::uint64_t>(), shape);
   const Problem& problem = owned.problem;
   const Factored& factored = *problem.factored();
