@@ -15,8 +15,11 @@
 namespace espalier {
 namespace {
 
+// On random problems, values from 0.5 to 0.03 took smo,eg 34 to 37 passes to a gap of 1e-2 for classes and 100 to 116 for chains.
 constexpr double kCloseEnough = 0.1;
-constexpr double kPatience = 10;  // passes
+// In passes. Half of it saves up to five of them where a stage never gets close, but takes a primal that goes up and down for one
+// that has stopped; twice as many are wasted.
+constexpr double kPatience = 10;
 
 // Sees where a stage hardly gets further.
 class Patience {
