@@ -86,6 +86,7 @@
 #include "espalier/solvers/schedule.h"
 #include "espalier/solvers/sdca.h"
 #include "espalier/solvers/sgd.h"
+#include "espalier/solvers/smo.h"
 #include "espalier/structures/arc_set.h"
 #include "espalier/structures/chain.h"
 #include "espalier/structures/dependency_tree.h"

@@ -68,7 +68,7 @@ int run_cross_validation(const Arguments& arguments) {
   }
   const std::vector<double> l2 = arguments.path.values();
   const Loss loss = arguments.checked_loss();
-  const SolverEntry& solver = arguments.checked_solver();
+  const SolverEntry solver = arguments.checked_solver();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_outputs();
   InterruptGuard interrupt;

@@ -117,9 +117,9 @@ Training start_from_model(const std::string& path, const TrainingSet& data, cons
   old.for_each_weight([&](const WeightName& name, float weight) {
     if (float* place = data.find_weight(name, training.theta)) *place = weight;
   });
-  if (solver.start == Start::scores)
+  if (solver.duals == Duals::scores)
     training.dual = implied_duals(data, objective, training.theta, old.attributes());
-  if (solver.start != Start::weights && !training.dual) {
+  if (solver.duals != Duals::none && !training.dual) {
     display.note(fmt::format("{}: no good start for {} here; started as without --init", path, solver.name));
     return {};
   }

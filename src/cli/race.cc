@@ -28,16 +28,17 @@ struct Arguments : TrainingOptions {
   std::string solvers, picture;
   double l2 = 1, budget = 60;
 
-  std::vector<const SolverEntry*> checked_solvers() const {
-    std::vector<const SolverEntry*> entries;
+  std::vector<SolverEntry> checked_solvers() const {
+    std::vector<SolverEntry> entries;
     for (std::string_view rest = solvers;;) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      const std::string_view name = rest.substr(0, comma);
-      const SolverEntry& entry = find_solver(name, checked_loss());
-      if (std::ranges::find(entries, &entry) != entries.end()) {
+      std::string name(rest.substr(0, comma));
+      std::ranges::replace(name, '+', ',');  // a chain of solvers: commas have another meaning here
+      SolverEntry entry = find_solver(name, checked_loss());
+      if (std::ranges::find(entries, entry.name, &SolverEntry::name) != entries.end()) {
         throw Error(fmt::format("--solvers: {} more than once; expected different ones", name));
       }
-      entries.push_back(&entry);
+      entries.push_back(std::move(entry));
       if (comma == rest.size()) return entries;
       rest.remove_prefix(comma + 1);
     }
@@ -51,13 +52,13 @@ struct Arguments : TrainingOptions {
     if (!picture.empty()) OutputFile probe(picture);
   }
 
-  Json start(const std::vector<const SolverEntry*>& entries) const {
+  Json start(const std::vector<SolverEntry>& entries) const {
     Json json = to_json();
     json.erase("solver");
     const auto races = [&](std::string_view name) {
-      return std::ranges::any_of(entries, [name](const SolverEntry* entry) { return entry->name == name; });
+      return std::ranges::any_of(entries, [name](const SolverEntry& entry) { return entry.name == name; });
     };
-    for (const SolverEntry* entry : entries) json["solvers"].push_back(entry->name);
+    for (const SolverEntry& entry : entries) json["solvers"].push_back(entry.name);
     json["budget"] = budget;
     if (races("cutting-plane")) json["slacks"] = slacks;
     if (races("mira")) json.update({{"update", update}, {"kbest", kbest}});
@@ -71,7 +72,7 @@ int run_race(const Arguments& arguments) {
     throw Error("--partial: not in a race, whose solvers share one convex problem; expected known labels");
   }
   const Loss loss = arguments.checked_loss();
-  const std::vector<const SolverEntry*> solvers = arguments.checked_solvers();
+  const std::vector<SolverEntry> solvers = arguments.checked_solvers();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_race_outputs();
   InterruptGuard interrupt;

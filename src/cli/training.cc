@@ -204,7 +204,7 @@ class Session {
 
   const TrainingOptions& options_;
   Loss loss_;
-  const SolverEntry& solver_;
+  SolverEntry solver_;
   SolverSettings settings_;
   Display display_;
   RunLog log_;

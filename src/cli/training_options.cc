@@ -22,7 +22,8 @@ std::string solver_help() {
     if (entry.factored) help += "; classify and tag";
     help += ")";
   }
-  return help;
+  return help +
+         "; or several, as smo,eg: each but the last until it is close or slow, then the next from there";
 }
 
 }  // namespace
@@ -57,7 +58,7 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->check(positive_number());
   command
       .add_option("--sampling", sampling,
-                  "eg, sdca, frank-wolfe: how examples are picked: gap, random, shuffled, cyclic")
+                  "eg, sdca, frank-wolfe, smo: how examples are picked: gap, random, shuffled, cyclic")
       ->capture_default_str();
   command
       .add_option("--step", step,
@@ -97,9 +98,7 @@ std::string TrainingOptions::solver_name() const {
   return solver == "auto" ? std::string(default_solver(checked_loss())) : solver;
 }
 
-const SolverEntry& TrainingOptions::checked_solver() const {
-  return find_solver(solver_name(), checked_loss());
-}
+SolverEntry TrainingOptions::checked_solver() const { return find_solver(solver_name(), checked_loss()); }
 
 SolverSettings TrainingOptions::checked_settings() const {
   SolverSettings settings;
@@ -169,9 +168,9 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
   if (repeat > 1) json["repeat"] = repeat;
   if (recompute) json["recompute"] = true;
   if (average) json["average"] = true;
-  if (solver_name() == "cutting-plane")
+  if (solver.find("cutting-plane") != std::string::npos)
     json.update({{"slacks", slacks}, {"rescaling", rescaling}, {"cache", cache}});
-  if (solver_name() == "mira") json.update({{"update", update}, {"kbest", kbest}});
+  if (solver.find("mira") != std::string::npos) json.update({{"update", update}, {"kbest", kbest}});
   task_command(task).describe(*this, json);
   return json;
 }

@@ -54,7 +54,7 @@ struct TrainingOptions {
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
   SolverSettings checked_settings() const;
-  const SolverEntry& checked_solver() const;
+  SolverEntry checked_solver() const;
   std::string solver_name() const;  // the one that `auto` means for this loss
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;

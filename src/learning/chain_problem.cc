@@ -46,6 +46,21 @@ class ChainFactored final : public Factored {
   void log_conditionals(std::size_t i, DoubleIn clique_mu, DoubleOut clique_s) const override {
     chain(i).log_conditionals(clique_mu, clique_s);
   }
+  std::size_t num_cliques(std::size_t i) const override { return chain(i).num_cliques(); }
+  void cliques_of(std::size_t i, In chi, std::span<std::uint32_t> cliques) const override {
+    chain(i).cliques_of(chi, cliques);
+  }
+  bool lowest(std::size_t i, In s, In clique_mu, std::span<std::uint32_t> cliques,
+              Workspace& ws) const override {
+    return chain(i).lowest(s, clique_mu, cliques, ws);
+  }
+  void add_output(std::size_t i, std::span<const std::uint32_t> cliques, float scale,
+                  Out out) const override {
+    chain(i).add_output(cliques, scale, out);
+  }
+  double probability(std::size_t i, In clique_mu, std::span<const std::uint32_t> cliques) const override {
+    return chain(i).probability(clique_mu, cliques);
+  }
 
  private:
   Chain chain(std::size_t i) const { return chain_of(*features_, i, constraints_); }

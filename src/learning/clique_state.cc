@@ -52,6 +52,23 @@ void CliqueState::restore(const Problem& problem, In all) {
   }
 }
 
+void CliqueState::start_at_gold(const Problem& problem) {
+  const Factored& factored = *problem.factored();
+  Workspace ws;
+  for (std::size_t i = 0; i < size(); ++i) {
+    Workspace::Frame frame(ws);
+    const auto s = frame.take<float>(mu(i).size());
+    const auto output = frame.take<std::uint32_t>(factored.num_cliques(i));
+    std::fill(s.begin(), s.end(), 0.0f);
+    problem.add_near_gold(i, kGoldLogOdds, s);
+    problem.argmax(i, s, mu(i), ws);
+    factored.cliques_of(i, mu(i), output);
+    std::fill(cliques(i).begin(), cliques(i).end(), 0.0f);
+    for (const auto c : output) cliques(i)[c] = 1;
+    entropy(i) = 0;
+  }
+}
+
 void CliqueState::prefetch(std::size_t i, Prefetch what) const {
   if (what == Prefetch::location) {
     __builtin_prefetch(&examples_[i]);

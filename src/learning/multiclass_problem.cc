@@ -41,6 +41,25 @@ class MulticlassFactored final : public Factored {
   void log_conditionals(std::size_t, DoubleIn clique_mu, DoubleOut clique_s) const override {
     structure_.log_conditionals(clique_mu, clique_s);
   }
+  std::size_t num_cliques(std::size_t) const override { return 1; }
+  void cliques_of(std::size_t, In chi, std::span<std::uint32_t> cliques) const override {
+    cliques[0] = static_cast<std::uint32_t>(std::max_element(chi.begin(), chi.end()) - chi.begin());
+  }
+  bool lowest(std::size_t, In s, In clique_mu, std::span<std::uint32_t> cliques, Workspace&) const override {
+    bool found = false;
+    for (std::uint32_t k = 0; k < s.size(); ++k) {
+      if (!(clique_mu[k] > 0) || (found && s[k] >= s[cliques[0]])) continue;
+      cliques[0] = k;
+      found = true;
+    }
+    return found;
+  }
+  void add_output(std::size_t, std::span<const std::uint32_t> cliques, float scale, Out out) const override {
+    out[cliques[0]] += scale;
+  }
+  double probability(std::size_t, In clique_mu, std::span<const std::uint32_t> cliques) const override {
+    return clique_mu[cliques[0]];
+  }
 
  private:
   Multiclass structure_;

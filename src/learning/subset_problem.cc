@@ -38,6 +38,21 @@ class SubsetFactored final : public Factored {
   void log_conditionals(std::size_t i, DoubleIn clique_mu, DoubleOut clique_s) const override {
     whole_.log_conditionals(examples_[i], clique_mu, clique_s);
   }
+  std::size_t num_cliques(std::size_t i) const override { return whole_.num_cliques(examples_[i]); }
+  void cliques_of(std::size_t i, In chi, std::span<std::uint32_t> cliques) const override {
+    whole_.cliques_of(examples_[i], chi, cliques);
+  }
+  bool lowest(std::size_t i, In s, In clique_mu, std::span<std::uint32_t> cliques,
+              Workspace& ws) const override {
+    return whole_.lowest(examples_[i], s, clique_mu, cliques, ws);
+  }
+  void add_output(std::size_t i, std::span<const std::uint32_t> cliques, float scale,
+                  Out out) const override {
+    whole_.add_output(examples_[i], cliques, scale, out);
+  }
+  double probability(std::size_t i, In clique_mu, std::span<const std::uint32_t> cliques) const override {
+    return whole_.probability(examples_[i], clique_mu, cliques);
+  }
 
  private:
   const Factored& whole_;

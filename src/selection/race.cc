@@ -63,13 +63,12 @@ Arrival Race::arrival(const RaceRun& run, double gap) const {
   return result;
 }
 
-Race race(const Objective& objective, std::span<const SolverEntry* const> solvers,
-          const SolverSettings& settings, const std::function<HeldOutScore(const Weights&)>& score,
-          const RaceObserver& observer) {
+Race race(const Objective& objective, std::span<const SolverEntry> solvers, const SolverSettings& settings,
+          const std::function<HeldOutScore(const Weights&)>& score, const RaceObserver& observer) {
   Race result;
-  for (const SolverEntry* solver : solvers) {
-    if (observer.started) observer.started(*solver);
-    const RaceRun& run = result.runs.emplace_back(run_one(objective, *solver, settings, score, observer));
+  for (const SolverEntry& solver : solvers) {
+    if (observer.started) observer.started(solver);
+    const RaceRun& run = result.runs.emplace_back(run_one(objective, solver, settings, score, observer));
     for (const Progress& report : run.summary.history) {
       if (std::isfinite(report.primal)) result.upper = std::min(result.upper, report.primal);
       if (std::isfinite(report.dual)) result.lower = std::max(result.lower, report.dual);

@@ -16,6 +16,7 @@ namespace espalier {
 struct BlockStep {
   double gap = 0;   // omega_i g_i, before the step
   double gain = 0;  // of the dual by the step
+  std::size_t inferences = 1;
 };
 
 struct BlockAscentRule {
@@ -27,7 +28,7 @@ struct BlockAscentRule {
 
 // What solvers that improve the dual one example at a time, and see each example's exact gap as they do so, have in common:
 // which example comes next, and when the sum of gaps is worth a certificate. Blocks has
-//   BlockStep visit(i)                            one inference, one step
+//   BlockStep visit(i)                            one step, and the inferences that it took
 //   void prefetch(i, what)
 //   Certificate certify()                         of theta(), with everything anew in double precision
 //   const Weights& theta()
@@ -60,7 +61,7 @@ class BlockAscent {
       const BlockStep step = blocks_.visit(round[r]);
       gaps_[round[r]] = static_cast<float>(step.gap);
       dual_ += step.gain;
-      visits_.count();
+      visits_.count(step.inferences);
     }
   }
 

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "espalier/base/error.h"
 #include "espalier/solvers/bmrm.h"
 #include "espalier/solvers/dca.h"
@@ -13,6 +17,8 @@
 #include "espalier/solvers/perceptron.h"
 #include "espalier/solvers/sdca.h"
 #include "espalier/solvers/sgd.h"
+#include "espalier/solvers/smo.h"
+#include "solvers/chained.h"
 
 namespace espalier {
 namespace {
@@ -74,6 +80,17 @@ Summary run_frank_wolfe(const Objective& objective, const SolverSettings& settin
   return frank_wolfe(objective, options, *training.means, training.theta, observer);
 }
 
+Summary run_smo(const Objective& objective, const SolverSettings& settings, Training& training,
+                const Observer& observer) {
+  check_smo(objective.problem, objective.loss);
+  start_weights(objective, training);
+  if (!training.cliques) {
+    training.cliques.emplace(objective.problem);
+    training.cliques->start_at_gold(objective.problem);
+  }
+  return smo(objective, common<SmoOptions>(settings), *training.cliques, training.theta, observer);
+}
+
 Summary run_excessive_gap(const Objective& objective, const SolverSettings& settings, Training& training,
                           const Observer& observer) {
   auto options = common<ExcessiveGapOptions>(settings);
@@ -119,47 +136,9 @@ Summary run_plain(const Objective& objective, const SolverSettings& settings, Tr
   return solve(objective, common<Options>(settings), start_weights(objective, training), observer);
 }
 
-constexpr SolverEntry kSolvers[] = {
-    {"eg", "online exponentiated gradient on the dual; needs no learning rate", Losses::any, false, false,
-     Start::scores, run_eg},
-    {"eg-batch", "exponentiated gradient on all examples at once", Losses::any, false, false, Start::scores,
-     run_eg_batch},
-    {"sdca", "stochastic dual coordinate ascent on clique marginals", Losses::smooth, false, true,
-     Start::marginals, run_sdca},
-    {"frank-wolfe", "block-coordinate Frank-Wolfe on the dual", Losses::maximum, false, false,
-     Start::marginals, run_frank_wolfe},
-    {"excessive-gap", "excessive gap reduction with Bregman projections", Losses::maximum, false, false,
-     Start::nothing, run_excessive_gap},
-    {"extragradient", "extragradient with Bregman projections", Losses::maximum, false, false, Start::nothing,
-     run_extragradient},
-    {"cutting-plane", "cutting planes, as in SVM-struct", Losses::maximum, false, false, Start::weights,
-     run_cutting_plane},
-    {"bmrm", "bundle method on the primal", Losses::any, false, false, Start::weights,
-     run_plain<BmrmOptions, bmrm>},
-    {"lbfgs", "L-BFGS on the primal", Losses::smooth, false, false, Start::weights,
-     run_plain<LbfgsOptions, lbfgs>},
-    {"sgd", "stochastic gradient descent on the primal; a loose certificate", Losses::any, true, false,
-     Start::weights, run_sgd},
-    {"dca", "dual coordinate ascent without stored duals; does not converge, a loose certificate",
-     Losses::any, true, false, Start::weights, run_plain<OnlineOptions, dca>},
-    {"mira", "margin-infused relaxed algorithm; does not converge, a loose certificate", Losses::maximum,
-     true, false, Start::weights, run_mira},
-    {"perceptron", "averaged perceptron; does not converge, a loose certificate", Losses::any, true, false,
-     Start::weights, run_plain<OnlineOptions, perceptron>},
-};
-
-}  // namespace
-
-std::span<const SolverEntry> solver_table() { return kSolvers; }
-
-std::string_view default_solver(const Loss& loss) {
-  if (loss.smooth()) return "eg";
-  return loss.gamma > 0 ? "frank-wolfe" : "perceptron";
-}
-
-const SolverEntry& find_solver(std::string_view name, const Loss& loss) {
+const SolverEntry& find_one(std::string_view name, const Loss& loss) {
   std::string names;
-  for (const SolverEntry& entry : kSolvers) {
+  for (const SolverEntry& entry : solver_table()) {
     if (entry.name == name) {
       if (entry.losses == Losses::smooth && !loss.smooth()) {
         throw Error(
@@ -177,6 +156,57 @@ const SolverEntry& find_solver(std::string_view name, const Loss& loss) {
     names += entry.name;
   }
   throw Error(fmt::format("--solver: {} is no solver; expected one of {}", in_quotes(name), names));
+}
+
+}  // namespace
+
+std::span<const SolverEntry> solver_table() {
+  static const SolverEntry kSolvers[] = {
+      {"eg", "online exponentiated gradient on the dual; needs no learning rate", Losses::any, false, false,
+       Duals::scores, run_eg},
+      {"eg-batch", "exponentiated gradient on all examples at once", Losses::any, false, false, Duals::scores,
+       run_eg_batch},
+      {"sdca", "stochastic dual coordinate ascent on clique marginals", Losses::smooth, false, true,
+       Duals::cliques, run_sdca},
+      {"frank-wolfe", "block-coordinate Frank-Wolfe on the dual", Losses::maximum, false, false, Duals::means,
+       run_frank_wolfe},
+      {"smo", "sequential minimal optimisation on clique marginals", Losses::maximum, false, true,
+       Duals::cliques, run_smo},
+      {"excessive-gap", "excessive gap reduction with Bregman projections", Losses::maximum, false, false,
+       Duals::anew, run_excessive_gap},
+      {"extragradient", "extragradient with Bregman projections", Losses::maximum, false, false, Duals::anew,
+       run_extragradient},
+      {"cutting-plane", "cutting planes, as in SVM-struct", Losses::maximum, false, false, Duals::none,
+       run_cutting_plane},
+      {"bmrm", "bundle method on the primal", Losses::any, false, false, Duals::none,
+       run_plain<BmrmOptions, bmrm>},
+      {"lbfgs", "L-BFGS on the primal", Losses::smooth, false, false, Duals::none,
+       run_plain<LbfgsOptions, lbfgs>},
+      {"sgd", "stochastic gradient descent on the primal; a loose certificate", Losses::any, true, false,
+       Duals::none, run_sgd},
+      {"dca", "dual coordinate ascent without stored duals; does not converge, a loose certificate",
+       Losses::any, true, false, Duals::none, run_plain<OnlineOptions, dca>},
+      {"mira", "margin-infused relaxed algorithm; does not converge, a loose certificate", Losses::maximum,
+       true, false, Duals::none, run_mira},
+      {"perceptron", "averaged perceptron; does not converge, a loose certificate", Losses::any, true, false,
+       Duals::none, run_plain<OnlineOptions, perceptron>},
+  };
+  return kSolvers;
+}
+
+std::string_view default_solver(const Loss& loss) {
+  if (loss.smooth()) return "eg";
+  return loss.gamma > 0 ? "frank-wolfe" : "perceptron";
+}
+
+SolverEntry find_solver(std::string_view name, const Loss& loss) {
+  std::vector<SolverEntry> stages;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find(',', begin), name.size());
+    stages.push_back(find_one(name.substr(begin, end - begin), loss));
+    begin = end + 1;
+  }
+  return stages.size() == 1 ? stages.front() : chain_solvers(std::move(stages));
 }
 
 }  // namespace espalier

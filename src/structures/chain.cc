@@ -463,4 +463,81 @@ void Chain::log_conditionals(std::span<const double> clique_mu, std::span<double
   }
 }
 
+void Chain::cliques_of(std::span<const float> chi, std::span<std::uint32_t> cliques) const {
+  ESPALIER_EXPECT(factored() && cliques.size() == num_cliques());
+  const auto label = [&](std::size_t t) {
+    const float* nodes = &chi[t * num_labels_];
+    return static_cast<std::size_t>(std::max_element(nodes, nodes + num_labels_) - nodes);
+  };
+  std::size_t here = label(0);
+  if (length_ == 1) cliques[0] = static_cast<std::uint32_t>(here);
+  for (std::size_t t = 1; t < length_; ++t) {
+    const std::size_t before = here;
+    here = label(t);
+    cliques[t - 1] = static_cast<std::uint32_t>(((t - 1) * num_labels_ + before) * num_labels_ + here);
+  }
+}
+
+// Viterbi's recursion over pairs that have mass. Most have none, and whole rows with them.
+bool Chain::lowest(std::span<const float> s, std::span<const float> clique_mu,
+                   std::span<std::uint32_t> cliques, Workspace& ws) const {
+  ESPALIER_EXPECT(factored() && clique_mu.size() == num_clique_marginals() &&
+                  cliques.size() == num_cliques());
+  constexpr float kNone = std::numeric_limits<float>::infinity();
+  Workspace::Frame frame(ws);
+  const std::size_t labels = num_labels_;
+  auto value = frame.take<float>(labels), next = frame.take<float>(labels);
+  const auto from = frame.take<std::uint32_t>(length_ * labels);
+  for (std::size_t j = 0; j < labels; ++j) value[j] = length_ > 1 || clique_mu[j] > 0 ? s[j] : kNone;
+  for (std::size_t t = 1; t < length_; ++t) {
+    std::fill(next.begin(), next.end(), kNone);
+    const float* pairs = &clique_mu[(t - 1) * labels * labels];
+    std::uint32_t* back = &from[t * labels];
+    for (std::size_t i = 0; i < labels; ++i) {
+      if (value[i] == kNone) continue;
+      const float* steps = &s[step_statistic(t, i, 0)];
+      for (std::size_t j = 0; j < labels; ++j) {
+        if (!(pairs[i * labels + j] > 0)) continue;
+        const float candidate = value[i] + steps[j];
+        if (candidate >= next[j]) continue;
+        next[j] = candidate;
+        back[j] = static_cast<std::uint32_t>(i);
+      }
+    }
+    for (std::size_t j = 0; j < labels; ++j) next[j] += s[t * labels + j];
+    std::swap(value, next);
+  }
+  auto label = static_cast<std::size_t>(std::min_element(value.begin(), value.end()) - value.begin());
+  if (value[label] == kNone) return false;
+  if (length_ == 1) cliques[0] = static_cast<std::uint32_t>(label);
+  for (std::size_t t = length_ - 1; t > 0; --t) {
+    const std::size_t before = from[t * labels + label];
+    cliques[t - 1] = static_cast<std::uint32_t>(((t - 1) * labels + before) * labels + label);
+    label = before;
+  }
+  return true;
+}
+
+void Chain::add_output(std::span<const std::uint32_t> cliques, float scale, std::span<float> out) const {
+  if (length_ == 1) {
+    out[cliques[0]] += scale;
+    return;
+  }
+  out[cliques[0] / num_labels_] += scale;
+  for (std::size_t t = 1; t < length_; ++t) {
+    const std::size_t pair = cliques[t - 1] - (t - 1) * num_labels_ * num_labels_;
+    out[t * num_labels_ + pair % num_labels_] += scale;
+    out[step_statistic(t, pair / num_labels_, pair % num_labels_)] += scale;
+  }
+}
+
+double Chain::probability(std::span<const float> clique_mu, std::span<const std::uint32_t> cliques) const {
+  double product = clique_mu[cliques[0]];
+  for (std::size_t t = 1; t < cliques.size(); ++t) {
+    const float* row = &clique_mu[cliques[t] - cliques[t] % num_labels_];
+    product *= clique_mu[cliques[t]] / std::accumulate(row, row + num_labels_, 0.0);
+  }
+  return product;
+}
+
 }  // namespace espalier

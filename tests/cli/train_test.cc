@@ -42,6 +42,33 @@ TEST_F(CliTrainTest, ReachesTheGapAskedFor) {
   }
 }
 
+// The model has the whole chain's name, and the log one run.
+TEST_F(CliTrainTest, ChainsSolvers) {
+  const Json model = train("--loss svm --solver smo,eg --gap 1e-2 --log run.json");
+  EXPECT_EQ(model.at("solver"), "smo,eg");
+  EXPECT_LE(model.at("certificate").at("relative_gap").get<double>(), 1e-2);
+  double passes = 0;
+  std::string message;
+  for (const std::string& line : lines(read("run.json"))) {
+    const Json event = Json::parse(line);
+    if (event.at("event") == "progress") {
+      EXPECT_EQ(event.at("solver"), "smo,eg");
+      EXPECT_GT(event.at("pass").get<double>(), passes);
+      passes = event.at("pass").get<double>();
+    }
+    if (event.contains("message")) message = event.at("message").get<std::string>();
+  }
+  EXPECT_EQ(model.at("certificate").at("passes").get<double>(), passes);
+  EXPECT_NE(message.find("(smo until "), std::string::npos) << message;
+  EXPECT_TRUE(message.ends_with(" passes, then eg)")) << message;
+
+  const Outcome outcome = run("train classify train.txt --format crfsuite -o none.esp --solver eg,nonsense");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.err.find("--solver: 'nonsense' is no solver; expected one of eg, "), std::string::npos)
+      << outcome.err;
+  EXPECT_FALSE(std::filesystem::exists(folder_.path("none.esp")));
+}
+
 // Each run's primal and dual enclose the one optimum.
 TEST_F(CliTrainTest, SolversAgreeOnTheOptimum) {
   for (const std::string loss : {"crf", "softmax-margin", "2,0.5"}) {

@@ -22,9 +22,9 @@ using test_support::OwnedProblem;
 using test_support::ProblemsOfAllKinds;
 using testing::error_message;
 
-std::vector<const SolverEntry*> solvers_of(const std::vector<std::string>& names, const Loss& loss) {
-  std::vector<const SolverEntry*> entries;
-  for (const std::string& name : names) entries.push_back(&find_solver(name, loss));
+std::vector<SolverEntry> solvers_of(const std::vector<std::string>& names, const Loss& loss) {
+  std::vector<SolverEntry> entries;
+  for (const std::string& name : names) entries.push_back(find_solver(name, loss));
   return entries;
 }
 

@@ -18,6 +18,8 @@ class CliqueState {
   explicit CliqueState(const Problem& problem);
   // Other outputs are kappa nats behind the gold one for each part that differs (Problem::add_near_gold).
   void start_near_gold(const Problem& problem, float kappa);
+  // All mass of each example on one output: the gold one, or one of those where they are several.
+  void start_at_gold(const Problem& problem);
 
   std::size_t size() const { return examples_.size() - 1; }
   Out cliques(std::size_t i) { return {cliques_.data() + examples_[i].cliques, num_cliques(i)}; }

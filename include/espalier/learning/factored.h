@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "espalier/base/workspace.h"
@@ -41,6 +42,21 @@ class Factored {
   // Scores on cliques whose distribution has these marginals.
   virtual void log_conditionals(std::size_t i, std::span<const double> clique_mu,
                                 std::span<double> clique_s) const = 0;
+
+  // An output by its cliques: which of the clique marginals are 1 where all mass is on it. Every output has num_cliques.
+  virtual std::size_t num_cliques(std::size_t i) const = 0;
+  virtual void cliques_of(std::size_t i, std::span<const float> chi,
+                          std::span<std::uint32_t> cliques) const = 0;
+  // The cliques of an output of lowest score among those all of whose cliques have mass. False: there is none, which only rounding
+  // can bring about.
+  virtual bool lowest(std::size_t i, std::span<const float> s, std::span<const float> clique_mu,
+                      std::span<std::uint32_t> cliques, Workspace& ws) const = 0;
+  // out += scale chi, of the output with these cliques.
+  virtual void add_output(std::size_t i, std::span<const std::uint32_t> cliques, float scale,
+                          std::span<float> out) const = 0;
+  // u(y) of the distribution that clique marginals imply: their product over that of the marginals that cliques share.
+  virtual double probability(std::size_t i, std::span<const float> clique_mu,
+                             std::span<const std::uint32_t> cliques) const = 0;
 };
 
 }  // namespace espalier

@@ -56,30 +56,33 @@ enum class Losses {
   maximum,  // beta = infinity
 };
 
-// What a run goes on from, where there is some.
-enum class Start {
-  weights,
-  scores,     // Training::dual
-  marginals,  // Training::means or Training::cliques
-  nothing,
+// What a solver keeps of the dual in Training, and starts from where it is there. All leave weights.
+enum class Duals {
+  none,     // starts from weights
+  anew,     // none, and starts from nothing that is there
+  scores,   // DualState
+  means,    // MeanState
+  cliques,  // CliqueState
 };
 
 struct SolverEntry {
-  std::string_view name, summary;
+  std::string name;
+  std::string_view summary;
   Losses losses;
   // The perceptron's loss has its regularised optimum at zero weights: only solvers that do not converge make a model of it.
   bool perceptron_loss;
   bool factored;  // needs a structure with clique marginals (Problem::factored)
-  Start start;
-  Summary (*run)(const Objective&, const SolverSettings&, Training&, const Observer&);
+  Duals duals;
+  std::function<Summary(const Objective&, const SolverSettings&, Training&, const Observer&)> run;
 };
 
-// The one list of solvers; `--solver NAME` and its help come from it.
+// The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
 // The name of the one that is fastest for a loss, as measured (docs/solvers.md).
 std::string_view default_solver(const Loss& loss);
 // Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the
-// solver's.
-const SolverEntry& find_solver(std::string_view name, const Loss& loss);
+// solver's. Names with commas between them are a chain: each solver but the
+// last gets the next one close, and hands over what it has.
+SolverEntry find_solver(std::string_view name, const Loss& loss);
 
 }  // namespace espalier

@@ -120,6 +120,13 @@ class Chain {
   // Scores on pairs whose chain has these marginals: log mu(y_t, y_{t+1}) - log mu(y_t), and for the first pair
   // log mu(y_0, y_1).
   void log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const;
+  // A sequence by its pairs: pair t, i to j is clique (t L + i) L + j.
+  std::size_t num_cliques() const { return length_ == 1 ? 1 : length_ - 1; }
+  void cliques_of(std::span<const float> chi, std::span<std::uint32_t> cliques) const;
+  bool lowest(std::span<const float> s, std::span<const float> clique_mu, std::span<std::uint32_t> cliques,
+              Workspace& ws) const;
+  void add_output(std::span<const std::uint32_t> cliques, float scale, std::span<float> out) const;
+  double probability(std::span<const float> clique_mu, std::span<const std::uint32_t> cliques) const;
 
  private:
   template <class Real>

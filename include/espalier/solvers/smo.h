@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "espalier/learning/clique_state.h"
+#include "espalier/learning/objective.h"
+#include "espalier/solvers/run.h"
+#include "espalier/solvers/schedule.h"
+
+namespace espalier {
+
+// How much mass an output has to give.
+enum class SmoMass {
+  cliques,   // until the first of its clique marginals is zero
+  factored,  // its probability in the distribution that the clique marginals imply, which is never more
+};
+
+struct SmoOptions {
+  StoppingRule stopping;
+  Sampling sampling = Sampling::gap;
+  SmoMass mass = SmoMass::cliques;
+  std::uint64_t seed = 1;
+  std::size_t threads =
+      1;  // of certificates; visits are made by one, and the result is the same with any number
+  double report_every = 5;  // passes at most between two reports
+};
+
+// Throws Error where the loss has a finite beta or is the perceptron's, or the problem's structure has no clique marginals.
+void check_smo(const Problem& problem, const Loss& loss);
+
+// Sequential minimal optimisation on clique marginals (Taskar et al., as Bartlett et al. 2004 compare it with EG), for
+// beta = infinity and problems with Problem::factored(). Starts from the state as it is: CliqueState::start_at_gold is where to
+// begin, for each bit of mass elsewhere takes a visit to move. Leaves the duals in `state`, without their entropy, and
+// theta = w(u)/l2 in `theta`.
+Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& state, Weights& theta,
+            const Observer& observer = {});
+
+}  // namespace espalier

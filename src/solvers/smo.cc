@@ -1,0 +1,185 @@
+// Sequential minimal optimisation on clique marginals: the factored pairwise updates that Bartlett et al. 2004, section 5,
+// compare EG with.
+//
+//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(u)|^2/(2 l2)
+//
+// one pair of outputs of one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and
+// s = F_i'theta + gamma p_i, the optimum has all mass on outputs of highest score. A visit finds the pair that is furthest from
+// that: y' of highest score, and y'' of lowest score among the outputs with mass, u(y'') > 0, which are those all of whose
+// cliques have some. It moves the mass t from y'' to y',
+//
+//   alpha_c <- alpha_c + t [c in y'] - t [c in y''],   D changes by omega_i { t v - t^2 q/2 },
+//   v = s.(chi(y') - chi(y'')),   q = omega_i |F_i(chi(y') - chi(y''))|^2 / l2,   t = min(v/q, mass).
+//
+// The mass that y'' has to give is a matter of which joint distribution alpha stands for. Of all that have these marginals the
+// factored one, u(y) = prod of alpha_c / prod of what cliques share, has the largest entropy, and the update of the paper takes no
+// more than that u(y'') (SmoMass::factored). It falls like a power of the length of a chain: soon no pair has anything left to
+// move. But D depends on the marginals alone, and of chains, as of all trees, any marginals that are nowhere negative and agree
+// where cliques meet belong to some joint distribution. So y'' may give min_c alpha_c over the cliques that y' does not share
+// (SmoMass::cliques), until one of them is zero; what is left is again read as the factored one. This is also the pairwise step
+// of Garber and Meshi 2016, which needs no list of the outputs in the mixture.
+//
+// Cost per visit: one score, two inferences (both counted: one for y', one for y''), a squared norm, one accumulate. Memory: clique
+// marginals of every example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
+
+#include "espalier/solvers/smo.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/solvers/eg.h"
+#include "kernels/vectors.h"
+#include "solvers/block_ascent.h"
+
+namespace espalier {
+namespace {
+
+// What rounding leaves of mass that is moved away. It would make outputs of it that a visit each moves nothing from.
+constexpr float kDust = 1e-7f;
+
+class Smo {
+ public:
+  Smo(const Objective& objective, const SmoOptions& options, CliqueState& state, Weights& theta)
+      : objective_(objective),
+        problem_(objective.problem),
+        factored_(*problem_.factored()),
+        mass_(options.mass),
+        state_(state),
+        theta_(theta),
+        sweep_(options.threads) {
+    std::size_t longest = 0, most = 0;
+    for (std::size_t i = 0; i < problem_.size(); ++i) {
+      longest = std::max(longest, problem_.num_statistics(i));
+      most = std::max(most, factored_.num_cliques(i));
+    }
+    for (AlignedVector<float>* memory : {&scores_, &best_, &delta_}) memory->resize(longest);
+    up_.resize(most);
+    down_.resize(most);
+  }
+
+  // w(u), and the dual there.
+  double start() {
+    resynchronise();
+    return value_.value;
+  }
+
+  BlockStep visit(std::size_t i) {
+    const Out mu = state_.mu(i), cliques = state_.cliques(i);
+    const std::size_t length = mu.size();
+    const Out s{scores_.data(), length}, best{best_.data(), length}, delta{delta_.data(), length};
+    problem_.score(i, w_, static_cast<float>(1 / objective_.l2), s, ws_);
+    problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), s);
+    problem_.argmax(i, s, best, ws_);
+    const double omega = problem_.weight(i);
+    const double gap =
+        omega * kernels::change_along(s.data(), mu.data(), best.data(), delta.data(), length).gain;
+    if (!(gap > 0)) return {};
+
+    const std::size_t num_cliques = factored_.num_cliques(i);
+    const std::span<std::uint32_t> up{up_.data(), num_cliques}, down{down_.data(), num_cliques};
+    if (!factored_.lowest(i, s, cliques, down, ws_)) return {gap, 0, 2};
+    factored_.cliques_of(i, best, up);
+    // delta = chi(y'') - chi(y')
+    std::transform(best.begin(), best.end(), delta.begin(), [](float x) { return -x; });
+    factored_.add_output(i, down, 1, delta);
+    const double rise = -kernels::dot(s.data(), delta.data(), length);
+    if (!(rise > 0)) return {gap, 0, 2};
+    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
+    const double all = available(i, up, down);
+    const double step = curvature * all > rise ? rise / curvature : all;
+    move(cliques, up, down, static_cast<float>(step));
+    for (std::size_t k = 0; k < length; ++k) mu[k] -= static_cast<float>(step) * delta[k];
+    for (float& d : delta) d *= static_cast<float>(omega * step);
+    problem_.accumulate(i, delta, w_, ws_);
+    return {gap, omega * step * (rise - step * curvature / 2), 2};
+  }
+
+  void prefetch(std::size_t i, Prefetch what) const {
+    problem_.prefetch(i, what);
+    state_.prefetch(i, what);
+  }
+
+  Certificate certify() {
+    resynchronise();
+    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
+    return espalier::certify(objective_, theta_, value_, sweep_);
+  }
+
+  const Weights& theta() const { return theta_; }
+
+ private:
+  // What y'' has to give to y'. Cliques that both have stay as they are.
+  double available(std::size_t i, std::span<const std::uint32_t> up,
+                   std::span<const std::uint32_t> down) const {
+    const In cliques = std::as_const(state_).cliques(i);
+    if (mass_ == SmoMass::factored) return factored_.probability(i, cliques, down);
+    float least = std::numeric_limits<float>::infinity();
+    for (std::size_t c = 0; c < down.size(); ++c) {
+      if (up[c] != down[c]) least = std::min(least, cliques[down[c]]);
+    }
+    return least;
+  }
+
+  static void move(Out cliques, std::span<const std::uint32_t> up, std::span<const std::uint32_t> down,
+                   float step) {
+    for (std::size_t c = 0; c < down.size(); ++c) {
+      if (up[c] == down[c]) continue;
+      float& from = cliques[down[c]];
+      from -= step;
+      if (from < kDust) from = 0;
+      cliques[up[c]] += step;
+    }
+  }
+
+  // w(u) anew in double precision, so that rounding in w does not limit the gap, from distributions that the marginals say up to
+  // their rounding (Factored::rebuild).
+  void resynchronise() {
+    evaluate_dual(objective_, state_, value_, sweep_);
+    w_.assign(value_.w, 1, sweep_.team());
+  }
+
+  const Objective& objective_;
+  const Problem& problem_;
+  const Factored& factored_;
+  SmoMass mass_;
+  CliqueState& state_;
+  Weights& theta_;
+  Weights w_;  // w(u), not divided by l2
+  AlignedVector<float> scores_, best_, delta_;
+  std::vector<std::uint32_t> up_, down_;  // cliques of y' and y''
+  DualValue value_;
+  Workspace ws_;
+  Sweep sweep_;
+};
+
+}  // namespace
+
+void check_smo(const Problem& problem, const Loss& loss) {
+  if (loss.smooth()) {
+    throw Error::in("smo", fmt::format("the loss {} has a finite beta", loss.name()),
+                    "expected svm, or another loss with infinite beta");
+  }
+  check_eg_loss(loss);
+  if (!problem.factored()) {
+    throw Error(
+        "smo: this structure offers no clique marginals (Factored); expected classes or chains whose labels "
+        "interact in pairs, or --solver frank-wolfe, which makes similar moves on every structure");
+  }
+}
+
+Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& state, Weights& theta,
+            const Observer& observer) {
+  check_smo(objective.problem, objective.loss);
+  ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
+  Smo solver(objective, options, state, theta);
+  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
+  BlockAscent ascent(solver, state.size(), rule, observer);
+  return ascent.ascend(solver.start());
+}
+
+}  // namespace espalier
