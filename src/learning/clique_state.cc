@@ -27,17 +27,20 @@ CliqueState::CliqueState(const Problem& problem) : examples_(problem.size() + 1)
 }
 
 void CliqueState::start_near_gold(const Problem& problem, float kappa) {
-  const Factored& factored = *problem.factored();
   Workspace ws;
   for (std::size_t i = 0; i < size(); ++i) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<float>(mu(i).size());
     std::fill(s.begin(), s.end(), 0.0f);
     problem.add_near_gold(i, kappa, s);
-    // H = log Z - s.mu
-    const double log_z = factored.clique_marginals(i, s, cliques(i), mu(i), ws);
-    entropy(i) = log_z - std::inner_product(s.begin(), s.end(), mu(i).begin(), 0.0);
+    set_scores(problem, i, s, ws);
   }
+}
+
+void CliqueState::set_scores(const Problem& problem, std::size_t i, In s, Workspace& ws) {
+  // H = log Z - s.mu
+  const double log_z = problem.factored()->clique_marginals(i, s, cliques(i), mu(i), ws);
+  entropy(i) = log_z - std::inner_product(s.begin(), s.end(), mu(i).begin(), 0.0);
 }
 
 void CliqueState::restore(const Problem& problem, In all) {

@@ -161,8 +161,7 @@ std::size_t cliques_of(const Problem& problem, const DualState& dual, Sweep& swe
                        std::optional<CliqueState>& result) {
   result.emplace(problem);
   sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
-    problem.factored()->clique_marginals(i, dual.s(i), result->cliques(i), result->mu(i), ws);
-    result->entropy(i) = problem.factored()->entropy_along(i, result->means(i), result->means(i), 0).value;
+    result->set_scores(problem, i, dual.s(i), ws);
     return 0.0;
   });
   return problem.size();

@@ -98,11 +98,11 @@ TEST(Race, EveryRunIsFresh) {
   const Race result = race(objective, solvers, settings);
   ASSERT_EQ(result.runs.size(), solvers.size());
   for (std::size_t k = 0; k < solvers.size(); ++k) {
-    SCOPED_TRACE(solvers[k]->name);
+    SCOPED_TRACE(solvers[k].name);
     Training training;
-    const Summary alone = solvers[k]->run(objective, settings, training, {});
+    const Summary alone = solvers[k].run(objective, settings, training, {});
     const RaceRun& run = result.runs[k];
-    EXPECT_EQ(run.solver, solvers[k]->name);
+    EXPECT_EQ(run.solver, solvers[k].name);
     EXPECT_EQ(run.summary.status, alone.status);
     ASSERT_EQ(run.summary.history.size(), alone.history.size());
     for (std::size_t t = 0; t < alone.history.size(); ++t) {

@@ -21,6 +21,9 @@ class CliqueState {
   // All mass of each example on one output: the gold one, or one of those where they are several.
   void start_at_gold(const Problem& problem);
 
+  // The marginals and the entropy of the distribution with scores s.
+  void set_scores(const Problem& problem, std::size_t i, In s, Workspace& ws);
+
   std::size_t size() const { return examples_.size() - 1; }
   Out cliques(std::size_t i) { return {cliques_.data() + examples_[i].cliques, num_cliques(i)}; }
   In cliques(std::size_t i) const { return {cliques_.data() + examples_[i].cliques, num_cliques(i)}; }
