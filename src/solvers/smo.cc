@@ -159,6 +159,12 @@ class Smo {
 
 }  // namespace
 
+SmoMass parse_smo_mass(std::string_view name) {
+  if (name == "cliques") return SmoMass::cliques;
+  if (name == "factored") return SmoMass::factored;
+  throw Error(fmt::format("--smo-mass: {} is no rule; expected cliques or factored", in_quotes(name)));
+}
+
 void check_smo(const Problem& problem, const Loss& loss) {
   if (loss.smooth()) {
     throw Error::in("smo", fmt::format("the loss {} has a finite beta", loss.name()),
