@@ -302,7 +302,13 @@ INSTANTIATE_TEST_SUITE_P(
                    "(gamma > 0) or "
                    "a finite beta"),
         bad_option("Solver", "--solver newton",
-                   "--solver: 'newton' is no solver; expected one of eg, lbfgs, sgd"),
+                   "--solver: 'newton' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, "
+                   "excessive-gap, "
+                   "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
+        bad_option(
+            "SolverOfAChain", "--solver eg,,lbfgs",
+            "--solver: '' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
+            "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
         bad_option("SolverForLoss", "--solver lbfgs --loss svm",
                    "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg"),
         bad_option("Sampling", "--sampling up",
