@@ -89,6 +89,11 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--kbest", kbest, "mira: how many outputs a visit sets against the gold one")
       ->capture_default_str()
       ->check(whole_number_from(1));
+  command
+      .add_option(
+          "--smo-mass", smo_mass,
+          "smo: what an output may give: cliques (until the first has none), or factored (its probability)")
+      ->capture_default_str();
   command.add_flag("--quiet", quiet, "say nothing but errors");
 }
 
@@ -119,6 +124,7 @@ SolverSettings TrainingOptions::checked_settings() const {
   settings.cache = cache;
   settings.update = parse_mira_update(update);
   settings.kbest = kbest;
+  settings.mass = parse_smo_mass(smo_mass);
   return settings;
 }
 
@@ -170,6 +176,7 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
   if (average) json["average"] = true;
   if (solver.find("cutting-plane") != std::string::npos)
     json.update({{"slacks", slacks}, {"rescaling", rescaling}, {"cache", cache}});
+  if (solver.find("smo") != std::string::npos) json["smo_mass"] = smo_mass;
   if (solver.find("mira") != std::string::npos) json.update({{"update", update}, {"kbest", kbest}});
   task_command(task).describe(*this, json);
   return json;

@@ -33,7 +33,7 @@ struct TrainingOptions {
   std::string init, checkpoint;
   std::string loss = "crf", solver = "auto";
   std::string sampling = "gap", step = "auto", start = "gold";
-  std::string slacks = "n", rescaling = "margin", update = "max-loss";
+  std::string slacks = "n", rescaling = "margin", update = "max-loss", smo_mass = "cliques";
   std::size_t kbest = 1, cache = 0;
   double gap = 1e-3, passes = 1000, report_every = 5;
   std::optional<double> seconds;

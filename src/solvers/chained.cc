@@ -78,14 +78,21 @@ class StagedRun {
     return summary_.status == Status::converged && std::abs(now_.relative_gap()) > settings_.stopping.gap;
   }
 
-  // It takes time and inferences, and counts as training.
-  void hand_over(Duals from, Duals to) {
+  // It takes time and inferences, and counts as training. False where it was interrupted: then the run ends with the weights
+  // that the last stage left, and their certificate.
+  bool hand_over(Duals from, Duals to) {
     const auto start = std::chrono::steady_clock::now();
     const std::size_t inferences = espalier::hand_over(objective_, from, to, settings_, training_);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
     now_.passes += static_cast<double>(inferences) / static_cast<double>(objective_.problem.size());
     now_.seconds += took.count();
     now_.wall_seconds += took.count();
+    if (!settings_.stopping.interrupted() || summary_.history.empty()) return true;
+    const Progress& last = summary_.history.back();
+    summary_.status = Status::stopped;
+    summary_.message =
+        fmt::format("stopped: relative gap {:.2g} after {:.1f} passes", last.relative_gap(), last.passes);
+    return false;
   }
 
   const Progress& now() const { return now_; }
@@ -122,7 +129,8 @@ Summary run_stages(const std::vector<SolverEntry>& stages, const Objective& obje
   }
   std::string story;
   for (std::size_t k = 0; k < stages.size(); ++k) {
-    if (k > 0) run.hand_over(stages[k - 1].duals, stages[k].duals);
+    if (k > 0 && !run.hand_over(stages[k - 1].duals, stages[k].duals))
+      return run.finish(story + "interrupted");
     if (!run.run(stages[k], k + 1 == stages.size())) return run.finish(story + stages[k].name);
     story += fmt::format("{} until {:.1f} passes, then ", stages[k].name, run.now().passes);
   }

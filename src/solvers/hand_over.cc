@@ -100,8 +100,10 @@ class Fit {
 
 // Of the means of every example.
 template <class Means>
-std::size_t fit_all(const Problem& problem, const Means& means, DualState& dual, Sweep& sweep) {
+std::size_t fit_all(const Problem& problem, const Means& means, const StoppingRule& stopping, DualState& dual,
+                    Sweep& sweep) {
   const double inferences = sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
+    if (stopping.interrupted()) return 0.0;
     Fit fit(problem, i, means.mu(i), ws);
     fit.find(dual.s(i));
     dual.refresh(problem, i, ws);
@@ -172,7 +174,11 @@ std::size_t cliques_of(const Problem& problem, const DualState& dual, Sweep& swe
 std::size_t hand_over(const Objective& objective, Duals from, Duals to, const SolverSettings& settings,
                       Training& training) {
   const Problem& problem = objective.problem;
-  if (from == to) return 0;
+  const bool there = to == Duals::scores    ? training.dual.has_value()
+                     : to == Duals::means   ? training.means.has_value()
+                     : to == Duals::cliques ? training.cliques.has_value()
+                                            : true;
+  if (from == to && there) return 0;
   Sweep sweep(settings.threads);
   std::size_t inferences = 0;
   std::optional<DualState> dual = std::exchange(training.dual, std::nullopt);
@@ -187,8 +193,8 @@ std::size_t hand_over(const Objective& objective, Duals from, Duals to, const So
   }
   if (to == Duals::scores && !dual) {
     dual.emplace(problem, settings.keep_marginals);
-    inferences += means ? fit_all(problem, *means, *dual, sweep)
-                        : fit_all(problem, std::as_const(*cliques), *dual, sweep);
+    inferences += means ? fit_all(problem, *means, settings.stopping, *dual, sweep)
+                        : fit_all(problem, std::as_const(*cliques), settings.stopping, *dual, sweep);
   }
   if (to == Duals::scores) training.dual = std::move(dual);
   if (to == Duals::means)

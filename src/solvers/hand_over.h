@@ -15,7 +15,8 @@ namespace espalier {
 //   cliques from scores or weights   the clique marginals of those distributions, where beta is finite
 //
 // Weights that imply a dual below 0, that of the gold outputs, hand over none. Nor does anything where beta is infinite to a solver
-// on cliques: it needs outputs without mass. Such a solver starts from its own beginning. Returns the number of inferences.
+// on cliques: it needs outputs without mass. Such a solver starts from its own beginning. Where the run is interrupted on the way, the duals are worth
+// nothing. Returns the number of inferences.
 std::size_t hand_over(const Objective& objective, Duals from, Duals to, const SolverSettings& settings,
                       Training& training);
 

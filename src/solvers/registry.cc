@@ -88,7 +88,9 @@ Summary run_smo(const Objective& objective, const SolverSettings& settings, Trai
     training.cliques.emplace(objective.problem);
     training.cliques->start_at_gold(objective.problem);
   }
-  return smo(objective, common<SmoOptions>(settings), *training.cliques, training.theta, observer);
+  auto options = common<SmoOptions>(settings);
+  options.mass = settings.mass;
+  return smo(objective, options, *training.cliques, training.theta, observer);
 }
 
 Summary run_excessive_gap(const Objective& objective, const SolverSettings& settings, Training& training,

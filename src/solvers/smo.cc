@@ -12,9 +12,9 @@
 //   v = s.(chi(y') - chi(y'')),   q = omega_i |F_i(chi(y') - chi(y''))|^2 / l2,   t = min(v/q, mass).
 //
 // The mass that y'' has to give is a matter of which joint distribution alpha stands for. Of all that have these marginals the
-// factored one, u(y) = prod of alpha_c / prod of what cliques share, has the largest entropy, and the update of the paper takes no
-// more than that u(y'') (SmoMass::factored). It falls like a power of the length of a chain: soon no pair has anything left to
-// move. But D depends on the marginals alone, and of chains, as of all trees, any marginals that are nowhere negative and agree
+// factored one, u(y) = prod of alpha_c / prod of what cliques share, has the largest entropy, and the update that the paper refers
+// to is read here as taking no more than that u(y'') (SmoMass::factored). It falls exponentially in the length of a chain: soon no
+// pair has anything left to move. But D depends on the marginals alone, and of chains, as of all trees, any marginals that are nowhere negative and agree
 // where cliques meet belong to some joint distribution. So y'' may give min_c alpha_c over the cliques that y' does not share
 // (SmoMass::cliques), until one of them is zero; what is left is again read as the factored one. This is also the pairwise step
 // of Garber and Meshi 2016, which needs no list of the outputs in the mixture.
@@ -158,6 +158,12 @@ class Smo {
 };
 
 }  // namespace
+
+SmoMass parse_smo_mass(std::string_view name) {
+  if (name == "cliques") return SmoMass::cliques;
+  if (name == "factored") return SmoMass::factored;
+  throw Error(fmt::format("--smo-mass: {} is no rule; expected cliques or factored", in_quotes(name)));
+}
 
 void check_smo(const Problem& problem, const Loss& loss) {
   if (loss.smooth()) {

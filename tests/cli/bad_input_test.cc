@@ -297,12 +297,18 @@ INSTANTIATE_TEST_SUITE_P(
                    "--loss: '1,-1' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
                    "with BETA in "
                    "(0, inf] and GAMMA >= 0"),
-        bad_option("PerceptronByEg", "--loss perceptron",
+        bad_option("PerceptronByEg", "--loss perceptron --solver eg",
                    "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost "
                    "(gamma > 0) or "
                    "a finite beta"),
         bad_option("Solver", "--solver newton",
-                   "--solver: 'newton' is no solver; expected one of eg, lbfgs, sgd"),
+                   "--solver: 'newton' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, "
+                   "excessive-gap, "
+                   "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
+        bad_option(
+            "SolverOfAChain", "--solver eg,,lbfgs",
+            "--solver: '' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
+            "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
         bad_option("SolverForLoss", "--solver lbfgs --loss svm",
                    "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg"),
         bad_option("Sampling", "--sampling up",
@@ -343,10 +349,11 @@ INSTANTIATE_TEST_SUITE_P(
         bad_option("NoValue", "--dev", std::string("--dev: no value; expected one") + kSee),
         BadInput{"NoTrainingData", "train classify -o out.esp", std::string("TRAIN is required") + kSee},
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
-        BadInput{"NoCommand", "",
-                 "no command; expected train, predict, eval, path, cross-validate, show, convert, demo or "
-                 "generate; see "
-                 "'espalier --help'"},
+        BadInput{
+            "NoCommand", "",
+            "no command; expected train, predict, eval, path, race, cross-validate, show, convert, demo or "
+            "generate; see "
+            "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm",
                  "'trane' is no command; expected train, predict, eval, path, cross-validate, show, convert, "
                  "demo or "

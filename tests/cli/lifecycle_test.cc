@@ -241,10 +241,10 @@ TEST_F(CliInitTest, OtherLossesMayStartFromIt) {
   const Outcome margin = run("train tag train.txt --loss softmax-margin --init crf.esp -o m.esp");
   EXPECT_EQ(margin.status, 0) << margin.err;
   EXPECT_LE(certificate("m.esp").at("relative_gap").get<double>(), 1e-3);
-  // EG for a maximum has no use for weights.
+  // Solvers of a maximum have no use for weights.
   const Outcome svm = run("train tag train.txt --loss svm --l2 16 --gap 0.05 --init crf.esp -o m.esp");
   EXPECT_EQ(svm.status, 0) << svm.err;
-  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for eg here; started as without --init");
+  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for frank-wolfe here; started as without --init");
 }
 
 using CliCrossValidateTest = CliLifecycleTest;

@@ -264,6 +264,37 @@ TEST(ChainedSolvers, ObserverAndInterruptEndAllStages) {
   EXPECT_EQ(interrupted.history.size(), 1u);
 }
 
+// Between two stages: the weights of the first one stay, with their certificate.
+TEST(ChainedSolvers, InterruptOnTheWayKeepsTheFirstStage) {
+  const OwnedChainProblem owned(5);
+  const Objective objective{owned.problem, Loss::svm(), 1};
+  std::atomic<bool> stop{false};
+  SolverSettings settings = to_gap(1e-9);
+  settings.stopping.stop = &stop;
+  Training training;
+  const Summary summary = find_solver("smo,eg", objective.loss)
+                              .run(objective, settings, training, [&](const Progress& now, const Weights&) {
+                                if (now.relative_gap() <= 0.1) stop = true;
+                                return Control::go_on;
+                              });
+  EXPECT_EQ(summary.status, Status::stopped);
+  EXPECT_TRUE(summary.message.starts_with("stopped: relative gap 0.0")) << summary.message;
+  EXPECT_TRUE(summary.message.ends_with(", then interrupted)")) << summary.message;
+  EXPECT_EQ(evaluate_primal(objective, training.theta), summary.history.back().primal);
+}
+
+// What it takes to hand over may use up the passes: then what was handed over is certified.
+TEST(ChainedSolvers, LimitsHoldAcrossTheHandOver) {
+  const OwnedChainProblem owned(5);
+  const Objective objective{owned.problem, Loss::svm(), 1};
+  const Outcome first("smo", objective, to_gap(0.1));
+  ASSERT_EQ(first.summary.status, Status::converged);
+  const Outcome both("smo,eg", objective, to_gap(1e-9, first.last().passes + 1));
+  EXPECT_EQ(both.summary.status, Status::out_of_passes);
+  EXPECT_EQ(both.summary.history.size(), first.summary.history.size() + 1);
+  expect_one_history(both, "out of passes on the way");
+}
+
 // Solvers that do not converge hand over when they get no further.
 TEST(ChainedSolvers, DoNotWaitForStagesThatGetNoFurther) {
   const OwnedChainProblem owned(2, {.sequences = 40});

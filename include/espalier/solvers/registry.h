@@ -15,6 +15,7 @@
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/mira.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/smo.h"
 
 namespace espalier {
 
@@ -45,6 +46,7 @@ struct SolverSettings {
   Rescaling rescaling = Rescaling::margin;
   MiraUpdate update = MiraUpdate::max_loss;
   std::size_t kbest = 1;  // outputs that a visit of mira looks at
+  SmoMass mass = SmoMass::cliques;
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
 };

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "espalier/learning/clique_state.h"
 #include "espalier/learning/objective.h"
@@ -15,6 +16,9 @@ enum class SmoMass {
   cliques,   // until the first of its clique marginals is zero
   factored,  // its probability in the distribution that the clique marginals imply, which is never more
 };
+
+// For the command line. Throws Error listing the names for one that is none.
+SmoMass parse_smo_mass(std::string_view name);
 
 struct SmoOptions {
   StoppingRule stopping;
