@@ -77,7 +77,7 @@ TEST_F(CliCheckpointTest, ResumedRunsReachTheSameOptimum) {
 }
 
 TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
-  const std::string options = "train tag train.txt --l2 1e-4 -o model.esp --checkpoint run.ckpt ";
+  const std::string options = "train tag train.txt --l2 1e-2 -o model.esp --checkpoint run.ckpt ";
   RunningProgram program(command(options + "--gap 0 --passes 1e9 --report-every 1"), here());
   ASSERT_TRUE(program.wait_for_error_lines(3));
   program.send(SIGINT);
@@ -85,12 +85,34 @@ TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
   EXPECT_EQ(outcome.status, 130);
   EXPECT_TRUE(lines(outcome.err).back().ends_with("; saved model.esp; --resume goes on from run.ckpt"));
   const double passes = certificate("model.esp").at("passes").get<double>();
-  succeed("train tag train.txt --gap 1e-2 --l2 1e-4 -o resumed.esp --checkpoint run.ckpt --resume");
+  succeed("train tag train.txt --gap 1e-2 --l2 1e-2 -o resumed.esp --checkpoint run.ckpt --resume");
   const Json resumed = certificate("resumed.esp");
   EXPECT_GE(resumed.at("passes").get<double>(), passes);
   EXPECT_LE(resumed.at("relative_gap").get<double>(), 1e-2);
   expect_same_optimum(resumed, certificate("model.esp"));
   EXPECT_EQ(files(), (std::set<std::string>{"dev.txt", "model.esp", "resumed.esp", "train.txt"}));
+}
+
+// Each solver that keeps duals goes on from them, in whatever form it keeps them.
+TEST_F(CliCheckpointTest, DualsOfEverySolverGoOn) {
+  const std::vector<std::string> solvers{"--loss svm --solver frank-wolfe", "--loss svm --solver eg",
+                                         "--loss svm --solver smo", "--solver sdca"};
+  for (const std::string& solver : solvers) {
+    SCOPED_TRACE(solver);
+    const std::string options =
+        "train tag train.txt --l2 4 " + solver + " -o model.esp --checkpoint run.ckpt --report-every 1 ";
+    succeed(options + "--gap 0 --passes 8 --quiet");
+    const double before = certificate("model.esp").at("dual").get<double>();
+    EXPECT_GT(before, 0);
+    std::filesystem::remove(folder_.path("run.jsonl"));
+    const Outcome resumed = run(options + "--gap 0 --passes 4 --resume --log run.jsonl");
+    EXPECT_EQ(resumed.status, 0) << resumed.err;
+    const Json first = Json::parse(lines(read("run.jsonl")).at(1));
+    EXPECT_EQ(first.at("event"), "progress");
+    EXPECT_GE(first.at("pass").get<double>(), 8);
+    EXPECT_GT(first.at("dual").get<double>(), 0.9 * before);
+    std::filesystem::remove(folder_.path("run.ckpt"));
+  }
 }
 
 TEST_F(CliCheckpointTest, CheckpointsComeAtReports) {
