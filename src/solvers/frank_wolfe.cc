@@ -305,7 +305,7 @@ Summary frank_wolfe(const Objective& objective, const FrankWolfeOptions& options
   FrankWolfe solver(objective, options, means, theta);
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
   BlockAscent ascent(solver, means.size(), rule, observer);
-  const Summary summary = ascent.ascend(solver.start());
+  Summary summary = ascent.ascend(solver.start());
   solver.leave_certified_means();
   return summary;
 }

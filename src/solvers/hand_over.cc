@@ -196,10 +196,10 @@ std::size_t hand_over(const Objective& objective, Duals from, Duals to, const So
     inferences += means ? fit_all(problem, *means, settings.stopping, *dual, sweep)
                         : fit_all(problem, std::as_const(*cliques), settings.stopping, *dual, sweep);
   }
-  if (to == Duals::scores) training.dual = std::move(dual);
   if (to == Duals::means)
     training.means = cliques ? means_of(problem, *cliques) : means_of(problem, *dual, sweep);
   if (to == Duals::cliques) inferences += cliques_of(problem, *dual, sweep, training.cliques);
+  if (to == Duals::scores) training.dual = std::move(dual);
   return inferences;
 }
 
