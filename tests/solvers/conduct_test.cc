@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "support/history_checks.h"
 #include "support/interrupting_problem.h"
 #include "support/problems_of_all_kinds.h"
+#include "support/weighted_twice.h"
 
 namespace espalier {
 namespace {
@@ -29,6 +31,7 @@ using test_support::MulticlassData;
 using test_support::OwnedProblem;
 using test_support::ProblemsOfAllKinds;
 using test_support::random_data;
+using test_support::WeightedTwice;
 
 // Those that do not converge, or whose certificate does not.
 const std::set<std::string_view> kOnline{"sgd", "dca", "mira", "perceptron"};
@@ -49,6 +52,7 @@ const std::vector<ProblemsOfAllKinds::Named>& problems() {
 
 struct Case {
   std::size_t solver, loss, kind;
+  bool keep_marginals;
 };
 
 const SolverEntry& entry_of(const Case& run) { return solver_table()[run.solver]; }
@@ -66,16 +70,12 @@ std::vector<Case> cases_without(std::string_view name) {
     for (std::size_t l = 0; l < kLosses.size(); ++l) {
       if (!is_for(entry, kLosses[l])) continue;
       for (std::size_t k = 0; k < problems().size(); ++k) {
-        if (!entry.factored || problems()[k].problem.factored()) all.push_back({s, l, k});
+        if (entry.factored && !problems()[k].problem.factored()) continue;
+        all.push_back({s, l, k, true});
+        if (entry.duals == Duals::scores) all.push_back({s, l, k, false});
       }
     }
   }
-  return all;
-}
-
-std::vector<Case> cases_of_classes() {
-  std::vector<Case> all = cases_without("");
-  std::erase_if(all, [](const Case& run) { return run.kind != 0; });
   return all;
 }
 
@@ -93,31 +93,51 @@ bool finite(const Weights& theta) {
   return std::ranges::all_of(theta.values(), [](float x) { return std::isfinite(x); });
 }
 
-SolverSettings for_passes(double passes) {
-  SolverSettings settings;
-  settings.stopping.gap = -1;
-  settings.stopping.passes = passes;
-  settings.report_every = 1;
-  return settings;
-}
-
 struct Outcome {
   Outcome(const SolverEntry& entry, const Objective& objective, const SolverSettings& settings,
           const Observer& observer = {})
-      : summary(entry.run(objective, settings, training, observer)) {}
+      : solver(entry.name),
+        summary(entry.run(objective, settings, training, [&](const Progress& now, const Weights& theta) {
+          last_seen = theta;
+          return observer ? observer(now, theta) : Control::go_on;
+        })) {}
   const Weights& theta() const { return training.theta; }
   const Progress& last() const { return summary.history.back(); }
 
+  std::string solver;
   Training training;
+  Weights last_seen;
   Summary summary;
 };
 
-// The last report is of the weights that the run leaves.
+// At the duals that a run leaves, if any. Those of eg-batch are floats of what it reports: eg_batch_test.cc compares them.
+std::optional<double> dual_of(const Objective& objective, const Outcome& outcome) {
+  const Training& training = outcome.training;
+  Sweep sweep;
+  DualValue value;
+  if (outcome.solver == "eg-batch") return {};
+  if (training.dual) {
+    evaluate_dual(objective, *training.dual, value, sweep);
+  } else if (training.means) {
+    evaluate_dual(objective, *training.means, value, sweep);
+  } else if (training.cliques) {
+    evaluate_dual(objective, *training.cliques, value, sweep);
+  } else {
+    return {};
+  }
+  return value.value;
+}
+
+// The last report is of the weights and duals that the run leaves.
 void expect_certified(const Objective& objective, const Outcome& outcome, const std::string& where) {
   ASSERT_FALSE(outcome.summary.history.empty()) << where;
   ASSERT_EQ(outcome.theta().shape(), objective.problem.weight_shape()) << where;
   EXPECT_TRUE(finite(outcome.theta())) << where;
+  EXPECT_TRUE(same_bits(outcome.last_seen, outcome.theta())) << where;
   EXPECT_EQ(outcome.last().primal, evaluate_primal(objective, outcome.theta())) << where;
+  if (const auto dual = dual_of(objective, outcome)) {
+    EXPECT_EQ(outcome.last().dual, std::min(*dual, outcome.last().primal)) << where;
+  }
   expect_gaps(outcome.summary, where);
 }
 
@@ -127,6 +147,15 @@ class ConductTest : public ::testing::TestWithParam<Case> {
   static Objective objective() {
     const ProblemsOfAllKinds::Named& named = problems()[GetParam().kind];
     return {named.problem, loss_of(GetParam()), named.l2};
+  }
+  // Runs out of passes, whatever its gap.
+  static SolverSettings for_passes(double passes) {
+    SolverSettings settings;
+    settings.stopping.gap = -1;
+    settings.stopping.passes = passes;
+    settings.report_every = 1;
+    settings.keep_marginals = GetParam().keep_marginals;
+    return settings;
   }
   static Outcome run(const SolverSettings& settings, const Observer& observer = {}) {
     return Outcome(entry(), objective(), settings, observer);
@@ -256,36 +285,53 @@ TEST_P(ConductTest, ObserverAndClockStop) {
 
 const auto kDescribe = [](const auto& info) {
   return name_of(entry_of(info.param).name + "_" + loss_of(info.param).name() + "_" +
-                 problems()[info.param.kind].name);
+                 problems()[info.param.kind].name + (info.param.keep_marginals ? "" : "_not_kept"));
 };
 INSTANTIATE_TEST_SUITE_P(EverySolver, ConductTest, ::testing::ValuesIn(cases_without("")), kDescribe);
 INSTANTIATE_TEST_SUITE_P(AllButEg, ThreadsTest, ::testing::ValuesIn(cases_without("eg")), kDescribe);
 INSTANTIATE_TEST_SUITE_P(AllButBmrm, InterruptedTest, ::testing::ValuesIn(cases_without("bmrm")), kDescribe);
 
-class OddShapesTest : public ::testing::TestWithParam<Case> {
+// To an optimum, with every loss that the solver is for.
+class SmallDataTest : public ::testing::TestWithParam<SolverEntry> {
  protected:
-  static void expect_converged(const MulticlassData& data) {
-    const OwnedProblem owned(data);
-    const Objective objective{owned.problem, loss_of(GetParam()), 1};
+  static bool online() { return kOnline.contains(GetParam().name); }
+  static std::vector<Loss> losses() {
+    std::vector<Loss> all{Loss::crf(), Loss::softmax_margin(), {0.3, 0.5}, {5, 2}, {20, 1},
+                          Loss::svm(), {Loss::svm().beta, 2.5}};
+    std::erase_if(all, [](const Loss& loss) { return !is_for(GetParam(), loss); });
+    return all;
+  }
+  static Progress solve(const Objective& objective, double gap, bool keep_marginals = true) {
     SolverSettings settings;
-    settings.stopping.gap = 1e-4;
-    const bool online = kOnline.contains(entry_of(GetParam()).name);
-    settings.stopping.passes = online ? 50 : 5000;
-    const Outcome outcome(entry_of(GetParam()), objective, settings);
-    if (!online) {
-      EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
+    settings.stopping.gap = gap;
+    settings.stopping.passes = online() ? 50 : 20000;
+    settings.keep_marginals = keep_marginals;
+    const Outcome outcome(GetParam(), objective, settings);
+    if (!online()) {
+      EXPECT_EQ(outcome.summary.status, Status::converged)
+          << objective.loss.name() << ": " << outcome.summary.message;
     }
-    expect_certified(objective, outcome, "the end");
+    expect_certified(objective, outcome, objective.loss.name());
+    return outcome.last();
+  }
+  static void expect_solved(const MulticlassData& data) {
+    const OwnedProblem owned(data);
+    for (const Loss& loss : losses()) {
+      for (const bool keep_marginals : {true, false}) {
+        if (!keep_marginals && GetParam().duals != Duals::scores) continue;
+        solve({owned.problem, loss, 1}, loss.smooth() ? 1e-5 : 1e-3, keep_marginals);
+      }
+    }
   }
 };
 
-TEST_P(OddShapesTest, OneExample) { expect_converged(random_data(1, {.examples = 1, .density = 1})); }
+TEST_P(SmallDataTest, OneExample) { expect_solved(random_data(1, {.examples = 1, .density = 1})); }
 
-TEST_P(OddShapesTest, OneAttribute) { expect_converged(random_data(2, {.attributes = 1, .density = 1})); }
+TEST_P(SmallDataTest, OneAttribute) { expect_solved(random_data(2, {.attributes = 1, .density = 1})); }
 
-TEST_P(OddShapesTest, OneLabel) { expect_converged(random_data(5, {.labels = 1})); }
+TEST_P(SmallDataTest, OneLabel) { expect_solved(random_data(5, {.labels = 1})); }
 
-TEST_P(OddShapesTest, NoAttributesAtAll) {
+TEST_P(SmallDataTest, NoAttributesAtAll) {
   MulticlassData data;
   data.attributes = 2;
   data.labels = 3;
@@ -293,10 +339,25 @@ TEST_P(OddShapesTest, NoAttributesAtAll) {
     data.rows.finish_row();
     data.gold.push_back(i % 3);
   }
-  expect_converged(data);
+  expect_solved(data);
 }
 
-INSTANTIATE_TEST_SUITE_P(EverySolver, OddShapesTest, ::testing::ValuesIn(cases_of_classes()), kDescribe);
+// Each optimum lies between dual and primal of its run.
+TEST_P(SmallDataTest, ExampleOfWeightTwoIsTheExampleTwice) {
+  const WeightedTwice data(11);
+  const OwnedProblem weighted(data.weighted), repeated(data.repeated);
+  for (const Loss& loss : losses()) {
+    const double gap = loss.smooth() ? 1e-7 : 1e-4;
+    const Progress a = solve({weighted.problem, loss, 0.5}, gap),
+                   b = solve({repeated.problem, loss, 0.5}, gap);
+    EXPECT_LE(a.dual, b.primal) << loss.name();
+    EXPECT_LE(b.dual, a.primal) << loss.name();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(EverySolver, SmallDataTest,
+                         ::testing::ValuesIn(solver_table().begin(), solver_table().end()),
+                         [](const auto& info) { return name_of(info.param.name); });
 
 }  // namespace
 }  // namespace espalier

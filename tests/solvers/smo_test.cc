@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -43,8 +42,8 @@ CliqueState at_gold(const Problem& problem) {
 }
 
 struct Solution {
-  Solution(const Objective& objective, const SmoOptions& options, const Observer& observer = {})
-      : state(at_gold(objective.problem)), summary(smo(objective, options, state, theta, observer)) {}
+  Solution(const Objective& objective, const SmoOptions& options)
+      : state(at_gold(objective.problem)), summary(smo(objective, options, state, theta)) {}
   CliqueState state;
   Weights theta;
   Summary summary;
@@ -324,37 +323,6 @@ TEST(Smo, GoesOnFromTheMarginalsThatItIsGiven) {
   const double before = solution.last().dual;
   const Summary more = smo(objective, for_passes(0.01), solution.state, solution.theta);
   EXPECT_GE(more.history.front().dual, before - 1e-6 * before);
-}
-
-TEST(Smo, SameSeedSameBits) {
-  const OwnedChainProblem owned(4);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  SmoOptions options = for_passes(7);
-  const Solution one(objective, options), two(objective, options);
-  options.seed = 2;
-  const Solution other(objective, options);
-  options.seed = 1;
-  options.threads = 2;
-  const Solution threads(objective, options);
-  EXPECT_TRUE(std::ranges::equal(one.theta.values(), two.theta.values()));
-  EXPECT_TRUE(std::ranges::equal(one.theta.values(), threads.theta.values()));
-  EXPECT_FALSE(std::ranges::equal(one.theta.values(), other.theta.values()));
-}
-
-TEST(Smo, InterruptLeavesACertifiedTheta) {
-  const OwnedProblem owned(8);
-  std::atomic<bool> stop{false};
-  SmoOptions options = for_passes(1000);
-  options.stopping.stop = &stop;
-  options.report_every = 1;
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  const Solution solution(objective, options, [&](const Progress& now, const Weights&) {
-    if (now.epoch == 3) stop = true;
-    return Control::go_on;
-  });
-  EXPECT_EQ(solution.summary.status, Status::stopped);
-  EXPECT_EQ(solution.summary.history.size(), 3u);
-  expect_certified(objective, solution, "interrupted");
 }
 
 TEST(Smo, RefusesWhatItIsNotFor) {
