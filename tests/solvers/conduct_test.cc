@@ -319,7 +319,7 @@ class SmallDataTest : public ::testing::TestWithParam<SolverEntry> {
     for (const Loss& loss : losses()) {
       for (const bool keep_marginals : {true, false}) {
         if (!keep_marginals && GetParam().duals != Duals::scores) continue;
-        solve({owned.problem, loss, 1}, loss.smooth() ? 1e-5 : 1e-3, keep_marginals);
+        solve({owned.problem, loss, 1}, loss.smooth() ? 1e-5 : 1e-4, keep_marginals);
       }
     }
   }

@@ -385,7 +385,7 @@ TEST(ExcessiveGap, RefusesLossesThatItIsNotFor) {
   EXPECT_EQ(error_message([&] {
               excessive_gap({owned.problem, Loss::crf(), 1}, {}, theta);
             }),
-            "excessive-gap: the loss crf is smooth already; expected one with infinite beta");
+            "excessive-gap: the loss crf is smooth; expected one with infinite beta");
   EXPECT_EQ(
       error_message([&] {
         excessive_gap({owned.problem, Loss::perceptron(), 1}, {}, theta);
