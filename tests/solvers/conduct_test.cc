@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
+#include "support/allocations.h"
 #include "support/history_checks.h"
 #include "support/interrupting_problem.h"
 #include "support/problems_of_all_kinds.h"
@@ -37,6 +39,9 @@ using test_support::WeightedTwice;
 const std::set<std::string_view> kOnline{"sgd", "dca", "mira", "perceptron"};
 // Those that go over all examples at once, so that the seed decides nothing.
 const std::set<std::string_view> kBatch{"eg-batch", "excessive-gap", "extragradient", "bmrm", "lbfgs"};
+// Those that need memory for every step, plane or rate.
+const std::set<std::string_view> kAllocating{
+    "eg-batch", "excessive-gap", "extragradient", "cutting-plane", "bmrm", "lbfgs", "sgd"};
 // Those whose visits are not one inference of the scores of one example: eg tries several steps, smo also looks for the lowest output,
 // cutting planes improve their multipliers without inference, and the first pass of dca scores as certificates do.
 const std::set<std::string_view> kOtherVisits{"eg", "smo", "cutting-plane", "dca"};
@@ -62,11 +67,11 @@ bool is_for(const SolverEntry& entry, const Loss& loss) {
   return entry.losses == Losses::any || loss.smooth() == (entry.losses == Losses::smooth);
 }
 
-std::vector<Case> cases_without(std::string_view name) {
+std::vector<Case> cases_without(const std::set<std::string_view>& names) {
   std::vector<Case> all;
   for (std::size_t s = 0; s < solver_table().size(); ++s) {
     const SolverEntry& entry = solver_table()[s];
-    if (entry.name == name) continue;
+    if (names.contains(entry.name)) continue;
     for (std::size_t l = 0; l < kLosses.size(); ++l) {
       if (!is_for(entry, kLosses[l])) continue;
       for (std::size_t k = 0; k < problems().size(); ++k) {
@@ -283,13 +288,46 @@ TEST_P(ConductTest, ObserverAndClockStop) {
   expect_certified(objective(), late, "late");
 }
 
+// Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).
+class AllocationTest : public ConductTest {
+ protected:
+  static std::size_t allocations_of(double passes) {
+    SolverSettings settings = for_passes(passes);
+    settings.report_every = std::numeric_limits<double>::infinity();
+    Training training;
+    const std::size_t before = test_support::allocations;
+    const Summary summary = entry().run(objective(), settings, training, {});
+    EXPECT_EQ(summary.history.size(), 1u);
+    return test_support::allocations - before;
+  }
+};
+
+TEST_P(AllocationTest, NoneInsideAnEpoch) {
+  allocations_of(1);  // structures keep what they once had to ask for
+  const std::size_t few = allocations_of(5);
+  EXPECT_GT(few, 0u) << "the counter does not count";
+  EXPECT_EQ(allocations_of(50), few);
+}
+
+// The search for the best tree of second order asks for memory itself.
+std::vector<Case> cases_that_allocate_nothing() {
+  std::vector<Case> all = cases_without(kAllocating);
+  std::erase_if(all, [](const Case& run) {
+    return problems()[run.kind].name == "projective trees, second order, labelled";
+  });
+  return all;
+}
+
 const auto kDescribe = [](const auto& info) {
   return name_of(entry_of(info.param).name + "_" + loss_of(info.param).name() + "_" +
                  problems()[info.param.kind].name + (info.param.keep_marginals ? "" : "_not_kept"));
 };
-INSTANTIATE_TEST_SUITE_P(EverySolver, ConductTest, ::testing::ValuesIn(cases_without("")), kDescribe);
-INSTANTIATE_TEST_SUITE_P(AllButEg, ThreadsTest, ::testing::ValuesIn(cases_without("eg")), kDescribe);
-INSTANTIATE_TEST_SUITE_P(AllButBmrm, InterruptedTest, ::testing::ValuesIn(cases_without("bmrm")), kDescribe);
+INSTANTIATE_TEST_SUITE_P(EverySolver, ConductTest, ::testing::ValuesIn(cases_without({})), kDescribe);
+INSTANTIATE_TEST_SUITE_P(AllButEg, ThreadsTest, ::testing::ValuesIn(cases_without({"eg"})), kDescribe);
+INSTANTIATE_TEST_SUITE_P(AllButBmrm, InterruptedTest, ::testing::ValuesIn(cases_without({"bmrm"})),
+                         kDescribe);
+INSTANTIATE_TEST_SUITE_P(OneExampleAtATime, AllocationTest,
+                         ::testing::ValuesIn(cases_that_allocate_nothing()), kDescribe);
 
 // To an optimum, with every loss that the solver is for.
 class SmallDataTest : public ::testing::TestWithParam<SolverEntry> {

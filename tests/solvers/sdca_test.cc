@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/lbfgs.h"
 #include "solvers/line_search.h"
-#include "support/allocations.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
@@ -165,26 +163,6 @@ TEST(Sdca, GoesOnFromTheStateThatItIsGiven) {
   const double before = solution.last().dual;
   const Summary more = sdca(objective, for_passes(0.01), solution.state, solution.theta);
   EXPECT_GE(more.history.front().dual, before - 1e-6 * before);
-}
-
-// Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).
-std::size_t allocations_of(const Objective& objective, double passes) {
-  SdcaOptions options = for_passes(passes);
-  options.report_every = std::numeric_limits<double>::infinity();
-  CliqueState state(objective.problem);
-  Weights theta;
-  const std::size_t before = test_support::allocations;
-  const Summary summary = sdca(objective, options, state, theta);
-  EXPECT_EQ(summary.history.size(), 1u);
-  return test_support::allocations - before;
-}
-
-TEST(Sdca, AllocatesNothingInsideAnEpoch) {
-  const OwnedChainProblem owned(1);
-  const Objective objective{owned.problem, Loss::crf(), 1};
-  const std::size_t few = allocations_of(objective, 5);
-  EXPECT_GT(few, 0u) << "the counter does not count";
-  EXPECT_EQ(allocations_of(objective, 50), few);
 }
 
 TEST(Sdca, RefusesWhatItIsNotFor) {

@@ -12,7 +12,6 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/frank_wolfe.h"
 #include "support/all_outputs.h"
-#include "support/allocations.h"
 #include "support/eg_solution.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
@@ -348,26 +347,6 @@ TEST(Smo, RefusesWhatItIsNotFor) {
         "smo: this structure offers no clique marginals (Factored); expected classes or chains whose "
         "labels interact in pairs, or --solver frank-wolfe, which makes similar moves on every structure");
   }
-}
-
-// Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).
-std::size_t allocations_of(const Objective& objective, double passes) {
-  SmoOptions options = for_passes(passes);
-  options.report_every = std::numeric_limits<double>::infinity();
-  CliqueState state = at_gold(objective.problem);
-  Weights theta;
-  const std::size_t before = test_support::allocations;
-  const Summary summary = smo(objective, options, state, theta);
-  EXPECT_EQ(summary.history.size(), 1u);
-  return test_support::allocations - before;
-}
-
-TEST(Smo, AllocatesNothingInsideAnEpoch) {
-  const OwnedChainProblem owned(1);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  const std::size_t few = allocations_of(objective, 5);
-  EXPECT_GT(few, 0u) << "the counter does not count";
-  EXPECT_EQ(allocations_of(objective, 50), few);
 }
 
 }  // namespace
