@@ -15,6 +15,7 @@
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
 #include "solvers/bundle_method.h"
+#include "solvers/maximum_loss.h"
 #include "solvers/n_slack.h"
 #include "solvers/violated_output.h"
 
@@ -106,10 +107,7 @@ Summary one_slack(const Objective& objective, const CuttingPlaneOptions& options
 }  // namespace
 
 void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& options) {
-  if (objective.loss.smooth()) {
-    throw Error::in("cutting-plane", fmt::format("the loss {} is smooth", objective.loss.name()),
-                    "expected one with infinite beta; bmrm is for all");
-  }
+  check_maximum_loss("cutting-plane", objective.loss, "expected one with infinite beta; bmrm is for all");
   check_eg_loss(objective.loss);
   if (options.rescaling == Rescaling::slack && !objective.problem.rescales_slack()) {
     throw Error(

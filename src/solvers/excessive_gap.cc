@@ -41,14 +41,13 @@
 
 #include "espalier/solvers/excessive_gap.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
 
 namespace espalier {
@@ -207,10 +206,7 @@ class ExcessiveGap {
 Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& options, Weights& theta,
                       const Observer& observer) {
   ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
-  if (objective.loss.smooth()) {
-    throw Error::in("excessive-gap", fmt::format("the loss {} is smooth already", objective.loss.name()),
-                    "expected one with infinite beta");
-  }
+  check_maximum_loss("excessive-gap", objective.loss);
   check_eg_loss(objective.loss);
   theta = Weights(objective.problem.weight_shape());
   return ExcessiveGap(objective, options, theta, observer).solve();

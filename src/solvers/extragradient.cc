@@ -32,14 +32,13 @@
 
 #include "espalier/solvers/extragradient.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
 
 namespace espalier {
@@ -229,10 +228,7 @@ class Extragradient {
 Summary extragradient(const Objective& objective, const ExtragradientOptions& options, Weights& theta,
                       const Observer& observer) {
   ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
-  if (objective.loss.smooth()) {
-    throw Error::in("extragradient", fmt::format("the loss {} is smooth", objective.loss.name()),
-                    "expected one with infinite beta");
-  }
+  check_maximum_loss("extragradient", objective.loss);
   check_eg_loss(objective.loss);
   theta = Weights(objective.problem.weight_shape());
   return Extragradient(objective, options, theta, observer).solve();

@@ -27,6 +27,7 @@
 #include "solvers/aggressive_step.h"
 #include "solvers/first_pass_dual.h"
 #include "solvers/hildreth.h"
+#include "solvers/maximum_loss.h"
 #include "solvers/online_passes.h"
 
 namespace espalier {
@@ -170,10 +171,7 @@ MiraUpdate parse_mira_update(std::string_view name) {
 Summary mira(const Objective& objective, const MiraOptions& options, Weights& theta,
              const Observer& observer) {
   ESPALIER_EXPECT(options.k > 0);
-  if (objective.loss.smooth()) {
-    throw Error::in("mira", fmt::format("the loss {} is smooth", objective.loss.name()),
-                    "expected one with infinite beta, or dca");
-  }
+  check_maximum_loss("mira", objective.loss, "expected one with infinite beta, or dca");
   if (options.k > 1 && !objective.problem.has_kbest()) {
     throw Error::in("mira",
                     fmt::format("the {} best outputs of a problem that has none but the best", options.k),

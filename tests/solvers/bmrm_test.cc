@@ -103,20 +103,6 @@ TEST(Bmrm, APassIsOneInferenceAnExample) {
   EXPECT_EQ(counting.double_log_partitions, 7 * owned.problem.size());
 }
 
-TEST(Bmrm, ThreadsDoNotChangeABit) {
-  const OwnedChainProblem owned(5);
-  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
-    const Objective objective{owned.problem, loss, 0.3};
-    BmrmOptions options = to_gap(-1, 40);
-    const Solution one(objective, options), again(objective, options);
-    options.threads = 3;
-    const Solution three(objective, options);
-    EXPECT_TRUE(std::ranges::equal(one.theta.values(), again.theta.values()));
-    EXPECT_TRUE(std::ranges::equal(one.theta.values(), three.theta.values()));
-    EXPECT_EQ(one.last().dual, three.last().dual);
-  }
-}
-
 TEST(Bmrm, StartsFromTheWeightsThatItIsGiven) {
   const OwnedProblem owned(6);
   const Objective objective{owned.problem, Loss::crf(), 1};

@@ -14,7 +14,6 @@
 #include "support/eg_solution.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
-#include "support/interrupting_problem.h"
 #include "support/problems_of_all_kinds.h"
 
 namespace espalier {
@@ -24,10 +23,8 @@ using test_support::CountingProblem;
 using test_support::EgSolution;
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
-using test_support::InterruptingProblem;
 using test_support::OwnedProblem;
 using test_support::ProblemsOfAllKinds;
-using test_support::random_data;
 using test_support::weighted_divergence;
 using test_support::weighted_divergence_from_uniform;
 using test_support::weighted_squared_diameters;
@@ -279,31 +276,6 @@ TEST(EgBatch, BoundsOfTheoremOneHold) {
   }
 }
 
-TEST(EgBatch, SameBitsForAnyNumberOfThreads) {
-  const ProblemsOfAllKinds problems(6);
-  for (const auto& named : problems.all()) {
-    const std::string& kind = named.name;
-    const Problem& problem = named.problem;
-    const double l2 = named.l2;
-    for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
-      for (const Form form : kForms) {
-        EgBatchOptions options = for_passes(30);
-        Weights alone;
-        const Summary one = solve(form, {problem, loss, l2}, options, alone);
-        for (const std::size_t threads : {2, 5}) {
-          options.threads = threads;
-          Weights together;
-          const Summary many = solve(form, {problem, loss, l2}, options, together);
-          const std::string where = describe(kind, loss, options.step, form);
-          EXPECT_TRUE(std::ranges::equal(alone.values(), together.values())) << where;
-          EXPECT_EQ(one.history.back().dual, many.history.back().dual) << where;
-          EXPECT_EQ(one.history.back().primal, many.history.back().primal) << where;
-        }
-      }
-    }
-  }
-}
-
 TEST(EgBatch, PassesCountTheStepsTried) {
   const OwnedProblem owned(6);
   for (const Form form : kForms) {
@@ -313,58 +285,6 @@ TEST(EgBatch, PassesCountTheStepsTried) {
     const Summary summary = solve(form, {counting, Loss::svm(), 0.1}, for_passes(50), theta);
     EXPECT_EQ(summary.history.back().passes, 50);
     EXPECT_EQ(counting.double_log_partitions, 50 * counting.size());
-  }
-}
-
-TEST(EgBatch, PassesAreNeverExceeded) {
-  const OwnedProblem owned(7);
-  for (const Form form : kForms) {
-    for (const double passes : {0.0, 0.5, 1.0, 2.5, 8.0}) {
-      Weights theta;
-      const Objective objective{owned.problem, Loss::crf(), 0.1};
-      const Summary summary = solve(form, objective, for_passes(passes), theta);
-      EXPECT_EQ(summary.status, Status::out_of_passes);
-      EXPECT_EQ(summary.history.back().passes, passes);
-      EXPECT_EQ(summary.history.back().primal, evaluate_primal(objective, theta));
-      expect_gaps(summary, "passes");
-    }
-  }
-}
-
-TEST(EgBatch, InterruptedInTheMiddleOfAPass) {
-  const OwnedProblem owned(8);
-  for (const Form form : kForms) {
-    for (const int visit : {1, 15, 30, 31, 100, 165}) {
-      const InterruptingProblem problem(owned.problem, visit);
-      const Objective objective{problem, Loss::softmax_margin(), 0.1};
-      EgBatchOptions options = for_passes(1000);
-      options.stopping.stop = &problem.stop;
-      Weights theta;
-      const Summary summary = solve(form, objective, options, theta);
-      EXPECT_EQ(summary.status, Status::stopped);
-      EXPECT_EQ(problem.scored_after_stop, 0) << "the flag is looked at after every example";
-      EXPECT_EQ(summary.history.back().passes, visit / 30.0);
-      EXPECT_EQ(summary.history.back().primal, evaluate_primal(objective, theta));
-      expect_gaps(summary, "interrupted");
-    }
-  }
-}
-
-TEST(EgBatch, ObserverAndClockStop) {
-  const OwnedProblem owned(8);
-  const Objective objective{owned.problem, Loss::crf(), 1};
-  for (const Form form : kForms) {
-    EgBatchOptions options = for_passes(1000);
-    Weights theta;
-    const Summary stopped = solve(form, objective, options, theta, [](const Progress& now, const Weights&) {
-      return now.epoch == 3 ? Control::stop : Control::go_on;
-    });
-    EXPECT_EQ(stopped.status, Status::stopped);
-    EXPECT_EQ(stopped.history.size(), 3u);
-    options.stopping.seconds = 0;
-    const Summary late = solve(form, objective, options, theta);
-    EXPECT_EQ(late.status, Status::out_of_time);
-    EXPECT_EQ(late.history.size(), 1u);
   }
 }
 
@@ -424,28 +344,6 @@ TEST(EgBatch, RefusesThePerceptron) {
         }),
         "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
         "or a finite beta");
-  }
-}
-
-TEST(EgBatch, ProblemsOfOddShapes) {
-  test_support::MulticlassData nothing;
-  nothing.attributes = 2;
-  nothing.labels = 3;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    nothing.rows.finish_row();
-    nothing.gold.push_back(i % 3);
-  }
-  for (const auto& data :
-       {nothing, random_data(1, {.examples = 1, .density = 1}), random_data(5, {.labels = 1})}) {
-    const OwnedProblem owned(data);
-    for (const Loss& loss : kLosses) {
-      for (const Form form : kForms) {
-        Weights theta;
-        const Summary summary = solve(form, {owned.problem, loss, 1}, to_gap(1e-3, 3000), theta);
-        EXPECT_EQ(summary.status, Status::converged) << loss.name() << ": " << summary.message;
-        expect_gaps(summary, loss.name());
-      }
-    }
   }
 }
 

@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -26,7 +25,6 @@ using test_support::expect_rising_dual;
 using test_support::MulticlassData;
 using test_support::OwnedProblem;
 using test_support::random_data;
-using test_support::RandomDataOptions;
 using testing::error_message;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -52,9 +50,9 @@ struct Solution {
   const Progress& last() const { return summary.history.back(); }
 };
 
-Solution solve(const Objective& objective, const EgOptions& options, const Observer& observer = {}) {
+Solution solve(const Objective& objective, const EgOptions& options) {
   Solution solution{DualState(objective.problem), {}, {}};
-  solution.summary = eg(objective, options, solution.dual, solution.theta, observer);
+  solution.summary = eg(objective, options, solution.dual, solution.theta);
   return solution;
 }
 
@@ -299,30 +297,6 @@ TEST(Eg, WithoutStoredMarginalsLeavesTheSameBits) {
   }
 }
 
-TEST(Eg, ExampleOfWeightTwoIsTheExampleTwice) {
-  RandomDataOptions shape;
-  shape.weighted = false;
-  MulticlassData once = random_data(11, shape);
-  MulticlassData twice = once;
-  const SparseRows::Row first = once.rows.row(0);
-  for (std::size_t j = 0; j < first.ids.size(); ++j) twice.rows.add(first.ids[j], first.value(j));
-  twice.rows.finish_row();
-  twice.gold.push_back(once.gold[0]);
-  once.omega.assign(once.gold.size(), 1.0);
-  once.omega[0] = 2;
-  const OwnedProblem weighted(once), doubled(twice);
-  for (const Loss& loss : kLosses) {
-    const double tolerance = loss.smooth() ? 1e-7 : 1e-4;
-    const Solution a = solve({weighted.problem, loss, 0.5}, to_gap(tolerance, 5000));
-    const Solution b = solve({doubled.problem, loss, 0.5}, to_gap(tolerance, 5000));
-    ASSERT_EQ(a.summary.status, Status::converged) << loss.name() << ": " << a.summary.message;
-    ASSERT_EQ(b.summary.status, Status::converged) << loss.name() << ": " << b.summary.message;
-    // Each optimum lies between dual and primal of its run.
-    EXPECT_LE(a.last().dual, b.last().primal) << loss.name();
-    EXPECT_LE(b.last().dual, a.last().primal) << loss.name();
-  }
-}
-
 // All mass on a wrong output, 40 nats away from the rest: marginals do not move, so no proxy sees a gap.
 TEST(Eg, AutomaticStepsLeaveThePlateauOfWrongOutputs) {
   const OwnedProblem owned(5);
@@ -393,51 +367,6 @@ TEST(Eg, KeepsToItsPasses) {
       }
     }
   }
-}
-
-TEST(Eg, InterruptLeavesACertifiedTheta) {
-  const OwnedProblem owned(8);
-  std::atomic<bool> stop{false};
-  EgOptions options = for_passes(1000);
-  options.stopping.stop = &stop;
-  options.report_every = 1;
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  const Solution solution = solve(objective, options, [&](const Progress& now, const Weights&) {
-    if (now.epoch == 3) stop = true;
-    return Control::go_on;
-  });
-  EXPECT_EQ(solution.summary.status, Status::stopped);
-  EXPECT_EQ(solution.summary.history.size(), 3u);
-  const Certificate truth = certify(objective, solution.theta, solution.dual);
-  EXPECT_EQ(truth.primal, solution.last().primal);
-  EXPECT_EQ(truth.dual, solution.last().dual);
-
-  // Pressed before the start: one example, and a certificate all the same.
-  const Solution early = solve(objective, options);
-  EXPECT_EQ(early.summary.status, Status::stopped);
-  ASSERT_EQ(early.summary.history.size(), 1u);
-  EXPECT_LE(early.last().passes, 40.0 / 30);
-  EXPECT_EQ(certify(objective, early.theta, early.dual).primal, early.last().primal);
-}
-
-TEST(Eg, ObserverAndClockStop) {
-  const OwnedProblem owned(8);
-  const Objective objective{owned.problem, Loss::crf(), 1};
-  EgOptions options = for_passes(1000);
-  options.report_every = 2;
-  std::vector<Weights> seen;
-  const Solution stopped = solve(objective, options, [&](const Progress& now, const Weights& theta) {
-    seen.push_back(theta);
-    return now.epoch == 2 ? Control::stop : Control::go_on;
-  });
-  EXPECT_EQ(stopped.summary.status, Status::stopped);
-  ASSERT_EQ(seen.size(), 2u);
-  EXPECT_TRUE(std::ranges::equal(seen[1].values(), stopped.theta.values()));
-
-  options.stopping.seconds = 0;
-  const Solution late = solve(objective, options);
-  EXPECT_EQ(late.summary.status, Status::out_of_time);
-  EXPECT_EQ(late.summary.history.size(), 1u);
 }
 
 // For a maximum it is not: see run_eg in src/solvers/registry.cc.

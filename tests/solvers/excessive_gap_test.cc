@@ -15,7 +15,6 @@
 #include "support/enumerated_objective.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
-#include "support/interrupting_problem.h"
 #include "support/problems_of_all_kinds.h"
 
 namespace espalier {
@@ -28,12 +27,10 @@ using test_support::enumerate_example;
 using test_support::enumerate_loss;
 using test_support::EnumeratedExample;
 using test_support::expect_gaps;
-using test_support::InterruptingProblem;
 using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::OwnedTreebankProblem;
 using test_support::ProblemsOfAllKinds;
-using test_support::random_data;
 using test_support::weighted_divergence_from_uniform;
 using test_support::weighted_log_outputs;
 using test_support::weighted_squared_diameters;
@@ -361,26 +358,6 @@ TEST(ExcessiveGap, AdaptiveSmoothingTakesFewerPasses) {
   }
 }
 
-TEST(ExcessiveGap, SameBitsForAnyNumberOfThreads) {
-  const ProblemsOfAllKinds problems(6);
-  for (const auto& named : problems.all()) {
-    for (const Smoothing smoothing : kSmoothings) {
-      const Objective objective{named.problem, Loss::svm(), named.l2};
-      ExcessiveGapOptions options = for_steps(30, smoothing);
-      Weights alone;
-      const Summary one = excessive_gap(objective, options, alone);
-      for (const std::size_t threads : {2, 5}) {
-        options.threads = threads;
-        Weights together;
-        const Summary many = excessive_gap(objective, options, together);
-        EXPECT_TRUE(std::ranges::equal(alone.values(), together.values())) << named.name;
-        EXPECT_EQ(one.history.back().dual, many.history.back().dual) << named.name;
-        EXPECT_EQ(one.history.back().primal, many.history.back().primal) << named.name;
-      }
-    }
-  }
-}
-
 // Far beyond any use: the smoothing is lost in rounding in the end, and the run says so or goes on, but never reports a wrong gap.
 TEST(ExcessiveGap, GoesToTheEndOfDoublePrecision) {
   const OwnedProblem owned(4, {.examples = 10});
@@ -402,83 +379,19 @@ TEST(ExcessiveGap, PassesCountInferences) {
   }
 }
 
-TEST(ExcessiveGap, PassesAreNeverExceeded) {
-  const OwnedProblem owned(7);
-  const Objective objective{owned.problem, Loss::svm(), 0.1};
-  for (const double passes : {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 8.0}) {
-    Weights theta;
-    const Summary summary = excessive_gap(objective, to_gap(-1, passes), theta);
-    EXPECT_EQ(summary.status, Status::out_of_passes);
-    EXPECT_EQ(summary.history.back().passes, passes);
-    EXPECT_EQ(summary.history.back().primal, evaluate_primal(objective, theta));
-    expect_gaps(summary, "passes");
-  }
-}
-
-TEST(ExcessiveGap, InterruptedInTheMiddleOfAPass) {
-  const OwnedProblem owned(8);
-  for (const int visit : {1, 15, 30, 31, 60, 61, 100, 165}) {
-    const InterruptingProblem problem(owned.problem, visit);
-    const Objective objective{problem, Loss::svm(), 0.1};
-    ExcessiveGapOptions options = for_steps(1000, Smoothing::adaptive);
-    options.stopping.stop = &problem.stop;
-    Weights theta;
-    const Summary summary = excessive_gap(objective, options, theta);
-    EXPECT_EQ(summary.status, Status::stopped);
-    EXPECT_EQ(problem.scored_after_stop, 0) << "the flag is looked at after every example";
-    EXPECT_EQ(summary.history.back().passes, visit / 30.0);
-    EXPECT_EQ(summary.history.back().primal, evaluate_primal(objective, theta));
-    expect_gaps(summary, "interrupted");
-  }
-}
-
-TEST(ExcessiveGap, ObserverAndClockStop) {
-  const OwnedProblem owned(8);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  ExcessiveGapOptions options = for_steps(1000, Smoothing::adaptive);
-  Weights theta;
-  const Summary stopped = excessive_gap(objective, options, theta, [](const Progress& now, const Weights&) {
-    return now.epoch == 3 ? Control::stop : Control::go_on;
-  });
-  EXPECT_EQ(stopped.status, Status::stopped);
-  EXPECT_EQ(stopped.history.size(), 3u);
-  options.stopping.seconds = 0;
-  const Summary late = excessive_gap(objective, options, theta);
-  EXPECT_EQ(late.status, Status::out_of_time);
-  EXPECT_EQ(late.history.size(), 1u);
-}
-
 TEST(ExcessiveGap, RefusesLossesThatItIsNotFor) {
   const OwnedProblem owned(1);
   Weights theta;
   EXPECT_EQ(error_message([&] {
               excessive_gap({owned.problem, Loss::crf(), 1}, {}, theta);
             }),
-            "excessive-gap: the loss crf is smooth already; expected one with infinite beta");
+            "excessive-gap: the loss crf is smooth; expected one with infinite beta");
   EXPECT_EQ(
       error_message([&] {
         excessive_gap({owned.problem, Loss::perceptron(), 1}, {}, theta);
       }),
       "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
       "or a finite beta");
-}
-
-TEST(ExcessiveGap, ProblemsOfOddShapes) {
-  test_support::MulticlassData nothing;
-  nothing.attributes = 2;
-  nothing.labels = 3;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    nothing.rows.finish_row();
-    nothing.gold.push_back(i % 3);
-  }
-  for (const auto& data :
-       {nothing, random_data(1, {.examples = 1, .density = 1}), random_data(5, {.labels = 1})}) {
-    const OwnedProblem owned(data);
-    Weights theta;
-    const Summary summary = excessive_gap({owned.problem, Loss::svm(), 1}, to_gap(1e-4, 2000), theta);
-    EXPECT_EQ(summary.status, Status::converged) << summary.message;
-    expect_gaps(summary, "odd shape");
-  }
 }
 
 }  // namespace

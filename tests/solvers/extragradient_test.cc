@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "support/eg_solution.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
-#include "support/interrupting_problem.h"
 #include "support/problems_of_all_kinds.h"
 
 namespace espalier {
@@ -22,10 +20,8 @@ namespace {
 using test_support::CountingProblem;
 using test_support::EgSolution;
 using test_support::expect_gaps;
-using test_support::InterruptingProblem;
 using test_support::OwnedProblem;
 using test_support::ProblemsOfAllKinds;
-using test_support::random_data;
 using test_support::weighted_log_outputs;
 using test_support::weighted_squared_diameters;
 using testing::error_message;
@@ -121,24 +117,6 @@ TEST(Extragradient, AutomaticStepsTakeFewerPasses) {
   }
 }
 
-TEST(Extragradient, SameBitsForAnyNumberOfThreads) {
-  const ProblemsOfAllKinds problems(4);
-  for (const auto& named : problems.all()) {
-    const Objective objective{named.problem, Loss::svm(), named.l2};
-    ExtragradientOptions options = for_iterations(15, ExtragradientStep::automatic);
-    Weights alone;
-    const Summary one = extragradient(objective, options, alone);
-    for (const std::size_t threads : {2, 5}) {
-      options.threads = threads;
-      Weights together;
-      const Summary many = extragradient(objective, options, together);
-      EXPECT_TRUE(std::ranges::equal(alone.values(), together.values())) << named.name;
-      EXPECT_EQ(one.history.back().dual, many.history.back().dual) << named.name;
-      EXPECT_EQ(one.history.back().primal, many.history.back().primal) << named.name;
-    }
-  }
-}
-
 TEST(Extragradient, PassesCountInferences) {
   const OwnedProblem owned(6);
   for (const ExtragradientStep step : kSteps) {
@@ -149,52 +127,6 @@ TEST(Extragradient, PassesCountInferences) {
     EXPECT_EQ(counting.double_log_partitions, 41 * counting.size());
     EXPECT_EQ(counting.float_log_partitions, 0u);
   }
-}
-
-TEST(Extragradient, PassesAreNeverExceeded) {
-  const OwnedProblem owned(7);
-  const Objective objective{owned.problem, Loss::svm(), 0.1};
-  for (const double passes : {0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 8.0}) {
-    Weights theta;
-    const Summary summary = extragradient(objective, to_gap(-1, passes), theta);
-    EXPECT_EQ(summary.status, Status::out_of_passes);
-    EXPECT_EQ(summary.history.back().passes, passes);
-    EXPECT_EQ(summary.history.back().primal, evaluate_primal(objective, theta));
-    expect_gaps(summary, "passes");
-  }
-}
-
-TEST(Extragradient, InterruptedInTheMiddleOfAPass) {
-  const OwnedProblem owned(8);
-  for (const int visit : {1, 15, 30, 31, 60, 61, 100, 165}) {
-    const InterruptingProblem problem(owned.problem, visit);
-    const Objective objective{problem, Loss::svm(), 0.1};
-    ExtragradientOptions options = for_iterations(1000, ExtragradientStep::automatic);
-    options.stopping.stop = &problem.stop;
-    Weights theta;
-    const Summary summary = extragradient(objective, options, theta);
-    EXPECT_EQ(summary.status, Status::stopped);
-    EXPECT_EQ(problem.scored_after_stop, 0) << "the flag is looked at after every example";
-    EXPECT_EQ(summary.history.back().passes, visit / 30.0);
-    EXPECT_EQ(summary.history.back().primal, evaluate_primal(objective, theta));
-    expect_gaps(summary, "interrupted");
-  }
-}
-
-TEST(Extragradient, ObserverAndClockStop) {
-  const OwnedProblem owned(8);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  ExtragradientOptions options = for_iterations(1000, ExtragradientStep::automatic);
-  Weights theta;
-  const Summary stopped = extragradient(objective, options, theta, [](const Progress& now, const Weights&) {
-    return now.epoch == 3 ? Control::stop : Control::go_on;
-  });
-  EXPECT_EQ(stopped.status, Status::stopped);
-  EXPECT_EQ(stopped.history.size(), 3u);
-  options.stopping.seconds = 0;
-  const Summary late = extragradient(objective, options, theta);
-  EXPECT_EQ(late.status, Status::out_of_time);
-  EXPECT_EQ(late.history.size(), 1u);
 }
 
 TEST(Extragradient, RefusesLossesThatItIsNotFor) {
@@ -210,24 +142,6 @@ TEST(Extragradient, RefusesLossesThatItIsNotFor) {
       }),
       "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
       "or a finite beta");
-}
-
-TEST(Extragradient, ProblemsOfOddShapes) {
-  test_support::MulticlassData nothing;
-  nothing.attributes = 2;
-  nothing.labels = 3;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    nothing.rows.finish_row();
-    nothing.gold.push_back(i % 3);
-  }
-  for (const auto& data :
-       {nothing, random_data(1, {.examples = 1, .density = 1}), random_data(5, {.labels = 1})}) {
-    const OwnedProblem owned(data);
-    Weights theta;
-    const Summary summary = extragradient({owned.problem, Loss::svm(), 1}, to_gap(1e-3, 2000), theta);
-    EXPECT_EQ(summary.status, Status::converged) << summary.message;
-    expect_gaps(summary, "odd shape");
-  }
 }
 
 }  // namespace

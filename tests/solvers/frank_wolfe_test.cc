@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -29,7 +28,6 @@ using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::OwnedTreebankProblem;
 using test_support::random_data;
-using test_support::RandomDataOptions;
 using test_support::Transitions;
 using testing::error_message;
 
@@ -169,26 +167,6 @@ TEST(FrankWolfe, TakesTheBestStepTowardsTheBestOutput) {
   }
 }
 
-TEST(FrankWolfe, ExampleOfWeightTwoIsTheExampleTwice) {
-  RandomDataOptions shape;
-  shape.weighted = false;
-  MulticlassData once = random_data(11, shape);
-  MulticlassData twice = once;
-  const SparseRows::Row first = once.rows.row(0);
-  for (std::size_t j = 0; j < first.ids.size(); ++j) twice.rows.add(first.ids[j], first.value(j));
-  twice.rows.finish_row();
-  twice.gold.push_back(once.gold[0]);
-  once.omega.assign(once.gold.size(), 1.0);
-  once.omega[0] = 2;
-  const OwnedProblem weighted(once), doubled(twice);
-  const Solution a({weighted.problem, Loss::svm(), 0.5}, to_gap(1e-3, 20000));
-  const Solution b({doubled.problem, Loss::svm(), 0.5}, to_gap(1e-3, 20000));
-  ASSERT_EQ(a.summary.status, Status::converged) << a.summary.message;
-  ASSERT_EQ(b.summary.status, Status::converged) << b.summary.message;
-  EXPECT_LE(a.last().dual, b.last().primal);
-  EXPECT_LE(b.last().dual, a.last().primal);
-}
-
 // theta of averaged duals is the mean of the weights after each visit, the k-th with weight k.
 TEST(FrankWolfe, AveragesTheWeightsOfAllVisits) {
   const OwnedProblem owned(4, {.examples = 5, .attributes = 4});
@@ -301,22 +279,6 @@ TEST(FrankWolfe, InterruptLeavesACertifiedTheta) {
   }
 }
 
-TEST(FrankWolfe, ObserverAndClockStop) {
-  const OwnedProblem owned(8);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  FrankWolfeOptions options = for_passes(1000);
-  options.report_every = 2;
-  const Solution stopped(objective, options, [&](const Progress& now, const Weights&) {
-    return now.epoch == 2 ? Control::stop : Control::go_on;
-  });
-  EXPECT_EQ(stopped.summary.status, Status::stopped);
-  EXPECT_EQ(stopped.summary.history.size(), 2u);
-  options.stopping.seconds = 0;
-  const Solution late(objective, options);
-  EXPECT_EQ(late.summary.status, Status::out_of_time);
-  EXPECT_EQ(late.summary.history.size(), 1u);
-}
-
 TEST(FrankWolfe, RefusesOtherLosses) {
   const OwnedProblem owned(1);
   const auto message = [&](const Loss& loss) {
@@ -356,27 +318,6 @@ TEST(FrankWolfe, AllocatesNothingInsideAnEpoch) {
     EXPECT_GT(few, 0u) << "the counter does not count";
     EXPECT_EQ(allocations_of(objective, options, 50), few);
   }
-}
-
-// Problems of odd shapes.
-TEST(FrankWolfe, OddShapes) {
-  const auto expect_converged = [](const MulticlassData& data, double l2, const std::string& where) {
-    const OwnedProblem owned(data);
-    const Solution solution({owned.problem, Loss::svm(), l2}, to_gap(1e-2, 20000));
-    EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
-    expect_gaps(solution.summary, where);
-  };
-  expect_converged(random_data(1, {.examples = 1, .density = 1}), 1, "one example");
-  expect_converged(random_data(2, {.attributes = 1, .density = 1}), 1, "one attribute");
-  expect_converged(random_data(5, {.labels = 1}), 1, "one label");
-  MulticlassData none;
-  none.attributes = 2;
-  none.labels = 3;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    none.rows.finish_row();
-    none.gold.push_back(i % 3);
-  }
-  expect_converged(none, 1, "no attributes at all");
 }
 
 }  // namespace

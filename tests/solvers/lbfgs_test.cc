@@ -11,17 +11,16 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
-#include "support/forwarding_problem.h"
 #include "support/random_problem.h"
+#include "support/weighted_twice.h"
 
 namespace espalier {
 namespace {
 
-using test_support::MulticlassData;
 using test_support::OwnedProblem;
-using test_support::random_data;
 using test_support::random_weights;
 using test_support::RandomDataOptions;
+using test_support::WeightedTwice;
 
 const std::vector<Loss> kSmoothLosses{Loss::crf(), Loss::softmax_margin(), {4, 1}, {0.5, 2}, {10, 0}};
 
@@ -131,18 +130,8 @@ TEST(Lbfgs, AgreesWithPlainGradientDescent) {
 }
 
 TEST(Lbfgs, ExampleOfWeightTwoIsTheExampleTwice) {
-  RandomDataOptions shape;
-  shape.weighted = false;
-  MulticlassData once = random_data(11, shape);
-  MulticlassData twice = once;
-  const SparseRows::Row first = once.rows.row(0);
-  for (std::size_t j = 0; j < first.ids.size(); ++j) twice.rows.add(first.ids[j], first.value(j));
-  twice.rows.finish_row();
-  twice.gold.push_back(once.gold[0]);
-  once.omega.assign(once.gold.size(), 1.0);
-  once.omega[0] = 2;
-
-  const OwnedProblem weighted(once), doubled(twice);
+  const WeightedTwice data(11);
+  const OwnedProblem weighted(data.weighted), doubled(data.repeated);
   Weights a(weighted.problem.weight_shape()), b(doubled.problem.weight_shape());
   const Summary of_a = lbfgs({weighted.problem, Loss::softmax_margin(), 0.5}, tight(1e-12), a);
   const Summary of_b = lbfgs({doubled.problem, Loss::softmax_margin(), 0.5}, tight(1e-12), b);
@@ -234,45 +223,6 @@ TEST(Lbfgs, InterruptedBeforeTheStart) {
   EXPECT_EQ(summary.history[0].passes, 0);
   EXPECT_EQ(summary.history[0].primal, certify_implied(objective, start).primal);
   EXPECT_TRUE(std::equal(start.values().begin(), start.values().end(), theta.values().begin()));
-}
-
-// Sets the flag at the given visit, as Ctrl-C would in the middle of an evaluation.
-class InterruptingProblem final : public test_support::ForwardingProblem {
- public:
-  InterruptingProblem(const Problem& inner, int visits) : ForwardingProblem(inner), left_(visits) {}
-  mutable std::atomic<bool> stop = false;
-  mutable int scored_after_stop = 0;
-
-  using ForwardingProblem::score;
-  // Weights in double precision are scored by L-BFGS alone, not by certificates.
-  void score(std::size_t i, const DoubleWeights& w, double c, DoubleOut s, Workspace& ws) const override {
-    if (stop) ++scored_after_stop;
-    if (--left_ == 0) stop = true;
-    inner_.score(i, w, c, s, ws);
-  }
-
- private:
-  mutable int left_;
-};
-
-TEST(Lbfgs, InterruptedInTheMiddleOfAnEvaluation) {
-  const OwnedProblem owned(4);
-  for (const int visit : {1, 15, 30, 31, 100, 165}) {
-    const InterruptingProblem problem(owned.problem, visit);
-    const Objective objective{problem, Loss::crf(), 0.1};
-    LbfgsOptions options = tight();
-    options.stopping.stop = &problem.stop;
-    Weights theta(problem.weight_shape()), last_seen;
-    const Summary summary = lbfgs(objective, options, theta, [&](const Progress&, const Weights& now) {
-      last_seen = now;
-      return Control::go_on;
-    });
-    EXPECT_EQ(summary.status, Status::stopped);
-    EXPECT_EQ(problem.scored_after_stop, 0) << "the flag is looked at after every example";
-    EXPECT_EQ(summary.history.back().passes, visit / 30.0);
-    EXPECT_EQ(summary.history.back().primal, certify_implied(objective, theta).primal);
-    EXPECT_TRUE(std::equal(theta.values().begin(), theta.values().end(), last_seen.values().begin()));
-  }
 }
 
 TEST(Lbfgs, ObserverStopsWithAnExactCertificate) {

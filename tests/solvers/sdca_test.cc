@@ -2,17 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/lbfgs.h"
 #include "solvers/line_search.h"
-#include "support/allocations.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
@@ -24,12 +20,9 @@ namespace {
 
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
-using test_support::MulticlassData;
 using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::OwnedTreebankProblem;
-using test_support::random_data;
-using test_support::RandomDataOptions;
 using test_support::Transitions;
 using testing::error_message;
 
@@ -37,8 +30,8 @@ const std::vector<Loss> kSmooth{Loss::crf(), Loss::softmax_margin(), {0.3, 0.5},
 const std::vector<Sampling> kOrders{Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic};
 
 struct Solution {
-  Solution(const Objective& objective, const SdcaOptions& options, const Observer& observer = {})
-      : state(objective.problem), summary(sdca(objective, options, state, theta, observer)) {}
+  Solution(const Objective& objective, const SdcaOptions& options)
+      : state(objective.problem), summary(sdca(objective, options, state, theta)) {}
   CliqueState state;
   Weights theta;
   Summary summary;
@@ -162,28 +155,6 @@ TEST(Sdca, LineSearchFindsTheTop) {
   }
 }
 
-TEST(Sdca, ExampleOfWeightTwoIsTheExampleTwice) {
-  RandomDataOptions shape;
-  shape.weighted = false;
-  MulticlassData once = random_data(11, shape);
-  MulticlassData twice = once;
-  const SparseRows::Row first = once.rows.row(0);
-  for (std::size_t j = 0; j < first.ids.size(); ++j) twice.rows.add(first.ids[j], first.value(j));
-  twice.rows.finish_row();
-  twice.gold.push_back(once.gold[0]);
-  once.omega.assign(once.gold.size(), 1.0);
-  once.omega[0] = 2;
-  const OwnedProblem weighted(once), doubled(twice);
-  for (const Loss& loss : kSmooth) {
-    const Solution a({weighted.problem, loss, 0.5}, to_gap(1e-7, 2000));
-    const Solution b({doubled.problem, loss, 0.5}, to_gap(1e-7, 2000));
-    ASSERT_EQ(a.summary.status, Status::converged) << a.summary.message;
-    ASSERT_EQ(b.summary.status, Status::converged) << b.summary.message;
-    EXPECT_LE(a.last().dual, b.last().primal) << loss.name();
-    EXPECT_LE(b.last().dual, a.last().primal) << loss.name();
-  }
-}
-
 // From where the state is: the next run begins with the dual that the last one ended with.
 TEST(Sdca, GoesOnFromTheStateThatItIsGiven) {
   const OwnedChainProblem owned(5);
@@ -192,64 +163,6 @@ TEST(Sdca, GoesOnFromTheStateThatItIsGiven) {
   const double before = solution.last().dual;
   const Summary more = sdca(objective, for_passes(0.01), solution.state, solution.theta);
   EXPECT_GE(more.history.front().dual, before - 1e-6 * before);
-}
-
-TEST(Sdca, SameSeedSameBits) {
-  const OwnedChainProblem owned(4);
-  const Objective objective{owned.problem, Loss::softmax_margin(), 1};
-  SdcaOptions options = for_passes(7.3);
-  const Solution one(objective, options), two(objective, options);
-  EXPECT_EQ(one.last().passes, std::ceil(7.3 * 12) / 12);
-  options.threads = 2;
-  const Solution threads(objective, options);
-  options.seed = 2;
-  const Solution other(objective, options);
-  EXPECT_TRUE(std::ranges::equal(one.theta.values(), two.theta.values()));
-  EXPECT_TRUE(std::ranges::equal(one.theta.values(), threads.theta.values()));
-  EXPECT_FALSE(std::ranges::equal(one.theta.values(), other.theta.values()));
-}
-
-TEST(Sdca, InterruptLeavesACertifiedTheta) {
-  const OwnedChainProblem owned(8);
-  std::atomic<bool> stop{false};
-  SdcaOptions options = for_passes(1000);
-  options.stopping.stop = &stop;
-  options.report_every = 1;
-  const Objective objective{owned.problem, Loss::crf(), 1};
-  const Solution solution(objective, options, [&](const Progress& now, const Weights&) {
-    if (now.epoch == 3) stop = true;
-    return Control::go_on;
-  });
-  EXPECT_EQ(solution.summary.status, Status::stopped);
-  EXPECT_EQ(solution.summary.history.size(), 3u);
-  expect_certified(objective, solution, "interrupted");
-
-  // Pressed before the start.
-  const Solution early(objective, options);
-  EXPECT_EQ(early.summary.status, Status::stopped);
-  ASSERT_EQ(early.summary.history.size(), 1u);
-  EXPECT_EQ(early.last().passes, 0);
-  expect_certified(objective, early, "early");
-}
-
-// Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).
-std::size_t allocations_of(const Objective& objective, double passes) {
-  SdcaOptions options = for_passes(passes);
-  options.report_every = std::numeric_limits<double>::infinity();
-  CliqueState state(objective.problem);
-  Weights theta;
-  const std::size_t before = test_support::allocations;
-  const Summary summary = sdca(objective, options, state, theta);
-  EXPECT_EQ(summary.history.size(), 1u);
-  return test_support::allocations - before;
-}
-
-TEST(Sdca, AllocatesNothingInsideAnEpoch) {
-  const OwnedChainProblem owned(1);
-  const Objective objective{owned.problem, Loss::crf(), 1};
-  const std::size_t few = allocations_of(objective, 5);
-  EXPECT_GT(few, 0u) << "the counter does not count";
-  EXPECT_EQ(allocations_of(objective, 50), few);
 }
 
 TEST(Sdca, RefusesWhatItIsNotFor) {
@@ -267,29 +180,6 @@ TEST(Sdca, RefusesWhatItIsNotFor) {
               "chains "
               "whose labels interact in pairs, or --solver eg, which trains every structure");
   }
-}
-
-// Problems of odd shapes.
-TEST(Sdca, OddShapes) {
-  const auto expect_converged = [](const MulticlassData& data, double l2, const std::string& where) {
-    const OwnedProblem owned(data);
-    for (const Loss& loss : kSmooth) {
-      const Solution solution({owned.problem, loss, l2}, to_gap(1e-5, 2000));
-      EXPECT_EQ(solution.summary.status, Status::converged) << where << ": " << solution.summary.message;
-      expect_gaps(solution.summary, where);
-    }
-  };
-  expect_converged(random_data(1, {.examples = 1, .density = 1}), 1, "one example");
-  expect_converged(random_data(2, {.attributes = 1, .density = 1}), 1, "one attribute");
-  expect_converged(random_data(5, {.labels = 1}), 1, "one label");
-  MulticlassData none;
-  none.attributes = 2;
-  none.labels = 3;
-  for (std::uint32_t i = 0; i < 5; ++i) {
-    none.rows.finish_row();
-    none.gold.push_back(i % 3);
-  }
-  expect_converged(none, 1, "no attributes at all");
 }
 
 }  // namespace

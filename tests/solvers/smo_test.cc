@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -13,7 +12,6 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/frank_wolfe.h"
 #include "support/all_outputs.h"
-#include "support/allocations.h"
 #include "support/eg_solution.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
@@ -43,8 +41,8 @@ CliqueState at_gold(const Problem& problem) {
 }
 
 struct Solution {
-  Solution(const Objective& objective, const SmoOptions& options, const Observer& observer = {})
-      : state(at_gold(objective.problem)), summary(smo(objective, options, state, theta, observer)) {}
+  Solution(const Objective& objective, const SmoOptions& options)
+      : state(at_gold(objective.problem)), summary(smo(objective, options, state, theta)) {}
   CliqueState state;
   Weights theta;
   Summary summary;
@@ -326,37 +324,6 @@ TEST(Smo, GoesOnFromTheMarginalsThatItIsGiven) {
   EXPECT_GE(more.history.front().dual, before - 1e-6 * before);
 }
 
-TEST(Smo, SameSeedSameBits) {
-  const OwnedChainProblem owned(4);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  SmoOptions options = for_passes(7);
-  const Solution one(objective, options), two(objective, options);
-  options.seed = 2;
-  const Solution other(objective, options);
-  options.seed = 1;
-  options.threads = 2;
-  const Solution threads(objective, options);
-  EXPECT_TRUE(std::ranges::equal(one.theta.values(), two.theta.values()));
-  EXPECT_TRUE(std::ranges::equal(one.theta.values(), threads.theta.values()));
-  EXPECT_FALSE(std::ranges::equal(one.theta.values(), other.theta.values()));
-}
-
-TEST(Smo, InterruptLeavesACertifiedTheta) {
-  const OwnedProblem owned(8);
-  std::atomic<bool> stop{false};
-  SmoOptions options = for_passes(1000);
-  options.stopping.stop = &stop;
-  options.report_every = 1;
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  const Solution solution(objective, options, [&](const Progress& now, const Weights&) {
-    if (now.epoch == 3) stop = true;
-    return Control::go_on;
-  });
-  EXPECT_EQ(solution.summary.status, Status::stopped);
-  EXPECT_EQ(solution.summary.history.size(), 3u);
-  expect_certified(objective, solution, "interrupted");
-}
-
 TEST(Smo, RefusesWhatItIsNotFor) {
   const OwnedProblem owned(1);
   const auto message = [](const Problem& problem, const Loss& loss) {
@@ -380,26 +347,6 @@ TEST(Smo, RefusesWhatItIsNotFor) {
         "smo: this structure offers no clique marginals (Factored); expected classes or chains whose "
         "labels interact in pairs, or --solver frank-wolfe, which makes similar moves on every structure");
   }
-}
-
-// Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).
-std::size_t allocations_of(const Objective& objective, double passes) {
-  SmoOptions options = for_passes(passes);
-  options.report_every = std::numeric_limits<double>::infinity();
-  CliqueState state = at_gold(objective.problem);
-  Weights theta;
-  const std::size_t before = test_support::allocations;
-  const Summary summary = smo(objective, options, state, theta);
-  EXPECT_EQ(summary.history.size(), 1u);
-  return test_support::allocations - before;
-}
-
-TEST(Smo, AllocatesNothingInsideAnEpoch) {
-  const OwnedChainProblem owned(1);
-  const Objective objective{owned.problem, Loss::svm(), 1};
-  const std::size_t few = allocations_of(objective, 5);
-  EXPECT_GT(few, 0u) << "the counter does not count";
-  EXPECT_EQ(allocations_of(objective, 50), few);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 
 namespace espalier::test_support {
 
-// Another problem that sets a flag at the given visit, as Ctrl-C would in the middle of a pass. Visits score weights in double
-// precision; certificates do not.
+// Another problem that sets a flag at the given visit, as Ctrl-C would in the middle of a pass. Visits score in floats, or weights in
+// double precision; certificates score weights of floats in double precision.
 class InterruptingProblem final : public ForwardingProblem {
  public:
   InterruptingProblem(const Problem& inner, int visits) : ForwardingProblem(inner), left_(visits) {}
@@ -16,13 +16,21 @@ class InterruptingProblem final : public ForwardingProblem {
   mutable int scored_after_stop = 0;
 
   using ForwardingProblem::score;
+  void score(std::size_t i, const Weights& w, float c, Out s, Workspace& ws) const override {
+    visit();
+    inner_.score(i, w, c, s, ws);
+  }
   void score(std::size_t i, const DoubleWeights& w, double c, DoubleOut s, Workspace& ws) const override {
-    if (stop) ++scored_after_stop;
-    if (--left_ == 0) stop = true;
+    visit();
     inner_.score(i, w, c, s, ws);
   }
 
  private:
+  void visit() const {
+    if (stop) ++scored_after_stop;
+    if (--left_ == 0) stop = true;
+  }
+
   mutable int left_;
 };
 
