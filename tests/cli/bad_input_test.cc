@@ -354,9 +354,8 @@ INSTANTIATE_TEST_SUITE_P(
                  "or generate; see "
                  "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm",
-                 "'trane' is no command; expected train, predict, eval, path, cross-validate, show, convert, "
-                 "demo or "
-                 "generate; see 'espalier --help'"},
+                 "'trane' is no command; expected train, predict, eval, path, cross-validate, race, show, "
+                 "convert, demo or generate; see 'espalier --help'"},
         BadInput{"NoTask", "train", "no task; expected tag, classify or parse; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
                  "'sort' is no task; expected tag, classify or parse; see 'espalier path --help'"},
