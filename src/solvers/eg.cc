@@ -301,9 +301,8 @@ class Eg {
       stuck += shared_.stuck[i] ? exact : 0;
     }
     proxy_ratio_ = 1;
-    // Where examples are stuck they tend to hold half of the gap. Where they are not, the proxies were merely too small
-    // (chains with beta = infinity: 39 passes instead of 34 if every certificate steers), and it takes a while until
-    // another look is worth a pass.
+    // Where examples are stuck they tend to hold half of the gap. Where they are not, the proxies were merely too small, and
+    // it takes a while until another look is worth a pass.
     constexpr double kWorthwhile = 0.05, kLongestWait = 20;
     steer_from_ = stuck < kWorthwhile * all ? passes() + std::min(passes(), kLongestWait) : 0;
   }

@@ -30,6 +30,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "solvers/batch_reports.h"
 #include "solvers/moments.h"
 
 namespace espalier {
@@ -160,11 +161,11 @@ class EgBatch {
   EgBatch(const Objective& objective, const EgBatchOptions& options, Weights& theta, const Observer& observer)
       : objective_(objective),
         options_(options),
-        theta_(theta),
         run_(options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
+        reports_(objective, options.report_every, run_, visits_, sweep_, theta),
         now_{DoubleWeights(objective.problem.weight_shape())},
         next_{DoubleWeights(objective.problem.weight_shape())} {
     const double tau =
@@ -178,7 +179,7 @@ class EgBatch {
 
   Summary solve(Duals& duals) {
     go(duals, 0);
-    while (!report_is_due() || !report()) {
+    while (!reports_.due() || !report()) {
       if (step(duals)) continue;
       if (!report()) run_.stall("no step improves the dual");
       break;
@@ -213,21 +214,7 @@ class EgBatch {
     return true;
   }
 
-  bool report_is_due() const {
-    const double passes = visits_.passes();
-    return passes - reported_at_ >= options_.report_every || run_.exhausted(passes);
-  }
-
-  bool report() {
-    run_.pause();
-    theta_.assign(now_.w, 1 / objective_.l2, sweep_.team());
-    const Certificate certificate{evaluate_primal(objective_, theta_, sweep_), now_.dual, visits_.passes(),
-                                  !objective_.problem.exact()};
-    reported_at_ = visits_.passes();
-    const bool over = run_.report(certificate, theta_);
-    run_.resume();
-    return over;
-  }
+  bool report() { return reports_.report(now_.w, 1 / objective_.l2, now_.dual); }
 
   // The safe step is about n times too small where examples have little in common, so it doubles until that is too much, and then
   // grows as the paper's online steps do: on random problems, faster growth took more passes.
@@ -236,14 +223,13 @@ class EgBatch {
 
   const Objective& objective_;
   const EgBatchOptions& options_;
-  Weights& theta_;
   Run run_;
   Visits visits_;
   Sweep sweep_;
   BatchPass pass_;
+  BatchReports reports_;
   Point now_, next_;
   double safe_eta_ = 0, eta_ = 0, growth_ = kFirstGrowth;
-  double reported_at_ = 0;
 };
 
 void check(const Objective& objective) {

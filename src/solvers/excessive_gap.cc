@@ -47,6 +47,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "solvers/batch_reports.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
 
@@ -59,11 +60,11 @@ class ExcessiveGap {
                const Observer& observer)
       : objective_(objective),
         options_(options),
-        theta_(theta),
         run_(options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
+        reports_(objective, options.report_every, run_, visits_, sweep_, theta),
         bound_(total_squared_diameter(objective.problem) / objective.l2),
         point_(theta.shape()),
         next_point_(theta.shape()) {
@@ -74,7 +75,7 @@ class ExcessiveGap {
 
   Summary solve() {
     start();
-    while (!report_is_due() || !report()) {
+    while (!reports_.due() || !report()) {
       if (step()) continue;
       if (!report()) run_.stall("no step keeps the excessive gap condition");
       break;
@@ -160,21 +161,7 @@ class ExcessiveGap {
     dual_ = options_.smoothing == Smoothing::paper ? dual : std::max(dual_, dual);
   }
 
-  bool report_is_due() const {
-    const double passes = visits_.passes();
-    return passes - reported_at_ >= options_.report_every || run_.exhausted(passes);
-  }
-
-  bool report() {
-    run_.pause();
-    theta_.assign(point_, 1, sweep_.team());
-    const Certificate certificate{evaluate_primal(objective_, theta_, sweep_), dual_, visits_.passes(),
-                                  !objective_.problem.exact()};
-    reported_at_ = visits_.passes();
-    const bool over = run_.report(certificate, theta_);
-    run_.resume();
-    return over;
-  }
+  bool report() { return reports_.report(point_, 1, dual_); }
 
   static constexpr double kRounding = 1e-13;
   // L is about n times too large where examples have little in common, so the rule's own halves until that is too little. On random
@@ -183,11 +170,11 @@ class ExcessiveGap {
 
   const Objective& objective_;
   const ExcessiveGapOptions& options_;
-  Weights& theta_;
   Run run_;
   Visits visits_;
   Sweep sweep_;
   BatchPass pass_;
+  BatchReports reports_;
   double bound_;  // L
   double shrink_ = kFirstShrink;
   double curvature_ = 0;    // the L that the adaptive rule believes in
@@ -198,7 +185,6 @@ class ExcessiveGap {
   Moments alpha_, next_alpha_;        // of alpha_k
   Moments gibbs_, next_gibbs_;        // of alpha_mu_k(theta_k)
   double dual_ = 0;                   // what is reported
-  double reported_at_ = 0;
 };
 
 }  // namespace

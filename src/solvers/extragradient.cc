@@ -38,6 +38,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "solvers/batch_reports.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
 
@@ -80,11 +81,11 @@ class Extragradient {
                 const Observer& observer)
       : objective_(objective),
         options_(options),
-        theta_(theta),
         run_(options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
+        reports_(objective, options.report_every, run_, visits_, sweep_, theta),
         point_(theta.shape()),
         ahead_point_(theta.shape()),
         next_point_(theta.shape()),
@@ -99,7 +100,7 @@ class Extragradient {
 
   Summary solve() {
     start();
-    while (!report_is_due() || !report()) step();
+    while (!reports_.due() || !report()) step();
     return run_.finish();
   }
 
@@ -187,22 +188,7 @@ class Extragradient {
     return left <= right + kRounding * std::abs(now_.cumulant) / b_;
   }
 
-  bool report_is_due() const {
-    const double passes = visits_.passes();
-    return passes - reported_at_ >= options_.report_every || run_.exhausted(passes);
-  }
-
-  bool report() {
-    run_.pause();
-    theta_.assign(means_.theta, 1, sweep_.team());
-    const Certificate certificate{evaluate_primal(objective_, theta_, sweep_),
-                                  dual_of_maximum(objective_, means_.u), visits_.passes(),
-                                  !objective_.problem.exact()};
-    reported_at_ = visits_.passes();
-    const bool over = run_.report(certificate, theta_);
-    run_.resume();
-    return over;
-  }
+  bool report() { return reports_.report(means_.theta, 1, dual_of_maximum(objective_, means_.u)); }
 
   // The safe step is far too small where examples have little in common, so it doubles until that is too much.
   static constexpr double kFirstGrowth = 2, kLaterGrowth = 1.1;
@@ -210,17 +196,16 @@ class Extragradient {
 
   const Objective& objective_;
   const ExtragradientOptions& options_;
-  Weights& theta_;
   Run run_;
   Visits visits_;
   Sweep sweep_;
   BatchPass pass_;
+  BatchReports reports_;
   double a_ = 0, b_ = 0, safe_a_ = 0, growth_ = kFirstGrowth;
   DoubleWeights point_, ahead_point_, next_point_, difference_;
   Distributions now_, ahead_, next_;
   Means means_, later_means_;
   std::size_t iterations_ = 0, anew_at_ = 1;
-  double reported_at_ = 0;
 };
 
 }  // namespace

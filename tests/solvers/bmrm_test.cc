@@ -18,6 +18,7 @@
 #include "support/random_objective.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -33,10 +34,7 @@ using testing::error_message;
 const std::vector<Loss> kSmooth{Loss::crf(), Loss::softmax_margin(), {4, 1}, {0.5, 2}};
 
 BmrmOptions to_gap(double gap, double passes = 3000) {
-  BmrmOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
+  return test_support::until_gap<BmrmOptions>(gap, passes);
 }
 
 struct Solution {

@@ -15,6 +15,7 @@
 #include "support/history_checks.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -71,12 +72,7 @@ Solution solve(const Objective& objective, const EgOptions& options) {
   return solution;
 }
 
-EgOptions to_gap(double gap, double passes) {
-  EgOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
-}
+EgOptions to_gap(double gap, double passes) { return test_support::until_gap<EgOptions>(gap, passes); }
 
 Certificate by_lbfgs(const Objective& objective, double gap = 1e-10) {
   LbfgsOptions options;

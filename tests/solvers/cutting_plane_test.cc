@@ -23,6 +23,7 @@
 #include "support/random_objective.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -42,9 +43,7 @@ const std::vector<Rescaling> kRescalings{Rescaling::margin, Rescaling::slack};
 
 CuttingPlaneOptions to_gap(double gap, double passes = 3000, Slacks slacks = Slacks::one,
                            Rescaling rescaling = Rescaling::margin) {
-  CuttingPlaneOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
+  auto options = test_support::until_gap<CuttingPlaneOptions>(gap, passes);
   options.slacks = slacks;
   options.rescaling = rescaling;
   options.cache = 5;

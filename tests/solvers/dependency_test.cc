@@ -12,6 +12,7 @@
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_treebank.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -53,12 +54,7 @@ RandomTreebankOptions options_of(const Kind& kind, std::size_t sentences = 20) {
   return options;
 }
 
-EgOptions to_gap(double gap, double passes) {
-  EgOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
-}
+EgOptions to_gap(double gap, double passes) { return test_support::until_gap<EgOptions>(gap, passes); }
 
 Certificate by_lbfgs(const Objective& objective, const std::string& where) {
   LbfgsOptions options;

@@ -15,6 +15,7 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/problems_of_all_kinds.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -42,10 +43,7 @@ std::string describe(const std::string& kind, const Loss& loss, EgBatchStep step
 }
 
 EgBatchOptions to_gap(double gap, double passes) {
-  EgBatchOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
+  return test_support::until_gap<EgBatchOptions>(gap, passes);
 }
 
 // Every step is reported.

@@ -15,6 +15,7 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_problem.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -64,12 +65,7 @@ Solution solve_from(const DualState& dual, const Objective& objective, EgOptions
   return solution;
 }
 
-EgOptions to_gap(double gap, double passes = 1000) {
-  EgOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
-}
+EgOptions to_gap(double gap, double passes = 1000) { return test_support::until_gap<EgOptions>(gap, passes); }
 
 // Runs out of passes, whatever its gap.
 EgOptions for_passes(double passes) { return to_gap(-1, passes); }

@@ -16,6 +16,7 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/problems_of_all_kinds.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -44,10 +45,7 @@ std::string describe(const std::string& kind, const Loss& loss, Smoothing smooth
 }
 
 ExcessiveGapOptions to_gap(double gap, double passes) {
-  ExcessiveGapOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
+  return test_support::until_gap<ExcessiveGapOptions>(gap, passes);
 }
 
 // Every step is reported. The first one, k = 1, comes after two passes, each later one after one more.

@@ -13,6 +13,7 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/problems_of_all_kinds.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -30,10 +31,7 @@ const std::vector<ExtragradientStep> kSteps{ExtragradientStep::automatic, Extrag
 const Loss kDearMistakes{Loss::svm().beta, 2.5};
 
 ExtragradientOptions to_gap(double gap, double passes) {
-  ExtragradientOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
+  return test_support::until_gap<ExtragradientOptions>(gap, passes);
 }
 
 // Every iteration is reported. The start takes one pass, each iteration two.

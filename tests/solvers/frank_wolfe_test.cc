@@ -17,6 +17,7 @@
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -49,10 +50,7 @@ struct Solution {
 };
 
 FrankWolfeOptions to_gap(double gap, double passes) {
-  FrankWolfeOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
+  return test_support::until_gap<FrankWolfeOptions>(gap, passes);
 }
 // Runs out of passes, whatever its gap.
 FrankWolfeOptions for_passes(double passes) { return to_gap(-1, passes); }

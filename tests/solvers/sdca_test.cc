@@ -14,6 +14,7 @@
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -38,12 +39,7 @@ struct Solution {
   const Progress& last() const { return summary.history.back(); }
 };
 
-SdcaOptions to_gap(double gap, double passes) {
-  SdcaOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
-}
+SdcaOptions to_gap(double gap, double passes) { return test_support::until_gap<SdcaOptions>(gap, passes); }
 SdcaOptions for_passes(double passes) { return to_gap(-1, passes); }
 
 // The certificate of the very weights and duals that a run leaves.

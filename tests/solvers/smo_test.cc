@@ -19,6 +19,7 @@
 #include "support/random_objective.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
+#include "support/until_gap.h"
 
 namespace espalier {
 namespace {
@@ -49,12 +50,7 @@ struct Solution {
   const Progress& last() const { return summary.history.back(); }
 };
 
-SmoOptions to_gap(double gap, double passes) {
-  SmoOptions options;
-  options.stopping.gap = gap;
-  options.stopping.passes = passes;
-  return options;
-}
+SmoOptions to_gap(double gap, double passes) { return test_support::until_gap<SmoOptions>(gap, passes); }
 SmoOptions for_passes(double passes) { return to_gap(-1, passes); }
 
 double dual_of(const Objective& objective, const CliqueState& state) {
@@ -162,7 +158,7 @@ RC_GTEST_PROP(SmoProperties, AVisitIsTheBestMoveOfTheMostViolatingPair, ()) {
   std::vector<double> s(length);
   problem.score(0, w, 1 / objective.l2, std::span<double>(s), ws);
   problem.add_cost(0, 1.0, std::span<double>(s));
-  double highest = -1e300, lowest = 1e300;
+  double highest = -1e300, lowest = 1e300, runner_up = -1e300, runner_down = 1e300;
   std::vector<double> up, down;
   for (const Chain::Output& y : all_outputs(owned.problem.examples().structure(0))) {
     std::vector<double> chi(length);
@@ -170,15 +166,22 @@ RC_GTEST_PROP(SmoProperties, AVisitIsTheBestMoveOfTheMostViolatingPair, ()) {
     double score = 0;
     for (std::size_t k = 0; k < length; ++k) score += s[k] * chi[k];
     if (score > highest) {
+      runner_up = highest;
       highest = score;
       up = chi;
+    } else {
+      runner_up = std::max(runner_up, score);
     }
     if (score < lowest) {
+      runner_down = lowest;
       lowest = score;
       down = chi;
+    } else {
+      runner_down = std::min(runner_down, score);
     }
   }
-  RC_PRE(highest - lowest > 1e-4);  // else rounding decides
+  RC_PRE(highest - lowest > 1e-4 && highest - runner_up > 1e-5 &&
+         runner_down - lowest > 1e-5);  // else rounding decides
 
   for (const SmoMass mass : {SmoMass::cliques, SmoMass::factored}) {
     state = before;
