@@ -64,7 +64,14 @@ void TrainingOptions::add_to(CLI::App& command) {
       .add_option("--step", step,
                   "how steps are chosen: auto, paper (eg, excessive-gap), safe (eg, eg-batch, extragradient)")
       ->capture_default_str();
+  command.add_option("--eta", eta, "eg: take steps of this size, whatever they do, instead of --step")
+      ->check(positive_number());
   command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform")->capture_default_str();
+  command
+      .add_option("--log-odds", log_odds,
+                  "eg --start gold: nats that a wrong part is behind the right one at first")
+      ->capture_default_str()
+      ->check(number_from_zero());
   command
       .add_option(
           "--anneal", anneal,
@@ -114,8 +121,10 @@ SolverSettings TrainingOptions::checked_settings() const {
   settings.threads = threads;
   settings.keep_marginals = !recompute;
   settings.sampling = parse_sampling(sampling);
-  settings.step = parse_eg_step(step);
+  settings.step = eta ? EgStep::fixed : parse_eg_step(step);
+  settings.eta = eta.value_or(0);
   settings.start = parse_eg_start(start);
+  settings.log_odds = log_odds;
   settings.anneal = parse_eg_anneal(anneal);
   settings.report_every = report_every;
   settings.average = average;
@@ -170,6 +179,8 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
                {"step", step},
                {"start", start},
                {"report_every", report_every}});
+  if (eta) json["eta"] = *eta;
+  if (log_odds != EgOptions().log_odds) json["log_odds"] = log_odds;
   if (anneal != "auto") json["anneal"] = anneal;
   if (repeat > 1) json["repeat"] = repeat;
   if (recompute) json["recompute"] = true;

@@ -36,7 +36,8 @@ struct TrainingOptions {
   std::string slacks = "n", rescaling = "margin", update = "max-loss", smo_mass = "cliques";
   std::size_t kbest = 1, cache = 0;
   double gap = 1e-3, passes = 1000, report_every = 5;
-  std::optional<double> seconds;
+  std::optional<double> seconds, eta;
+  double log_odds = EgOptions().log_odds;
   std::uint64_t seed = 1;
   std::size_t threads = 1;
   std::size_t repeat = 1;

@@ -38,9 +38,6 @@ EgAnneal parse_eg_anneal(std::string_view name) {
 
 namespace {
 
-// Log-odds of the gold output at the start. Much less than 10 leaves so much mass on wrong outputs that
-// |w(u)|^2 of thousands of examples swamps the dual; much more only takes longer to come back from.
-constexpr float kGoldLogOdds = 12;
 // Step sizes that the paper's rule tries at the start.
 constexpr int kMostTrials = 40;
 
@@ -61,11 +58,13 @@ class Eg {
         sweep_(options.in_turns ? 1 : options.threads) {}
 
   Summary solve() {
-    if (options_.start == EgStart::gold) dual_.start_near_gold(problem_, kGoldLogOdds, sweep_);
+    if (options_.start == EgStart::gold)
+      dual_.start_near_gold(problem_, static_cast<float>(options_.log_odds), sweep_);
     if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
     set_weights();
     shared_.l2 = annealed_l2();
-    if (options_.step == EgStep::safe) shared_.safe_eta = theorem_eta();
+    if (options_.step == EgStep::safe) shared_.eta = theorem_eta();
+    if (options_.step == EgStep::fixed) shared_.eta = options_.eta;
     if (options_.step == EgStep::paper) shared_.etas.assign(n_, static_cast<float>(initial_eta()));
 
     bool over = false;

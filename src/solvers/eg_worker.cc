@@ -103,7 +103,8 @@ void EgWorker::step(std::size_t i) {
       trial = paper_step(i);
       break;
     case EgStep::safe:
-      trial = try_step(i, shared_.safe_eta);
+    case EgStep::fixed:
+      trial = try_step(i, shared_.eta);
       break;
   }
   shared_.priorities[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));

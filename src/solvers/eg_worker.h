@@ -26,8 +26,8 @@ struct EgShared {
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
-  double others = 0;  // workers that may change the weights between one's look and its step
-  double safe_eta = 0;
+  double others = 0;                // workers that may change the weights between one's look and its step
+  double eta = 0;                   // of EgStep::safe and EgStep::fixed
   std::vector<float> priorities;    // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
   std::vector<float> etas;          // of EgStep::paper

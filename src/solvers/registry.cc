@@ -46,6 +46,8 @@ Summary run_eg(const Objective& objective, const SolverSettings& settings, Train
                const Observer& observer) {
   auto options = common<EgOptions>(settings);
   options.step = settings.step;
+  options.eta = settings.eta;
+  options.log_odds = settings.log_odds;
   options.anneal = settings.anneal;
   options.start = training.dual ? EgStart::warm : settings.start;
   if (!training.dual) training.dual.emplace(objective.problem, settings.keep_marginals);

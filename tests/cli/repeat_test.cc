@@ -141,7 +141,16 @@ TEST_F(CliAnnealTest, EveryWayMeetsTheGap) {
   }
 }
 
+TEST_F(CliAnnealTest, FixedStepsAndStartsAreInTheLog) {
+  succeed(std::string(kTrain) + "--passes 5 --quiet --log run.jsonl --eta 0.5 --log-odds 4");
+  const Json start = Json::parse(lines(read("run.jsonl")).front());
+  EXPECT_EQ(start.at("eta"), 0.5);
+  EXPECT_EQ(start.at("log_odds"), 4);
+}
+
 TEST_F(CliAnnealTest, NamesAreChecked) {
+  EXPECT_EQ(error(std::string(kTrain) + "--eta 0"),
+            "espalier: --eta: found '0'; expected a number > 0; see 'espalier train classify --help'");
   EXPECT_EQ(error(std::string(kTrain) + "--anneal yes"),
             "espalier: --anneal: 'yes' is no annealing; expected auto, no or paper");
 }

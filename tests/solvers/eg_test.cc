@@ -388,6 +388,46 @@ TEST(Eg, RefusesThePerceptron) {
       "or a finite beta");
 }
 
+// Bartlett et al. 2004: s_i + eta(F_i'theta + p_i) after one visit, whether that is a better dual or not.
+TEST(Eg, AFixedStepIsTakenWhateverItDoesToTheDual) {
+  const OwnedProblem owned(3, {.examples = 1, .attributes = 4, .labels = 4});
+  const Objective objective{owned.problem, Loss::svm(), 0.01};
+  Workspace ws;
+  DualState start(owned.problem);
+  start.start_near_gold(owned.problem, 12);
+  const DualValue before = evaluate_dual(objective, start);
+  Weights w;
+  w.assign(before.w, 1);
+  std::vector<double> gradient(4), mu(4);
+  owned.problem.score(0, w, 1 / objective.l2, std::span<double>(gradient), ws);
+  owned.problem.add_cost(0, 1.0, std::span<double>(gradient));
+  bool worse = false;
+  for (const double eta : {1e-3, 0.1, 100.0}) {
+    EgOptions options = for_passes(1);
+    options.step = EgStep::fixed;
+    options.eta = eta;
+    const Solution solution = solve(objective, options);
+    std::vector<double> s(4);
+    for (std::size_t k = 0; k < 4; ++k) s[k] = start.s(0)[k] + eta * gradient[k];
+    owned.problem.log_partition(0, std::span<const double>(s), std::span<double>(mu), ws);
+    for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(solution.dual.mu(0)[k], mu[k], 1e-5) << eta;
+    worse = worse || solution.last().dual < before.value;
+  }
+  EXPECT_TRUE(worse);
+}
+
+TEST(Eg, LogOddsSayHowNearTheGoldOutputsItStarts) {
+  const OwnedProblem owned(4);
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  EgOptions options = for_passes(3);
+  options.log_odds = 0;
+  EgOptions uniform = for_passes(3);
+  uniform.start = EgStart::uniform;
+  expect_same_bits(solve(objective, options), solve(objective, uniform), true);
+  options.log_odds = 3;
+  expect_same_bits(solve(objective, options), solve(objective, for_passes(3)), false);
+}
+
 TEST(Eg, NamesOfStepsAndStarts) {
   EXPECT_EQ(parse_eg_step("auto"), EgStep::automatic);
   EXPECT_EQ(parse_eg_step("paper"), EgStep::paper);

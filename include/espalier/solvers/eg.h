@@ -14,9 +14,10 @@ enum class EgStep {
   automatic,  // by slope and curvature along the update
   paper,      // section 7: eta_ini on 10 % of the data, halved on failure, grown by 1.05
   safe,       // the theorem's eta, from a bound on the features: never a failure, rarely fast
+  fixed,      // EgOptions::eta, whatever it does to the dual (Bartlett et al. 2004, section 5)
 };
 enum class EgStart {
-  gold,     // near the gold outputs, s_i = -kappa p_i
+  gold,     // near the gold outputs, s_i = -kappa p_i, kappa being EgOptions::log_odds
   uniform,  // s_i = 0
   warm,     // where the state is: another l2's optimum, a resumed run
 };
@@ -36,7 +37,11 @@ struct EgOptions {
   StoppingRule stopping;
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
+  double eta = 0;  // of EgStep::fixed, positive
   EgStart start = EgStart::gold;
+  // Much less than 10 leaves so much mass on wrong outputs that |w(u)|^2 of thousands of examples swamps the dual; much more
+  // only takes longer to come back from.
+  double log_odds = 12;
   EgAnneal anneal = EgAnneal::automatic;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // only with 1 does the same seed give the same bits

@@ -34,8 +34,10 @@ struct SolverSettings {
   std::size_t threads = 1;
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
+  double eta = 0;  // of EgStep::fixed, positive
   // Of a first run; one with duals at hand goes on from them.
   EgStart start = EgStart::gold;
+  double log_odds = EgOptions().log_odds;
   EgAnneal anneal = EgAnneal::automatic;
   bool keep_marginals =
       true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
