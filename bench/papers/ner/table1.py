@@ -4,18 +4,14 @@
 """
 
 import argparse
-import gzip
-import itertools
 import json
 import subprocess
-import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import lib
-
-TEMPLATE = Path(__file__).with_name("template.txt")
+from bench.papers.ner import data
 
 
 @dataclass
@@ -46,22 +42,6 @@ MORE = (
     Column("CRF, BIOES labels", "1,0", options=("--encoding", "bioes")),
     Column("CRF, labels of order 2", "1,0", options=("--order", "2")),
 )
-
-
-def shape(word):
-    """Collins 2002: kinds of characters, a run of the same kind as one: McDonald's is XxXx'x."""
-    kinds = ("X" if c.isupper() else "x" if c.isalpha() else "d" if c.isdigit() else c for c in word)
-    return "".join(kind for kind, _ in itertools.groupby(kinds))
-
-
-def add_shapes(source, target):
-    """The columns of CoNLL-2003 with the shape before the label: patterns can test characters, not map them."""
-    with gzip.open(source, "rt") as lines, open(target, "w") as file:
-        for line in lines:
-            fields = line.split()
-            if fields and fields[0] != "-DOCSTART-":
-                fields.insert(-1, shape(fields[0]))
-            file.write(" ".join(fields) + "\n")
 
 
 def measure(column, train, dev, test, options):
@@ -98,24 +78,17 @@ def percent(rate):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--conll", type=Path, default=lib.DATA / "conll2003", help="folder with eng.train.gz, ...")
-    parser.add_argument("--template", type=Path, default=TEMPLATE, help="in place of template.txt")
+    data.add_options(parser)
     parser.add_argument("--gazetteer", action="append", default=[], help="a file of names, for all rows but the first")
-    parser.add_argument("--first", type=int, help="only the first N training sentences")
     arguments = parser.parse_args()
 
     lib.use_one_core()
-    data = [arguments.conll / f"eng.{name}.gz" for name in ("train", "testa", "testb")]
-    for path in data:
-        if not path.exists():
-            sys.exit(f"{path} is missing; say where CoNLL-2003 is with --conll FOLDER or ESPALIER_DATA")
+    files = data.files(arguments.conll)
     first = [] if arguments.first is None else ["--first", arguments.first]
     # Nothing but the files as they are: what a user gets without a template.
-    rows = [measure(Column("built-in attributes, CRF", "1,0"), *data, first)]
+    rows = [measure(Column("built-in attributes, CRF", "1,0"), *files, first)]
     with tempfile.TemporaryDirectory() as folder:
-        shaped = [Path(folder) / name for name in ("train", "testa", "testb")]
-        for source, target in zip(data, shaped):
-            add_shapes(source, target)
+        shaped = data.with_shapes(files, Path(folder))
         options = [*first, "--template", arguments.template]
         for gazetteer in arguments.gazetteer:
             options += ["--gazetteer", gazetteer]
