@@ -14,7 +14,7 @@ namespace espalier::cli {
 namespace {
 
 std::string solver_help() {
-  std::string help = "training algorithm: auto (eg; for svm frank-wolfe; for perceptron itself)";
+  std::string help = "training algorithm: auto (eg; for svm frank-wolfe, to classify smo; for perceptron itself)";
   for (const SolverEntry& entry : solver_table()) {
     help += fmt::format("; {} ({}", entry.name, entry.summary);
     if (entry.losses == Losses::smooth) help += "; finite beta";
@@ -107,7 +107,7 @@ void TrainingOptions::add_to(CLI::App& command) {
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 std::string TrainingOptions::solver_name() const {
-  return solver == "auto" ? std::string(default_solver(checked_loss())) : solver;
+  return solver == "auto" ? std::string(default_solver(checked_loss(), task)) : solver;
 }
 
 SolverEntry TrainingOptions::checked_solver() const { return find_solver(solver_name(), checked_loss()); }

@@ -198,9 +198,10 @@ std::span<const SolverEntry> solver_table() {
   return kSolvers;
 }
 
-std::string_view default_solver(const Loss& loss) {
+std::string_view default_solver(const Loss& loss, std::string_view task) {
   if (loss.smooth()) return "eg";
-  return loss.gamma > 0 ? "frank-wolfe" : "perceptron";
+  if (loss.gamma == 0) return "perceptron";
+  return task == "classify" ? "smo" : "frank-wolfe";
 }
 
 SolverEntry find_solver(std::string_view name, const Loss& loss) {

@@ -69,6 +69,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=lib.DATA, help="folder of the data sets")
     parser.add_argument("--budget", type=float, default=60, help="seconds of a solver (default: %(default)s)")
+    parser.add_argument("--report-every", type=float, default=1,
+                        help="passes between two reports, each with a certificate, which the budget does not count "
+                             "(default: %(default)s)")
     parser.add_argument("--first", type=int, help="training examples (default: all)")
     parser.add_argument("--problems", nargs="+", choices=("MNIST", "CoNLL-2000", "Spanish"))
     parser.add_argument("--losses", nargs="+", choices=list(LOSSES), default=list(LOSSES))
@@ -85,7 +88,8 @@ def main():
             solvers = [solver for solver in LOSSES[loss] if task != "parse" or solver not in WITHOUT_CLIQUES]
             picture = lib.RESULTS / f"solvers-{task}-{loss}.svg"
             event = race(task, train, solvers, loss, l2s[loss],
-                         (*options, "--budget", arguments.budget, "--gap", 1e-5), picture)
+                         (*options, "--budget", arguments.budget, "--report-every", arguments.report_every,
+                          "--gap", 1e-5), picture)
             found = [row(run) for run in event["runs"]]
             rows += [{"problem": name, "loss": loss, "l2": l2s[loss], **one} for one in found]
             optimum = event["optimum"]
