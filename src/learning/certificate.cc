@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace espalier {
@@ -169,9 +170,13 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
   certificate.dual = std::accumulate(conjugates.begin(), conjugates.end(), 0.0) -
                      problem.squared_norm(w) / (2 * objective.l2);
   if (objective.loss.smooth()) return certificate;
-  // From nearly uniform over the good outputs to nearly one of them.
+  // From nearly uniform over the good outputs to nearly one of them. The dual rises and then falls, and large betas are dear.
+  double before = -std::numeric_limits<double>::infinity();
   for (const double beta : {1, 4, 16, 64, 256}) {
-    certificate.dual = std::max(certificate.dual, dual_at_temperature(objective, theta, beta, sweep));
+    const double dual = dual_at_temperature(objective, theta, beta, sweep);
+    certificate.dual = std::max(certificate.dual, dual);
+    if (dual < before) break;
+    before = dual;
   }
   return certificate;
 }
