@@ -55,7 +55,9 @@ class GraphFeatures {
   GraphFeatures(GraphFeatures&&) = default;
 
   // Appends to the row of the given type that is being built.
-  void add(std::size_t type, std::uint32_t attribute, float value) { tables_[type].rows.add(attribute, value); }
+  void add(std::size_t type, std::uint32_t attribute, float value) {
+    tables_[type].rows.add(attribute, value);
+  }
   void finish_row(std::size_t type) { tables_[type].rows.finish_row(); }
   void finish_graph();
 
@@ -98,8 +100,8 @@ class GraphFeatures {
   std::vector<GraphTypeSize> types_;
   GraphWeights weights_;
   std::vector<Table> tables_;
-  std::vector<std::size_t> ends_;         // rows of each type before each graph, and at the end
-  std::vector<std::uint32_t> distinct_;   // attributes of each type in each graph
+  std::vector<std::size_t> ends_;        // rows of each type before each graph, and at the end
+  std::vector<std::uint32_t> distinct_;  // attributes of each type in each graph
   std::vector<double> squared_diameters_, squared_changes_;
   std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
