@@ -42,6 +42,7 @@
 #include "espalier/features/weights.h"
 #include "espalier/features/word_attributes.h"
 #include "espalier/generate/grammar.h"
+#include "espalier/generate/images.h"
 #include "espalier/generate/writers.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/chain_latent_gold.h"
