@@ -123,3 +123,4 @@
 #include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/tree_drawing.h"
+#include "espalier/tasks/uai_reader.h"
