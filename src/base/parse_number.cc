@@ -30,4 +30,19 @@ std::optional<Real> parse(std::string_view text) {
 std::optional<float> parse_float(std::string_view text) { return parse<float>(text); }
 std::optional<double> parse_double(std::string_view text) { return parse<double>(text); }
 
+std::optional<std::size_t> parse_bytes(std::string_view text) {
+  double unit = 1;
+  for (const char letter : {'K', 'M', 'G'}) {
+    unit *= 1024;
+    if (!text.ends_with(letter)) continue;
+    text.remove_suffix(1);
+    const std::optional<double> number = parse_double(text);
+    if (!number || *number * unit < 1 || *number * unit > 0x1.0p62) return std::nullopt;
+    return static_cast<std::size_t>(*number * unit);
+  }
+  const std::optional<double> number = parse_double(text);
+  if (!number || *number < 1 || *number > 0x1.0p62) return std::nullopt;
+  return static_cast<std::size_t>(*number);
+}
+
 }  // namespace espalier

@@ -18,6 +18,7 @@ void add_predict(CLI::App& program, Action& action);
 void add_eval(CLI::App& program, Action& action);
 void add_show(CLI::App& program, Action& action);
 void add_convert(CLI::App& program, Action& action);
+void add_infer(CLI::App& program, Action& action);
 void add_demo(CLI::App& program, Action& action);
 void add_generate(CLI::App& program, Action& action);
 

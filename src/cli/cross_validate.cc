@@ -57,9 +57,9 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
   const Progress& last = summary.history.back();
   save_model(arguments.output,
              {arguments.task, loss, l2, arguments.solver_name(),
-              Certificate{last.primal, last.dual, last.passes, last.approximate}},
+              Certificate{last.primal, last.dual, last.passes, last.approximate}, data.problem().relaxed()},
              data, training.theta);
-  return summary.message;
+  return summary.message + (data.problem().relaxed() ? " (of the relaxed problem: inference is trw)" : "");
 }
 
 int run_cross_validation(const Arguments& arguments) {

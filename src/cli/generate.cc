@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <functional>
+
 #include "cli/commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
 #include "espalier/generate/grammar.h"
+#include "espalier/generate/images.h"
 #include "espalier/generate/writers.h"
 
 namespace espalier::cli {
@@ -24,15 +27,32 @@ const Writer& find_writer(std::string_view task) {
   for (const Writer& writer : kWriters) {
     if (writer.task == task) return writer;
   }
-  throw Error(fmt::format("generate: {} is no task; expected classify, tag, supertag, parse or treebank",
-                          in_quotes(task)));
+  throw Error(
+      fmt::format("generate: {} is no task; expected classify, tag, supertag, parse, treebank or graph",
+                  in_quotes(task)));
+}
+
+// Calls append(buffer) for every piece of the output.
+void write_all(const std::string& path, std::uint64_t count,
+               const std::function<void(std::string&)>& append) {
+  OutputFile output(path);
+  std::string buffer;
+  constexpr std::size_t kFull = 1 << 20;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    append(buffer);
+    if (buffer.size() < kFull) continue;
+    output.write(buffer);
+    buffer.clear();
+  }
+  output.write(buffer);
+  output.commit();
 }
 
 }  // namespace
 
 void add_generate(CLI::App& program, Action& action) {
-  CLI::App* command =
-      program.add_subcommand("generate", "write sentences of a small built-in grammar, to try things with");
+  CLI::App* command = program.add_subcommand(
+      "generate", "write sentences of a small built-in grammar, or small pictures, to try things with");
   struct Arguments {
     std::string task, output = "-";
     std::uint64_t sentences = 1000, seed = 1;
@@ -42,7 +62,7 @@ void add_generate(CLI::App& program, Action& action) {
       ->add_option("TASK", arguments->task,
                    "classify (topics, CRFsuite format), tag (entities), supertag (hundreds of labels), parse "
                    "(CoNLL-U), "
-                   "treebank (brackets)")
+                   "treebank (brackets), graph (noisy pictures, JSON Lines)")
       ->required();
   command->add_option("-n,--sentences", arguments->sentences, "how many")
       ->capture_default_str()
@@ -57,24 +77,23 @@ void add_generate(CLI::App& program, Action& action) {
       "Examples:\n"
       "  espalier generate tag -n 10000 --seed 1 -o train.txt\n"
       "  espalier generate classify -n 10000 --seed 2 -o train.txt\n"
-      "  espalier generate parse -n 2000 -o train.conllu");
+      "  espalier generate parse -n 2000 -o train.conllu\n"
+      "  espalier generate graph -n 200 -o train.jsonl");
   command->callback([arguments, &action] {
     action = [arguments] {
+      if (arguments->task == "graph") {
+        NoisyImages images(arguments->seed);
+        write_all(arguments->output, arguments->sentences,
+                  [&](std::string& buffer) { append_graph(images.next(), buffer); });
+        return kSuccess;
+      }
       const Writer& writer = find_writer(arguments->task);
-      OutputFile output(arguments->output);
       Grammar grammar(arguments->seed);
       Sentence sentence;
-      std::string buffer;
-      constexpr std::size_t kFull = 1 << 20;
-      for (std::uint64_t i = 0; i < arguments->sentences; ++i) {
+      write_all(arguments->output, arguments->sentences, [&](std::string& buffer) {
         grammar.next(sentence);
         writer.append(sentence, buffer);
-        if (buffer.size() < kFull) continue;
-        output.write(buffer);
-        buffer.clear();
-      }
-      output.write(buffer);
-      output.commit();
+      });
       return kSuccess;
     };
   });

@@ -112,9 +112,12 @@ int run_race(const Arguments& arguments) {
   };
   const Race result = race({data->problem(), loss, arguments.l2}, solvers, settings, score, observer);
 
+  const bool relaxed = data->problem().relaxed();
   std::fputs(race_table(result, dev.metric).c_str(), stdout);  // main looks whether it could be written
+  if (relaxed) std::fputs("the optimum is that of the relaxed problem: inference is trw\n", stdout);
   std::fflush(stdout);
   Json outcome{{"status", result.stopped ? "stopped" : "done"}};
+  if (relaxed) outcome["relaxed"] = true;
   outcome.update(race_json(result, dev.metric));
   log.end(outcome, "race");
   if (!std::isfinite(result.upper)) throw Error(result.runs.front().summary.message);

@@ -25,7 +25,8 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
     text += fmt::format("primal       {:.6f}   the objective at these weights\n", certificate->primal);
     text += fmt::format("dual         {:.6f}   {}\n", certificate->dual,
                         certificate->approximate ? "approximate, as all of this: inference is"
-                                                 : "no weights have a lower one");
+                        : info.relaxed ? "of the relaxed problem: log-partitions are upper bounds (trw)"
+                                       : "no weights have a lower one");
     text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
                         certificate->relative_gap());
   } else {

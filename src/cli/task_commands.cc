@@ -156,6 +156,35 @@ void describe_parse(const TrainingOptions& options, Json& json) {
     json.update({{"prune_below", parse.prune_below}, {"most_heads", parse.most_heads}});
 }
 
+void add_graph_options(CLI::App& command, TrainingOptions& options) {
+  GraphOptions& graph = options.graph;
+  command
+      .add_option(
+          "--inference", graph.inference,
+          "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper bound), "
+          "or auto: exact where --memory allows it, else trw")
+      ->capture_default_str();
+  command.add_option("--memory", graph.memory, "GiB that the tables of exact inference may take")
+      ->capture_default_str()
+      ->check(positive_number());
+  command.add_flag("--nodes-only", graph.nodes_only,
+                   "leave cliques out: each node for itself, to compare with");
+  command.add_option("--first", graph.first, "use only the first N training graphs")
+      ->check(whole_number_from(1));
+}
+
+std::unique_ptr<TrainingSet> read_graph_data(const TrainingOptions& options, const Reading&) {
+  GraphOptions graph = options.graph;
+  graph.maxima = !options.checked_loss().smooth();
+  return read_graph_training(options.train, graph);
+}
+
+void describe_graph(const TrainingOptions& options, Json& json) {
+  const GraphOptions& graph = options.graph;
+  json.update({{"inference", graph.inference}, {"memory", graph.memory}, {"nodes_only", graph.nodes_only}});
+  if (graph.first) json["first"] = *graph.first;
+}
+
 constexpr TaskCommand kTasks[] = {
     {"tag", add_tag_options, read_tag_data, describe_tag,
      "  espalier train tag train.txt --l2 1 -o model.esp\n"
@@ -177,6 +206,12 @@ constexpr TaskCommand kTasks[] = {
      "parser.esp\n",
      "  espalier path parse train.conllu --dev dev.conllu\n"
      "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n"},
+    {"graph", add_graph_options, read_graph_data, describe_graph,
+     "  espalier train graph train.jsonl --l2 1 -o model.esp\n"
+     "  espalier train graph train.jsonl --inference trw --dev dev.jsonl --l2 auto -o model.esp\n"
+     "  espalier train graph train.jsonl --nodes-only -o without-cliques.esp\n",
+     "  espalier path graph train.jsonl --dev dev.jsonl\n"
+     "  espalier path graph train.jsonl --dev dev.jsonl --l2-max 10 --l2-min 0.01 -o best.esp\n"},
 };
 
 }  // namespace

@@ -55,6 +55,7 @@ class Session {
     }
     Json settings = options_.to_json();
     settings["l2"] = l2;
+    if (relaxed()) settings["relaxed"] = true;
     log_.start(settings, options_.resume);
     if (!options_.dev.empty()) {
       settings_.dev_error = [this](const Weights& theta) { return data_->evaluate_dev(theta).badness; };
@@ -150,10 +151,12 @@ class Session {
     const PathPoint& best = path.points.at(path.best);
     const bool save = !options_.output.empty() && path.status != Status::failed;
     if (save) {
-      save_model(options_.output, {options_.task, loss_, best.l2, options_.solver_name(), best.certificate},
-                 *data_, path.theta);
+      save_model(options_.output,
+                 {options_.task, loss_, best.l2, options_.solver_name(), best.certificate, relaxed()}, *data_,
+                 path.theta);
     }
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
+    if (relaxed()) outcome["relaxed"] = true;
     if (!outcome_.is_null()) outcome.update(outcome_);
     if (save) outcome["model"] = options_.output;
     if (path.status == Status::converged || path.status == Status::stalled) {
@@ -165,7 +168,8 @@ class Session {
     log_.end(outcome);
     if (path.status == Status::failed)
       throw Error(message + "; expected finite numbers: check the data's values and l2");
-    display_.note(message + (save ? "; saved " + options_.output : "") +
+    display_.note(message + (relaxed() ? " (of the relaxed problem: inference is trw)" : "") +
+                  (save ? "; saved " + options_.output : "") +
                   (checkpointed_ ? "; --resume goes on from " + options_.checkpoint : ""));
     return interrupt_.interrupted() ? kInterrupted : kSuccess;
   }
@@ -173,6 +177,8 @@ class Session {
   LatentGold* latent_gold() { return data_->latent_gold(); }
 
  private:
+  bool relaxed() const { return data_->problem().relaxed(); }
+
   void resume() {
     state_ = load_checkpoint(options_.checkpoint, identity_, data_->problem());
     checkpointed_ = true;

@@ -14,6 +14,7 @@
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/graph.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
@@ -47,6 +48,7 @@ struct TrainingOptions {
   ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
   ParseOptions parse;
+  GraphOptions graph;
   CccpOptions outer;  // where gold outputs are not all known
 
   // Adds the options that every task has.

@@ -27,6 +27,7 @@ Json to_json(const ModelInfo& info) {
                            {"relative_gap", info.certificate->relative_gap()},
                            {"passes", info.certificate->passes}};
     if (info.certificate->approximate) json["certificate"]["approximate"] = true;
+    if (info.relaxed) json["certificate"]["relaxed"] = true;
   }
   return json;
 }
@@ -50,6 +51,7 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   info.certificate =
       Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
                   certificate.at("passes").get<double>(), certificate.value("approximate", false)};
+  info.relaxed = certificate.value("relaxed", false);
   return info;
 }
 

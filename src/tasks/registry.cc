@@ -1,6 +1,7 @@
 #include "espalier/tasks/registry.h"
 
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/graph.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 
@@ -14,6 +15,8 @@ std::span<const TaskEntry> task_table() {
        load_classify_predictor},
       {"parse", "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks", kParseVersion,
        load_parse_predictor},
+      {"graph", "a label for each node of a graph, cliques of any size: JSON Lines", kGraphVersion,
+       load_graph_predictor},
   };
   return kTasks;
 }

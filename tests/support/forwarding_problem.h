@@ -41,6 +41,7 @@ class ForwardingProblem : public Problem {
     inner_.accumulate(i, delta, w, ws);
   }
   bool exact() const override { return inner_.exact(); }
+  bool relaxed() const override { return inner_.relaxed(); }
   void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
     inner_.accumulate_shared(i, delta, w, ws);
   }

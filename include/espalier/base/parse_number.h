@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -10,5 +11,9 @@ namespace espalier {
 // the type is 0.
 std::optional<float> parse_float(std::string_view text);
 std::optional<double> parse_double(std::string_view text);
+
+// An amount of memory in bytes, or in units of 1024, 1024^2 or 1024^3 of them with K, M or G behind the number: "512M",
+// "1.5G". None for anything else, and for less than one byte.
+std::optional<std::size_t> parse_bytes(std::string_view text);
 
 }  // namespace espalier

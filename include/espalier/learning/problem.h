@@ -103,6 +103,9 @@ class Problem {
   virtual const Factored* factored() const { return nullptr; }
   // False where log_partition and its marginals are approximations: then primal and dual are, too, and bound nothing.
   virtual bool exact() const { return true; }
+  // True where log_partition is a convex upper bound and its marginals are the gradient of that: then primal and dual are those of
+  // a relaxed problem, whose optimum the gap is one to.
+  virtual bool relaxed() const { return false; }
 };
 
 }  // namespace espalier

@@ -15,7 +15,7 @@ namespace espalier {
 //   size() weight_shape() weight(i) cost_offset(i) squared_diameter(i) prefetch(i, what) factored()
 //   squared_change(i)                               where outputs have parts; else it is the diameter
 //   overlap(i)                                      where it is not the safe 1
-//   exact()                                         where inference is not
+//   exact()  relaxed()                              where inference is not exact
 //   accumulate_shared(i, delta, w, ws)              where several threads train at once, and some rows are everybody's
 //   accumulate(i, delta, share, w, ws)              where several threads should add to the weights at once
 //   structure(i)                                    something that satisfies Structure
@@ -49,6 +49,10 @@ class StructuredProblem final : public Problem {
   bool exact() const override {
     if constexpr (requires { examples_.exact(); }) return examples_.exact();
     return true;
+  }
+  bool relaxed() const override {
+    if constexpr (requires { examples_.relaxed(); }) return examples_.relaxed();
+    return false;
   }
 
   void add_gold(std::size_t i, float scale, Out out) const override { examples_.add_gold(i, scale, out); }

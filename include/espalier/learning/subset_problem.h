@@ -69,6 +69,7 @@ class SubsetProblem final : public Problem {
     return whole_.squared_norm(examples_[i], delta, ws);
   }
   bool exact() const override { return whole_.exact(); }
+  bool relaxed() const override { return whole_.relaxed(); }
   double squared_norm(const Weights& w) const override { return whole_.squared_norm(w); }
   double squared_norm(const DoubleWeights& w) const override { return whole_.squared_norm(w); }
 

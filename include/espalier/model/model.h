@@ -20,6 +20,7 @@ struct ModelInfo {
   std::optional<double> l2;
   std::string solver;  // or "converted from ..."
   std::optional<Certificate> certificate;
+  bool relaxed = false;  // the certificate is one of a relaxed problem (Problem::relaxed)
 };
 
 // Writes weights, certificate and whatever the task keeps into one file, atomically. The same contents give the same bytes.

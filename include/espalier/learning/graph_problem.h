@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "espalier/features/graph_features.h"
+#include "espalier/learning/structured_problem.h"
+#include "espalier/structures/markov_graph.h"
+
+namespace espalier {
+
+// What a graph has besides its features.
+struct GraphExample {
+  std::shared_ptr<const MarkovGraph> structure;  // shared by graphs of the same shape
+  std::vector<std::uint32_t> gold;               // one label a node
+  std::vector<float> cost;  // of the first statistics: those of nodes; zero at the gold labels
+  double weight = 1;
+};
+
+// Markov random fields: features of nodes and cliques with weights tied by type, and costs of nodes. Requires gold labels that
+// the structures allow, and cliques in the structures in the order of the features: by types, and in each type in the order of
+// its rows. Keeps a reference to the features.
+class GraphExamples {
+ public:
+  // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any other, since its
+  // best labelling need not be the best one.
+  GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples, bool maxima = false);
+
+  std::size_t size() const { return examples_.size(); }
+  WeightShape weight_shape() const { return features_->weights().shape(); }
+  const MarkovGraph& structure(std::size_t i) const { return *examples_[i].structure; }
+  bool exact() const { return exact_; }
+  bool relaxed() const { return relaxed_; }
+  double weight(std::size_t i) const { return examples_[i].weight; }
+  double cost_offset(std::size_t) const { return 0; }
+  double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
+  double squared_change(std::size_t i) const { return features_->squared_change(i); }
+  void prefetch(std::size_t i, Prefetch what) const { features_->prefetch(i, what); }
+  const Factored* factored() const { return nullptr; }
+
+  template <class Real>
+  void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
+    examples_[i].structure->add_indicator(examples_[i].gold, scale, out);
+  }
+  template <class Real>
+  void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
+    const std::vector<float>& cost = examples_[i].cost;
+    for (std::size_t k = 0; k < cost.size(); ++k) out[k] += scale * cost[k];
+  }
+  // Wrong labels that are free would begin with as much mass as right ones.
+  void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
+  template <class Real, class Scale>
+  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s, Workspace&) const {
+    features_->score(i, w.row(0), scale, s);
+  }
+  template <class Real>
+  void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
+    features_->accumulate(i, delta, w.row(0));
+  }
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const {
+    features_->accumulate_shared(i, delta, w.row(0));
+  }
+  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const {
+    features_->accumulate(i, delta, share, w.row(0), ws);
+  }
+  template <class Real>
+  double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const {
+    return features_->squared_norm(i, delta, ws);
+  }
+
+ private:
+  const GraphFeatures* features_;
+  std::vector<GraphExample> examples_;
+  bool exact_ = true, relaxed_ = false;
+};
+
+using GraphProblem = StructuredProblem<GraphExamples>;
+
+}  // namespace espalier

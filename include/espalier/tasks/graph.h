@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// Markov random fields over any graph: a label for each node.
+struct GraphOptions {
+  std::string inference = "auto";    // exact, bp, trw or auto: exact where it fits in memory, else trw
+  double memory = 2;                 // GiB that exact inference may take
+  bool nodes_only = false;           // cliques are left out: each node for itself
+  std::optional<std::size_t> first;  // only the first N training graphs
+  bool maxima = false;               // trained with an infinite beta
+};
+
+inline constexpr int kGraphVersion = 1;
+
+// Both throw Error for what they cannot read.
+std::unique_ptr<TrainingSet> read_graph_training(const std::string& path, const GraphOptions& options);
+std::unique_ptr<Predictor> load_graph_predictor(const StoredTask& stored);
+
+}  // namespace espalier

@@ -1,0 +1,197 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "cli/commands.h"
+#include "cli/validators.h"
+#include "espalier/base/error.h"
+#include "espalier/base/output.h"
+#include "espalier/base/parse_number.h"
+#include "espalier/structures/markov_graph.h"
+#include "espalier/tasks/uai_reader.h"
+
+namespace espalier::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string model, evidence, task, output = "-", inference = "auto", memory = "2G";
+  GraphInferenceOptions options;
+  bool json = false;
+};
+
+// What a task answers with, in the competition's format and as JSON.
+struct Answer {
+  std::string text;
+  Json json;
+};
+
+class Inference {
+ public:
+  explicit Inference(const Arguments& arguments)
+      : arguments_(arguments),
+        model_(read_uai(arguments.model)),
+        left_(condition(model_, arguments.evidence.empty()
+                                    ? std::vector<UaiObservation>()
+                                    : read_uai_evidence(arguments.evidence, *model_.graph))),
+        graph_(left_.graph, arguments.options) {}
+
+  Answer answer() {
+    Answer answer = arguments_.task == "MPE" ? best() : sum(arguments_.task == "MAR");
+    answer.json["width"] = graph_.width();
+    answer.json["exact"] = graph_.exact();
+    return answer;
+  }
+
+ private:
+  [[noreturn]] void impossible() const {
+    throw Error::in(arguments_.evidence.empty() ? arguments_.model : arguments_.evidence,
+                    arguments_.evidence.empty()
+                        ? "every assignment has the weight 0"
+                        : "every assignment that goes with this evidence has the weight 0",
+                    "one that has more");
+  }
+
+  // PR and MAR.
+  Answer sum(bool marginals) {
+    std::vector<double> mu(marginals || !graph_.exact() ? left_.scores.size() : 0);
+    MarkovGraph::Convergence convergence;
+    const double log_z = left_.constant + graph_.log_partition(left_.scores, mu, convergence, ws_);
+    if (log_z == -std::numeric_limits<double>::infinity()) impossible();
+    Answer answer;
+    answer.json["log_partition"] = log_z;
+    if (marginals) {
+      answer.text = fmt::format("MAR\n{}", left_.variable.size());
+      answer.json["marginals"] = Json::array();
+      for (std::size_t v = 0; v < left_.variable.size(); ++v) {
+        std::vector<double> p(model_.graph->cardinality(v), 0);
+        if (left_.variable[v] == UaiConditional::kObserved) {
+          p[left_.observed[v]] = 1;
+        } else {
+          const auto begin = mu.begin() + static_cast<std::ptrdiff_t>(left_.marginals_of(left_.variable[v]));
+          std::copy_n(begin, p.size(), p.begin());
+        }
+        answer.text += fmt::format(" {}", p.size());
+        for (const double x : p) answer.text += fmt::format(" {:.6g}", x);
+        answer.json["marginals"].push_back(p);
+      }
+      answer.text += '\n';
+    } else {
+      answer.text = fmt::format("PR\n{:.9g}\n", log_z / std::numbers::ln10);
+    }
+    if (!graph_.exact()) {
+      answer.json["inference"] = graph_.inference() == GraphInference::trw ? "trw" : "bp";
+      answer.json["converged"] = convergence.converged;
+      answer.json["iterations"] = convergence.iterations;
+      if (graph_.inference() == GraphInference::trw) answer.json["upper_bound"] = true;
+    }
+    return answer;
+  }
+
+  Answer best() {
+    std::vector<std::uint32_t> y(left_.graph->num_variables());
+    const MarkovGraph::Best best = graph_.best(left_.scores, y, ws_);
+    if (best.bound + left_.constant == -std::numeric_limits<double>::infinity()) impossible();
+    Answer answer;
+    answer.text = fmt::format("MPE\n{}", left_.variable.size());
+    std::vector<std::uint32_t> labels;
+    for (std::size_t v = 0; v < left_.variable.size(); ++v) {
+      const bool observed = left_.variable[v] == UaiConditional::kObserved;
+      labels.push_back(observed ? left_.observed[v] : y[left_.variable[v]]);
+      answer.text += fmt::format(" {}", labels.back());
+    }
+    answer.text += '\n';
+    answer.json["max"] = best.value + left_.constant;
+    answer.json["assignment"] = labels;
+    if (!graph_.exact()) {
+      answer.json["bound"] = best.bound + left_.constant;
+      answer.json["optimal"] = best.optimal;
+    }
+    return answer;
+  }
+
+  const Arguments& arguments_;
+  UaiModel model_;
+  UaiConditional left_;
+  MarkovGraph graph_;
+  Workspace ws_;
+};
+
+}  // namespace
+
+void add_infer(CLI::App& program, Action& action) {
+  CLI::App* command = program.add_subcommand("infer", "answer queries to a graphical model (UAI files)");
+  const auto arguments = std::make_shared<Arguments>();
+  command
+      ->add_option("FILE", arguments->model,
+                   "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
+      ->required();
+  command->add_option("--evidence", arguments->evidence,
+                      "a file: how many variables were observed, then each with its label");
+  command
+      ->add_option("--task", arguments->task,
+                   "PR (log10 of the partition function), MAR (each variable's marginals) or MPE (the best "
+                   "assignment)")
+      ->required()
+      ->check(CLI::IsMember({"PR", "MAR", "MPE"}));
+  command
+      ->add_option("--inference", arguments->inference,
+                   "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
+                   "bound) or auto: "
+                   "exact where it fits in memory, else trw")
+      ->check(CLI::IsMember({"exact", "bp", "trw", "auto"}))
+      ->capture_default_str();
+  command
+      ->add_option("--memory", arguments->memory, "that exact inference may take: bytes, or with K, M or G")
+      ->capture_default_str();
+  command->add_option("--iterations", arguments->options.iterations, "bp, trw: sweeps at most")
+      ->check(whole_number_from(1))
+      ->capture_default_str();
+  command
+      ->add_option("--tolerance", arguments->options.tolerance,
+                   "bp, trw: how much log-messages may move at the end")
+      ->check(positive_number())
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--damping", arguments->options.damping,
+          "bp, trw: share of the old in a new message, to begin with; raised where they do not settle")
+      ->check(probability())
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "one JSON object, with natural logarithms");
+  command->add_option("-o,--output", arguments->output, "where the answer goes; default: standard output");
+  command->footer(
+      "Examples:\n"
+      "  espalier infer model.uai --task PR\n"
+      "  espalier infer model.uai.gz --evidence model.uai.evid --task MAR -o model.MAR\n"
+      "  espalier infer model.uai --task MPE --inference trw --json\n\n"
+      "Answers are those of the UAI competitions. JSON: log_partition and marginals, or max and assignment; "
+      "width "
+      "(of the\n"
+      "elimination order found) and exact; where inference is approximate, also whether it converged, and "
+      "for MPE a "
+      "bound on\n"
+      "the maximum and whether the assignment reaches it (optimal).");
+  command->callback([arguments, &action] {
+    action = [arguments] {
+      arguments->options.inference = graph_inference(arguments->inference);
+      const auto memory = parse_bytes(arguments->memory);
+      if (!memory) {
+        throw Error(fmt::format("--memory: {}; expected bytes, or a number with K, M or G behind it",
+                                in_quotes(arguments->memory)));
+      }
+      arguments->options.memory = *memory;
+      const Answer answer = Inference(*arguments).answer();
+      OutputFile output(arguments->output);
+      output.write(arguments->json ? answer.json.dump() + '\n' : answer.text);
+      output.commit();
+      return kSuccess;
+    };
+  });
+}
+
+}  // namespace espalier::cli

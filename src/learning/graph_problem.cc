@@ -1,0 +1,33 @@
+#include "espalier/learning/graph_problem.h"
+
+#include <utility>
+
+#include "espalier/base/error.h"
+
+namespace espalier {
+
+GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples, bool maxima)
+    : features_(&features), examples_(std::move(examples)) {
+  ESPALIER_EXPECT(features.size() == examples_.size());
+  for (const GraphExample& example : examples_) {
+    ESPALIER_EXPECT(example.gold.size() == example.structure->graph().num_variables());
+    ESPALIER_EXPECT(example.cost.size() <= example.structure->num_statistics());
+    if (example.structure->exact()) continue;
+    const bool bounds = example.structure->inference() == GraphInference::trw && !maxima;
+    exact_ = exact_ && bounds;
+    relaxed_ = relaxed_ || bounds;
+  }
+  relaxed_ = relaxed_ && exact_;
+}
+
+void GraphExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {
+  const GraphExample& example = examples_[i];
+  const FactorGraph& graph = example.structure->graph();
+  for (std::size_t c = 0; c < graph.num_cliques() && graph.begin(c) < example.cost.size(); ++c) {
+    const std::size_t right = graph.begin(c) + example.gold[graph.scope(c)[0]];
+    for (std::size_t k = graph.begin(c); k < graph.begin(c) + graph.size(c); ++k)
+      s[k] -= k == right ? 0.0f : kappa;
+  }
+}
+
+}  // namespace espalier

@@ -1,0 +1,226 @@
+#include "espalier/learning/graph_problem.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "espalier/base/random.h"
+#include "support/certificate_checks.h"
+#include "support/eg_solution.h"
+#include "support/feature_checks.h"
+#include "support/random_graph.h"
+#include "support/random_objective.h"
+#include "support/until_gap.h"
+
+namespace espalier {
+namespace {
+
+using test_support::any_dual;
+using test_support::any_l2;
+using test_support::any_loss;
+using test_support::any_weights;
+using test_support::OwnedGraphProblem;
+using test_support::RandomGraphOptions;
+using test_support::squared_distance;
+
+RandomGraphOptions any_graphs() {
+  RandomGraphOptions options;
+  options.graphs = *rc::gen::inRange<std::size_t>(1, 5);
+  options.largest = *rc::gen::inRange<std::size_t>(1, 5);
+  options.constrained = *rc::gen::arbitrary<bool>();
+  options.weighted = *rc::gen::arbitrary<bool>();
+  options.inference.inference = GraphInference::exact;
+  return options;
+}
+
+RC_GTEST_PROP(GraphProblem, FeaturesAreALinearOperatorAndItsAdjoint, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  Random random(seed + 1);
+  RC_ASSERT(test_support::check_features(owned.problem, random) == "");
+}
+
+RC_GTEST_PROP(GraphProblem, PrimalHasTheGradientThatAccumulates, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  Random random(seed + 1);
+  RC_ASSERT(test_support::check_gradient(owned.problem, random) == "");
+}
+
+RC_GTEST_PROP(GraphProblem, SharesOfRowsAddUpToAllOfThem, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  Random random(seed + 1);
+  Workspace ws;
+  const auto shares = *rc::gen::inRange<std::size_t>(1, 5);
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    std::vector<double> delta(owned.problem.num_statistics(i));
+    for (double& x : delta) x = random.uniform() - 0.5;
+    DoubleWeights whole(owned.problem.weight_shape()), parts(owned.problem.weight_shape());
+    owned.problem.accumulate(i, delta, whole, ws);
+    for (std::size_t part = 0; part < shares; ++part)
+      owned.problem.accumulate(i, delta, RowShare{part, shares}, parts, ws);
+    RC_ASSERT(std::ranges::equal(whole.values(), parts.values()));
+  }
+}
+
+RC_GTEST_PROP(GraphProblem, GoldIsTheGoldLabellingAndCostTheSumOverNodes, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    const GraphExample& example = owned.data.examples[i];
+    const MarkovGraph& structure = owned.problem.examples().structure(i);
+    const std::size_t length = structure.num_statistics();
+    std::vector<double> z(length, 0.25), chi(length), p(length);
+    std::vector<float> near(length);
+    owned.problem.add_gold(i, 2.0, z);
+    structure.indicator(example.gold, std::span(chi));
+    for (std::size_t k = 0; k < length; ++k) RC_ASSERT(z[k] == 0.25 + 2 * chi[k]);
+    owned.problem.add_cost(i, 1.0, p);
+    owned.problem.add_near_gold(i, 4.0f, near);
+    RC_ASSERT(owned.problem.weight(i) == example.weight);
+    RC_ASSERT(owned.problem.cost_offset(i) == 0);
+    const auto outputs = all_outputs(structure);
+    RC_ASSERT(std::count(outputs.begin(), outputs.end(), example.gold) == 1);
+    for (const auto& y : outputs) {
+      double cost = 0, wrong = 0;
+      std::size_t at = 0;
+      for (std::size_t v = 0; v < y.size(); ++v) {
+        cost += example.cost[at + y[v]];
+        wrong += y[v] != example.gold[v] ? 1 : 0;
+        at += structure.graph().cardinality(v);
+      }
+      structure.indicator(y, std::span(chi));
+      RC_ASSERT(std::abs(test_support::score_of(std::span<const double>(p), chi) - cost) <= 1e-12);
+      RC_ASSERT(test_support::score_of(std::span<const float>(near), chi) == -4 * wrong);
+    }
+  }
+}
+
+RC_GTEST_PROP(GraphProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoLabellings, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  Random random(seed + 1);
+  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
+    const auto outputs = all_outputs(owned.problem.examples().structure(i));
+    for (int pair = 0; pair < 50; ++pair) {
+      const auto &a = outputs[random.below(outputs.size())], &b = outputs[random.below(outputs.size())];
+      RC_ASSERT(squared_distance(owned.problem, i, a, b) <= owned.problem.squared_diameter(i) * (1 + 1e-6));
+    }
+  }
+}
+
+RC_GTEST_PROP(GraphProblem, DualIsThatOfEnumeration, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  test_support::check_dual(owned.problem, any_loss(), any_l2(), any_dual(owned.problem));
+}
+
+RC_GTEST_PROP(GraphProblem, PrimalIsThatOfEnumeration, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  test_support::check_primal(owned.problem, any_loss(), any_l2(), any_weights(owned.problem));
+}
+
+RC_GTEST_PROP(GraphProblem, GapIsTheSumOfItsParts, (std::uint64_t seed)) {
+  const OwnedGraphProblem owned(seed, any_graphs());
+  test_support::check_gaps(owned.problem, any_loss(), any_l2(), any_weights(owned.problem),
+                           any_dual(owned.problem));
+}
+
+TEST(GraphProblem, WeightsLieInBlocksByType) {
+  const OwnedGraphProblem owned(1);
+  const GraphWeights& weights = owned.data.features.weights();
+  // Rows of 3, 2, 9, 6 and 18 columns, each block on a cache line of 16 floats.
+  EXPECT_EQ(weights.block(0).begin, 0u);
+  EXPECT_EQ(weights.block(1).begin, 16u);
+  EXPECT_EQ(weights.block(2).begin, 32u);
+  EXPECT_EQ(weights.block(3).begin, 64u);
+  EXPECT_EQ(weights.block(4).begin, 96u);
+  EXPECT_EQ(owned.problem.weight_shape(), (WeightShape{128, 1}));
+  EXPECT_EQ(weights.place(3, 2, 5), 64u + 2 * 8 + 5);
+  EXPECT_TRUE(owned.problem.exact());
+  EXPECT_FALSE(owned.problem.relaxed());
+  EXPECT_TRUE(owned.problem.has_kbest());
+}
+
+// A chain as a graph of pairs has the same optimum.
+TEST(GraphProblem, OfAChainHasTheOptimumOfTheChain) {
+  test_support::RandomChainOptions chain_options;
+  chain_options.transitions = test_support::Transitions::few;
+  const test_support::OwnedChainProblem chain(3, chain_options);
+  const Sequences& sequences = chain.data.sequences;
+  const std::size_t labels = chain.data.shape.num_labels;
+  GraphFeatures features({{chain.data.shape.num_attributes, labels, 1},
+                          {chain.data.shape.num_transition_attributes, labels * labels, 2}});
+  std::vector<GraphExample> examples;
+  const auto add = [&](std::size_t type, const SparseRows::Row& row) {
+    for (std::size_t j = 0; j < row.ids.size(); ++j) features.add(type, row.ids[j], row.value(j));
+    features.finish_row(type);
+  };
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    GraphExample example;
+    example.gold = chain.gold(i);
+    example.weight = chain.problem.weight(i);
+    const std::size_t length = sequences.length(i);
+    auto graph =
+        std::make_shared<FactorGraph>(std::vector<std::uint32_t>(length, static_cast<std::uint32_t>(labels)));
+    for (std::uint32_t t = 0; t < length; ++t) {
+      graph->add_clique(std::vector{t});
+      add(0, sequences.tokens.row(sequences.offsets[i] + t));
+      for (std::size_t y = 0; y < labels; ++y) example.cost.push_back(y == example.gold[t] ? 0.0f : 1.0f);
+    }
+    for (std::uint32_t t = 1; t < length; ++t) {
+      graph->add_clique(std::vector{t - 1, t});
+      add(1, sequences.transitions.row(sequences.transition_of[sequences.offsets[i] + t]));
+    }
+    features.finish_graph();
+    example.structure = std::make_shared<MarkovGraph>(std::move(graph));
+    examples.push_back(std::move(example));
+  }
+  const GraphProblem graph(GraphExamples(features, std::move(examples)));
+  for (const Loss& loss : {Loss::crf(), Loss::softmax_margin()}) {
+    const auto options = test_support::until_gap<EgOptions>(1e-6, 2000);
+    const test_support::EgSolution of_chain({chain.problem, loss, 2}, options),
+        of_graph({graph, loss, 2}, options);
+    EXPECT_EQ(of_chain.summary.status, Status::converged) << of_chain.summary.message;
+    EXPECT_EQ(of_graph.summary.status, Status::converged) << of_graph.summary.message;
+    EXPECT_NEAR(of_graph.last().primal, of_chain.last().primal, 2e-6 * of_chain.last().primal);
+    EXPECT_LE(of_graph.last().dual, of_chain.last().primal);
+    EXPECT_LE(of_chain.last().dual, of_graph.last().primal);
+  }
+}
+
+// TRW: an objective of its own, above that of the graph, with a gap that closes.
+TEST(GraphProblem, OfUpperBoundsIsARelaxedProblem) {
+  RandomGraphOptions options;
+  options.constrained = false;
+  options.inference.inference = GraphInference::exact;
+  const OwnedGraphProblem exact(5, options);
+  options.inference.inference = GraphInference::trw;
+  const OwnedGraphProblem relaxed(5, options);
+  EXPECT_TRUE(relaxed.problem.exact());
+  EXPECT_TRUE(relaxed.problem.relaxed());
+  const auto until = test_support::until_gap<EgOptions>(1e-3, 200);
+  const test_support::EgSolution of_exact({exact.problem, Loss::crf(), 1}, until),
+      of_relaxed({relaxed.problem, Loss::crf(), 1}, until);
+  EXPECT_EQ(of_relaxed.summary.status, Status::converged) << of_relaxed.summary.message;
+  EXPECT_GT(of_relaxed.last().primal, of_exact.last().dual);
+  EXPECT_GT(of_relaxed.last().dual, 0);
+  EXPECT_GE(of_relaxed.last().primal,
+            evaluate_primal({exact.problem, Loss::crf(), 1}, of_relaxed.theta) - 1e-9);
+}
+
+TEST(GraphProblem, OfApproximationsSaysSo) {
+  RandomGraphOptions options;
+  options.inference.inference = GraphInference::bp;
+  const OwnedGraphProblem by_bp(5, options);
+  EXPECT_FALSE(by_bp.problem.exact());
+  EXPECT_FALSE(by_bp.problem.relaxed());
+  EXPECT_FALSE(by_bp.problem.has_kbest());
+  options.inference.inference = GraphInference::trw;
+  options.maxima = true;
+  const OwnedGraphProblem of_maxima(5, options);
+  EXPECT_FALSE(of_maxima.problem.exact());
+  EXPECT_FALSE(of_maxima.problem.relaxed());
+}
+
+}  // namespace
+}  // namespace espalier
