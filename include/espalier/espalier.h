@@ -41,7 +41,7 @@
 #include "espalier/features/wapiti_regex.h"
 #include "espalier/features/weights.h"
 #include "espalier/features/word_attributes.h"
-#include "espalier/generate/grammar.h"
+#include "espalier/generate/sentence_generator.h"
 #include "espalier/generate/writers.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/cfg_problem.h"
@@ -124,3 +124,4 @@
 #include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/tree_drawing.h"
+#include "espalier/tasks/tree_grammar.h"

@@ -4,7 +4,7 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
-#include "espalier/generate/grammar.h"
+#include "espalier/generate/sentence_generator.h"
 #include "espalier/generate/writers.h"
 
 namespace espalier::cli {
@@ -62,12 +62,12 @@ void add_generate(CLI::App& program, Action& action) {
     action = [arguments] {
       const Writer& writer = find_writer(arguments->task);
       OutputFile output(arguments->output);
-      Grammar grammar(arguments->seed);
+      SentenceGenerator generator(arguments->seed);
       Sentence sentence;
       std::string buffer;
       constexpr std::size_t kFull = 1 << 20;
       for (std::uint64_t i = 0; i < arguments->sentences; ++i) {
-        grammar.next(sentence);
+        generator.next(sentence);
         writer.append(sentence, buffer);
         if (buffer.size() < kFull) continue;
         output.write(buffer);
