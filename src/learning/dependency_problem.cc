@@ -1,31 +1,12 @@
 #include "espalier/learning/dependency_problem.h"
 
-#include <array>
-#include <bit>
-#include <cmath>
 #include <mutex>
 
 #include "espalier/base/error.h"
+#include "learning/negligible.h"
 
 namespace espalier {
 namespace {
-
-// Most arcs of a sentence are so unlikely that a step moves next to nothing on them. The largest number below a power of two
-// up to which at most this part of all that moves lies; what is left out of the weights is set right at every certificate.
-float negligible(std::span<const float> delta, float part) {
-  constexpr int kExponents = 256, kMantissa = 23;
-  std::array<float, kExponents> mass{};  // by exponents
-  float sum = 0;
-  for (const float change : delta) {
-    const float size = std::abs(change);
-    mass[std::bit_cast<std::uint32_t>(size) >> kMantissa] += size;
-    sum += size;
-  }
-  float below = 0;
-  std::uint32_t exponent = 0;
-  while (exponent + 1 < kExponents && below + mass[exponent] <= part * sum) below += mass[exponent++];
-  return exponent == 0 ? 0 : std::bit_cast<float>((exponent << kMantissa) - 1);
-}
 
 constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;
 

@@ -24,20 +24,57 @@ struct SpanWord {
 // The tag is empty where it is not known.
 SpanWord span_word(std::string_view form, std::string_view tag);
 
-// All features of derivations: a weight for each rule and, by hashing, rows of weights for places: of spans and splits 2^bits
-// rows with a weight for each label, of words 2^tag_bits rows with a weight for each tag (0 bits: words have one tag each).
 struct CfgFeatureOptions {
   bool spans = true;  // and splits; without them a model has rules (and tags) alone
+  // 2^bits rows for spans and splits, with a weight for each label, and 2^tag_bits for words, with a weight for each tag; 0:
+  // words have one tag each.
   unsigned bits = 18, tag_bits = 0;
 };
 
+// All features of derivations, as the linear operator F between weights and statistics (Cfg): a weight for each rule and, for each
+// place (a span, a split, a word), a few rows of weights, found by hashing what its templates see there. A row has a weight
+// for each label, so that the scores of all labels over a span are one sum of rows. Rows are never stored: they follow from the words at every
+// call. Weights are a flat array that starts on a cache line: rules, rows of spans and splits, rows of words.
 class CfgFeatures {
  public:
   CfgFeatures(const GrammarIndex& index, const CfgFeatureOptions& options);
 
-  WeightShape weight_shape() const;
+  WeightShape weight_shape() const { return {first_of_tags_ + num_tag_weights_, 1}; }
   // Where the weight of a rule is: unary rule r is binaries.size() + r.
   WeightPlace rule_place(std::size_t rule) const { return {rule, 0}; }
+  // About |F chi|^2 of a node with its rules and label, the most that it can be, and which part of it nearly every sentence has
+  // too.
+  double typical_size() const;
+  double largest_size() const;
+  double common_share() const;
+
+  // s = scale F'w
+  template <class Real, class Scale>
+  void score(std::span<const SpanWord> words, const Cfg& forest, const Real* w, Scale scale,
+             std::span<Scale> s, Workspace& ws) const;
+  // w += F delta, for the weights of a share. Places with nothing above `negligible` are left out.
+  template <class Real>
+  void accumulate(std::span<const SpanWord> words, const Cfg& forest, std::span<const Real> delta,
+                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+  // |F delta|^2, likewise.
+  template <class Real>
+  double squared_norm(std::span<const SpanWord> words, const Cfg& forest, std::span<const Real> delta,
+                      Real negligible, Workspace& ws) const;
+
+ private:
+  // Two kinds of rows, of labels and of tags, each with its own part of the weights.
+  struct Rows;
+  template <class Wanted>
+  Rows label_rows(std::span<const SpanWord> words, const Cfg& forest, const Wanted& wanted,
+                  Workspace::Frame& frame) const;
+  template <class Wanted>
+  Rows tag_rows(std::span<const SpanWord> words, const Cfg& forest, const Wanted& wanted,
+                Workspace::Frame& frame) const;
+  bool has_tags() const { return num_tag_weights_ > 0; }
+
+  const GrammarIndex* index_;
+  CfgFeatureOptions options_;
+  std::size_t first_of_rows_, first_of_tags_, num_tag_weights_;
 };
 
 }  // namespace espalier

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "espalier/base/spin_lock.h"
 #include "espalier/features/span_features.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/structures/cfg.h"
@@ -23,6 +25,62 @@ struct CfgSentence {
 class CfgExamples {
  public:
   CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features);
+
+  std::size_t size() const { return sentences_.size(); }
+  WeightShape weight_shape() const { return features_->weight_shape(); }
+  const Cfg& structure(std::size_t i) const { return sentences_[i].forest; }
+  double weight(std::size_t) const { return 1; }
+  double cost_offset(std::size_t) const { return 0; }
+  double squared_diameter(std::size_t i) const;
+  double squared_change(std::size_t) const { return 2 * features_->typical_size(); }
+  double overlap(std::size_t) const { return features_->common_share(); }
+  void prefetch(std::size_t i, Prefetch what) const;
+  const Factored* factored() const { return nullptr; }
+
+  template <class Real>
+  void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
+    for (const std::uint32_t k : gold_of(i)) out[k] += scale;
+  }
+  // p = 1 for constituents that the gold derivation does not have
+  template <class Real>
+  void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
+    for (const std::uint32_t k : wrong_of(i)) out[k] += scale;
+  }
+  // Derivations that differ in symbols, which costs nothing, are not near the gold one either: also what is not in it.
+  void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
+  template <class Real, class Scale>
+  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
+             Workspace& ws) const {
+    features_->score(sentences_[i].words, sentences_[i].forest, w.row(0), scale, s, ws);
+  }
+  void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
+  void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const {
+    accumulate(i, delta, {0, 1}, w, ws);
+  }
+  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                  Workspace& ws) const;
+  double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
+  double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
+
+ private:
+  std::span<const std::uint32_t> gold_of(std::size_t i) const {
+    return {gold_.data() + first_[i].gold, first_[i + 1].gold - first_[i].gold};
+  }
+  std::span<const std::uint32_t> wrong_of(std::size_t i) const {
+    return {wrong_.data() + first_[i].wrong, first_[i + 1].wrong - first_[i].wrong};
+  }
+
+  struct First {
+    std::size_t gold, wrong;
+  };
+  std::span<const CfgSentence> sentences_;
+  const CfgFeatures* features_;
+  std::vector<First> first_;
+  std::vector<std::uint32_t> gold_, wrong_;  // statistics of the gold derivation, and those that cost 1
+  std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
+
+using CfgProblem = StructuredProblem<CfgExamples>;
 
 }  // namespace espalier

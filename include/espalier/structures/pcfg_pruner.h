@@ -15,11 +15,50 @@ namespace espalier {
 // the probabilities of its rules are relative frequencies in derivations.
 class PcfgPruner {
  public:
-  PcfgPruner(const Grammar& grammar, std::span<const Derivation> derivations);
+  // One coarse rule with its probability given the parent.
+  struct Binary {
+    std::uint32_t parent, left, right;
+    double probability;
+  };
+  struct Unary {
+    std::uint32_t parent, child;
+    double probability;
+  };
 
-  // Allows symbols whose labels stand over a span with at least this probability, given the tags. Threshold 0 allows whatever
-  // the coarse grammar can derive; and where that is nothing, everything is allowed.
+  PcfgPruner(const Grammar& grammar, std::span<const Derivation> derivations);
+  // From what another one had.
+  PcfgPruner(const Grammar& grammar, std::span<const Binary> binaries, std::span<const Unary> unaries);
+
+  // Allows the symbols that stand over a span with at least this probability, given the tags. Where the coarse grammar has no
+  // derivation, nothing is allowed: then the fine one has none either.
   SpanMask mask(const TagSets& tags, double threshold, Workspace& ws) const;
+
+  std::span<const Binary> binaries() const { return binaries_; }  // by parents
+  std::span<const Unary> unaries() const { return unaries_; }
+
+ private:
+  // The same by left children: what the inside pass reads.
+  struct Above {
+    std::uint32_t right, parent;
+    double probability;
+  };
+  void index();
+
+  std::uint32_t num_symbols_, num_tags_, num_coarse_, start_;
+  std::vector<std::uint32_t> coarse_;  // of each symbol
+  std::vector<Binary> binaries_;
+  std::vector<Unary> unaries_;  // by parents
+  std::vector<double> same_;    // the probability that a top symbol is the bottom one
+  std::vector<std::uint32_t> first_binary_, first_above_;
+  std::vector<Above> above_;
+};
+
+// How much of what gold derivations need masks allow, and how much they allow of all there is.
+struct PruningReport {
+  std::size_t needed = 0, kept = 0;
+  double recall() const { return needed > 0 ? static_cast<double>(kept) / static_cast<double>(needed) : 1; }
+  // Notes a mask, before the gold derivation is allowed anyway.
+  void note(const Grammar& grammar, const SpanMask& mask, const Derivation& gold);
 };
 
 }  // namespace espalier

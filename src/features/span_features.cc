@@ -1,0 +1,240 @@
+#include "espalier/features/span_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "espalier/base/error.h"
+#include "features/span_templates.h"
+#include "features/sparse_sum.h"
+#include "kernels/relaxed.h"
+#include "kernels/rows.h"
+
+namespace espalier {
+namespace {
+
+constexpr std::size_t kLine = 16;  // weights on a cache line
+
+constexpr std::size_t padded(std::size_t n) { return (n + kLine - 1) / kLine * kLine; }
+
+template <class Real>
+bool moves(std::span<const Real> delta, Real negligible) {
+  return std::any_of(delta.begin(), delta.end(), [&](Real change) { return std::abs(change) > negligible; });
+}
+
+}  // namespace
+
+// The places of a sentence that are wanted, and the rows of each.
+struct CfgFeatures::Rows {
+  std::span<Cfg::Place> places;
+  std::span<std::size_t> offsets;
+  std::span<std::uint32_t> ids;
+  std::size_t size = 0, first_weight = 0, width = 0;
+
+  kernels::SparseRowRange range() const { return {offsets.data(), ids.data(), nullptr, size}; }
+  template <class Real>
+  kernels::RowTable<Real> table(Real* w) const {
+    return {w + first_weight, width, row_stride(width)};
+  }
+  std::size_t num_ids() const { return offsets[size]; }
+  // Values of statistics, spread over whole rows.
+  template <class Real>
+  std::span<Real> spread(std::span<const Real> values, Workspace::Frame& frame) const {
+    const auto dense = frame.take<Real>(size * width);
+    std::ranges::fill(dense, Real{0});
+    for (std::size_t r = 0; r < size; ++r) {
+      for (std::size_t k = 0; k < places[r].labels.size(); ++k)
+        dense[r * width + places[r].labels[k]] = values[places[r].first + k];
+    }
+    return dense;
+  }
+  void keep(RowShare share) {
+    if (share.of == 1) return;
+    std::size_t kept = 0, at = 0;
+    for (std::size_t r = 0; r < size; ++r) {
+      for (; at < offsets[r + 1]; ++at) {
+        if (share.has(ids[at])) ids[kept++] = ids[at];
+      }
+      offsets[r + 1] = kept;
+    }
+  }
+};
+
+CfgFeatures::CfgFeatures(const GrammarIndex& index, const CfgFeatureOptions& options)
+    : index_(&index), options_(options) {
+  ESPALIER_EXPECT(options.bits >= 1 && options.bits <= 28 && options.tag_bits <= 28);
+  const Grammar& grammar = index.grammar();
+  first_of_rows_ = padded(index.num_rules());
+  const std::size_t row = row_stride(grammar.num_labels), tag_row = row_stride(grammar.num_tags);
+  first_of_tags_ = first_of_rows_ + (options.spans ? padded((std::size_t{1} << options.bits) * row) : 0);
+  num_tag_weights_ = options.tag_bits > 0 ? (std::size_t{1} << options.tag_bits) * tag_row : 0;
+}
+
+double CfgFeatures::typical_size() const {
+  return 1 + (options_.spans ? static_cast<double>(span_templates().size() + split_templates().size()) : 0);
+}
+
+// A node has two rules, its labels (a few where a unary rule is a chain), a split and a tag.
+double CfgFeatures::largest_size() const {
+  std::size_t most_labels = 1;
+  for (std::uint32_t u = 0; u < index_->grammar().unaries.size(); ++u)
+    most_labels = std::max(most_labels, 1 + index_->unary_labels(u).size());
+  double size = 2;
+  // All of a node's labels may be one.
+  if (options_.spans) {
+    size +=
+        static_cast<double>(most_labels * most_labels * span_templates().size() + split_templates().size());
+  }
+  if (has_tags()) size += static_cast<double>(tag_templates().size());
+  return size;
+}
+
+double CfgFeatures::common_share() const {
+  if (!options_.spans) return 1;
+  const auto spans = static_cast<double>(span_templates().size()),
+             splits = static_cast<double>(split_templates().size());
+  return (1 + spans * span_templates().common_share() + splits * split_templates().common_share()) /
+         (1 + spans + splits);
+}
+
+template <class Wanted>
+CfgFeatures::Rows CfgFeatures::label_rows(std::span<const SpanWord> words, const Cfg& forest,
+                                          const Wanted& wanted, Workspace::Frame& frame) const {
+  const SpanTemplates &of_spans = span_templates(), &of_splits = split_templates();
+  const std::size_t positions = words.size() + 1, most = forest.num_spans() + forest.num_splits();
+  Rows rows;
+  rows.places = frame.take<Cfg::Place>(most);
+  rows.offsets = frame.take<std::size_t>(most + 1);
+  rows.ids = frame.take<std::uint32_t>(forest.num_spans() * of_spans.size() +
+                                       forest.num_splits() * of_splits.size());
+  rows.first_weight = first_of_rows_;
+  rows.width = index_->grammar().num_labels;
+  rows.offsets[0] = 0;
+  const auto begins = frame.take<std::uint32_t>(positions * of_spans.size()),
+             ends = frame.take<std::uint32_t>(positions * of_spans.size());
+  const auto add = [&](const SpanTemplates& templates, const Cfg::Place& place) {
+    if (!wanted(place)) return;
+    const std::size_t at = rows.offsets[rows.size];
+    const auto ids = rows.ids.subspan(at, templates.size());
+    templates.span_keys(words, place.begin, place.end, begins, ends, ids);
+    for (std::uint32_t& id : ids) id &= (std::uint32_t{1} << options_.bits) - 1;
+    rows.places[rows.size++] = place;
+    rows.offsets[rows.size] = at + templates.size();
+  };
+  of_spans.keys(words, begins, ends);
+  for (std::size_t k = 0; k < forest.num_spans(); ++k) add(of_spans, forest.span(k));
+  of_splits.keys(words, begins, ends);
+  for (std::size_t k = 0; k < forest.num_splits(); ++k) add(of_splits, forest.split(k));
+  return rows;
+}
+
+template <class Wanted>
+CfgFeatures::Rows CfgFeatures::tag_rows(std::span<const SpanWord> words, const Cfg& forest,
+                                        const Wanted& wanted, Workspace::Frame& frame) const {
+  const SpanTemplates& templates = tag_templates();
+  const std::size_t positions = words.size() + 1, most = forest.num_tagged();
+  Rows rows;
+  rows.places = frame.take<Cfg::Place>(most);
+  rows.offsets = frame.take<std::size_t>(most + 1);
+  rows.ids = frame.take<std::uint32_t>(most * templates.size());
+  rows.first_weight = first_of_tags_;
+  rows.width = index_->grammar().num_tags;
+  rows.offsets[0] = 0;
+  const auto begins = frame.take<std::uint32_t>(positions * templates.size()),
+             ends = frame.take<std::uint32_t>(positions * templates.size());
+  templates.keys(words, begins, ends);
+  for (std::size_t k = 0; k < most; ++k) {
+    const Cfg::Place place = forest.tagged(k);
+    if (!wanted(place)) continue;
+    const std::size_t at = rows.offsets[rows.size];
+    const auto ids = rows.ids.subspan(at, templates.size());
+    templates.span_keys(words, place.begin, place.end, begins, ends, ids);
+    for (std::uint32_t& id : ids) id &= (std::uint32_t{1} << options_.tag_bits) - 1;
+    rows.places[rows.size++] = place;
+    rows.offsets[rows.size] = at + templates.size();
+  }
+  return rows;
+}
+
+template <class Real, class Scale>
+void CfgFeatures::score(std::span<const SpanWord> words, const Cfg& forest, const Real* w, Scale scale,
+                        std::span<Scale> s, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto rules = forest.rules();
+  for (std::size_t k = 0; k < rules.size(); ++k)
+    s[k] = scale * static_cast<Scale>(kernels::relaxed_load(w + rules[k]));
+  std::fill(s.begin() + static_cast<std::ptrdiff_t>(rules.size()), s.end(), Scale{0});
+  const auto add = [&](const Rows& rows) {
+    const auto dense = frame.take<Scale>(rows.size * rows.width);
+    kernels::score_row_range(rows.table(w), rows.range(), scale, dense.data());
+    for (std::size_t r = 0; r < rows.size; ++r) {
+      const Cfg::Place& place = rows.places[r];
+      for (std::size_t k = 0; k < place.labels.size(); ++k)
+        s[place.first + k] = dense[r * rows.width + place.labels[k]];
+    }
+  };
+  const auto all = [](const Cfg::Place&) { return true; };
+  if (options_.spans) add(label_rows(words, forest, all, frame));
+  if (has_tags()) add(tag_rows(words, forest, all, frame));
+}
+
+template <class Real>
+void CfgFeatures::accumulate(std::span<const SpanWord> words, const Cfg& forest, std::span<const Real> delta,
+                             Real negligible, RowShare share, Real* w, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto rules = forest.rules();
+  for (std::size_t k = 0; k < rules.size(); ++k) {
+    if (share.of > 1 && !share.has(rules[k] / kLine)) continue;  // by cache lines
+    kernels::relaxed_store(w + rules[k], kernels::relaxed_load(w + rules[k]) + delta[k]);
+  }
+  const auto wanted = [&](const Cfg::Place& place) {
+    return moves(delta.subspan(place.first, place.labels.size()), negligible);
+  };
+  const auto add = [&](Rows rows) {
+    rows.keep(share);
+    kernels::accumulate_row_range(rows.table(w), rows.range(), rows.spread(delta, frame).data());
+  };
+  if (options_.spans) add(label_rows(words, forest, wanted, frame));
+  if (has_tags()) add(tag_rows(words, forest, wanted, frame));
+}
+
+template <class Real>
+double CfgFeatures::squared_norm(std::span<const SpanWord> words, const Cfg& forest,
+                                 std::span<const Real> delta, Real negligible, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  double sum = 0;
+  for (std::size_t k = 0; k < forest.rules().size(); ++k) sum += static_cast<double>(delta[k]) * delta[k];
+  const auto wanted = [&](const Cfg::Place& place) {
+    return moves(delta.subspan(place.first, place.labels.size()), negligible);
+  };
+  // Rows that places share are summed first.
+  const auto add = [&](const Rows& rows) {
+    SparsePlaces known(rows.num_ids(), frame);
+    for (std::uint32_t& id : rows.ids.first(rows.num_ids())) id = known.number(id);
+    const std::size_t stride = row_stride(rows.width);
+    const auto sums = frame.take<Real>(known.size() * stride);
+    std::ranges::fill(sums, Real{0});
+    kernels::accumulate_row_range(kernels::RowTable<Real>{sums.data(), rows.width, stride}, rows.range(),
+                                  rows.spread(delta, frame).data());
+    for (const Real x : sums) sum += static_cast<double>(x) * x;
+  };
+  if (options_.spans) add(label_rows(words, forest, wanted, frame));
+  if (has_tags()) add(tag_rows(words, forest, wanted, frame));
+  return sum;
+}
+
+template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const float*, float, std::span<float>,
+                                 Workspace&) const;
+template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const float*, double,
+                                 std::span<double>, Workspace&) const;
+template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const double*, double,
+                                 std::span<double>, Workspace&) const;
+template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const float>, float,
+                                      RowShare, float*, Workspace&) const;
+template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const double>, double,
+                                      RowShare, double*, Workspace&) const;
+template double CfgFeatures::squared_norm(std::span<const SpanWord>, const Cfg&, std::span<const float>,
+                                          float, Workspace&) const;
+template double CfgFeatures::squared_norm(std::span<const SpanWord>, const Cfg&, std::span<const double>,
+                                          double, Workspace&) const;
+
+}  // namespace espalier

@@ -1,0 +1,87 @@
+#include "espalier/learning/cfg_problem.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "espalier/base/error.h"
+#include "learning/negligible.h"
+
+namespace espalier {
+namespace {
+
+constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;
+
+}  // namespace
+
+CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features)
+    : sentences_(sentences), features_(&features), first_{{0, 0}} {
+  std::vector<bool> right;
+  for (const CfgSentence& sentence : sentences) {
+    const Cfg& forest = sentence.forest;
+    right.assign(forest.num_statistics(), false);
+    forest.for_each_statistic(sentence.gold, [&](std::size_t k) {
+      gold_.push_back(static_cast<std::uint32_t>(k));
+      right[k] = true;
+    });
+    for (std::size_t place = 0; place < forest.num_spans(); ++place) {
+      const Cfg::Place span = forest.span(place);
+      for (std::uint32_t k = 0; k < span.labels.size(); ++k) {
+        const bool counts = span.labels[k] < forest.index().grammar().num_constituents;
+        if (counts && !right[span.first + k]) wrong_.push_back(span.first + k);
+      }
+    }
+    first_.push_back({gold_.size(), wrong_.size()});
+  }
+}
+
+// Two derivations have 2m - 1 nodes each, and all of them may share all their features.
+double CfgExamples::squared_diameter(std::size_t i) const {
+  const double nodes = 2 * static_cast<double>(2 * sentences_[i].words.size() - 1);
+  return nodes * nodes * features_->largest_size();
+}
+
+void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {
+  // -kappa for all, and +kappa for those that the gold derivation has. It may have one several times.
+  for (float& x : s) x -= kappa;
+  const auto gold = gold_of(i);
+  for (std::size_t k = 0; k < gold.size(); ++k) {
+    if (std::find(gold.begin(), gold.begin() + static_cast<std::ptrdiff_t>(k), gold[k]) ==
+        gold.begin() + static_cast<std::ptrdiff_t>(k))
+      s[gold[k]] += kappa;
+  }
+}
+
+void CfgExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
+  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta, negligible(delta, kOfWeights),
+                        {0, 1}, w.row(0), ws);
+}
+
+void CfgExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
+                                    Workspace& ws) const {
+  const std::lock_guard lock(*writing_);
+  accumulate(i, delta, w, ws);
+}
+
+void CfgExamples::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+                             Workspace& ws) const {
+  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta, 0.0, share, w.row(0), ws);
+}
+
+double CfgExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
+  return features_->squared_norm(sentences_[i].words, sentences_[i].forest, delta, negligible(delta, kOfNorm),
+                                 ws);
+}
+double CfgExamples::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
+  return features_->squared_norm(sentences_[i].words, sentences_[i].forest, delta, 0.0, ws);
+}
+
+void CfgExamples::prefetch(std::size_t i, Prefetch what) const {
+  if (what == Prefetch::location) {
+    __builtin_prefetch(&sentences_[i]);
+    __builtin_prefetch(&first_[i]);
+    return;
+  }
+  for (const SpanWord& word : sentences_[i].words) __builtin_prefetch(&word);
+}
+
+}  // namespace espalier
