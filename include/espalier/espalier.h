@@ -125,3 +125,4 @@
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/tree_drawing.h"
 #include "espalier/tasks/tree_grammar.h"
+#include "espalier/tasks/treebank.h"

@@ -17,6 +17,7 @@
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier::cli {
 
@@ -46,6 +47,7 @@ struct TrainingOptions {
   ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
   ParseOptions parse;
+  TreebankOptions treebank;
   CccpOptions outer;  // where gold outputs are not all known
 
   // Adds the options that every task has.

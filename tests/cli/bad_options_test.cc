@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "--loss crf"},
         BadInput{"WeightsAsJson", "show model.esp --json --weights",
                  "--json excludes --weights; see 'espalier show --help'"},
-        BadInput{"Demo", "demo juggle", "demo: 'juggle' has no demo; expected tag, classify or parse"},
+        BadInput{"Demo", "demo juggle", "demo: 'juggle' has no demo; expected tag, classify, parse or treebank"},
         BadInput{"Generate", "generate juggle -o out.txt",
                  "generate: 'juggle' is no task; expected classify, tag, supertag, parse or treebank"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
