@@ -34,10 +34,10 @@ std::vector<std::string> names_in(const Text& text, espalier::Tagger::Sentence& 
 void train(const std::string& folder, const std::string& model) {
   const std::string data = folder + "/train.txt";
   std::string text;
-  espalier::Grammar grammar(/*seed=*/1);
+  espalier::SentenceGenerator generator(/*seed=*/1);
   espalier::Sentence sentence;
   for (int i = 0; i < 1000; ++i) {
-    grammar.next(sentence);
+    generator.next(sentence);
     espalier::append_tag(sentence, text);
   }
   espalier::OutputFile file(data);

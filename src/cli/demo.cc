@@ -144,6 +144,25 @@ int demo_parse() {
   return kSuccess;
 }
 
+int demo_treebank() {
+  fmt::print("What phrases is a sentence made of? Sentences come from a small built-in grammar.\n");
+  const DemoFolder folder;
+  step("training data with trees, in brackets, and two other draws to watch it by and to test on",
+       {"generate", "treebank", "-n", "300", "--seed", "1", "-o", "train.mrg"});
+  step("", {"generate", "treebank", "-n", "100", "--seed", "2", "-o", "dev.mrg"});
+  step("", {"generate", "treebank", "-n", "200", "--seed", "3", "-o", "test.mrg"});
+  step("a CRF over the derivations of a grammar that is read off the trees, within 1 % of its optimum",
+       {"train", "treebank", "train.mrg", "--dev", "dev.mrg", "--gap", "1e-2", "--hash-bits", "14", "-o",
+        "parser.esp"});
+  step("how good is it?", {"eval", "parser.esp", "test.mrg"});
+  step("what did it learn, and how close to the best possible is it?", {"show", "parser.esp", "--top", "5"});
+  step("a sentence that it has not seen",
+       {"generate", "treebank", "-n", "1", "--seed", "4", "-o", "new.mrg"});
+  step("", {"predict", "parser.esp", "new.mrg"});
+  fmt::print("\nNext: your own data. 'espalier train treebank --help' has the options.\n");
+  return kSuccess;
+}
+
 // A picture as it was seen, as it was, and as two models have it.
 void show_pictures(const std::string& gold, const std::vector<std::string>& predicted) {
   const auto labels = [](const std::string& file) {
@@ -195,8 +214,11 @@ struct Demo {
   std::string_view task;
   int (*run)();
 };
-constexpr Demo kDemos[] = {
-    {"tag", demo_tag}, {"classify", demo_classify}, {"parse", demo_parse}, {"graph", demo_graph}};
+constexpr Demo kDemos[] = {{"tag", demo_tag},
+                           {"classify", demo_classify},
+                           {"parse", demo_parse},
+                           {"treebank", demo_treebank},
+                           {"graph", demo_graph}};
 
 int run_demo(const std::string& task) {
   for (const Demo& demo : kDemos) {
@@ -207,7 +229,8 @@ int run_demo(const std::string& task) {
       return kInterrupted;
     }
   }
-  throw Error(fmt::format("demo: {} has no demo; expected tag, classify, parse or graph", in_quotes(task)));
+  throw Error(
+      fmt::format("demo: {} has no demo; expected tag, classify, parse, treebank or graph", in_quotes(task)));
 }
 
 }  // namespace
@@ -216,12 +239,13 @@ void add_demo(CLI::App& program, Action& action) {
   CLI::App* command =
       program.add_subcommand("demo", "the main job on built-in data: generate, train, evaluate, predict");
   const auto task = std::make_shared<std::string>("tag");
-  command->add_option("TASK", *task, "tag, classify, parse or graph")->capture_default_str();
+  command->add_option("TASK", *task, "tag, classify, parse, treebank or graph")->capture_default_str();
   command->footer(
       "Examples:\n"
       "  espalier demo\n"
       "  espalier demo classify\n"
       "  espalier demo parse\n"
+      "  espalier demo treebank\n"
       "  espalier demo graph");
   command->callback([task, &action] { action = [task] { return run_demo(*task); }; });
 }

@@ -6,8 +6,8 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
-#include "espalier/generate/grammar.h"
 #include "espalier/generate/images.h"
+#include "espalier/generate/sentence_generator.h"
 #include "espalier/generate/writers.h"
 
 namespace espalier::cli {
@@ -88,10 +88,10 @@ void add_generate(CLI::App& program, Action& action) {
         return kSuccess;
       }
       const Writer& writer = find_writer(arguments->task);
-      Grammar grammar(arguments->seed);
+      SentenceGenerator generator(arguments->seed);
       Sentence sentence;
       write_all(arguments->output, arguments->sentences, [&](std::string& buffer) {
-        grammar.next(sentence);
+        generator.next(sentence);
         writer.append(sentence, buffer);
       });
       return kSuccess;

@@ -34,8 +34,10 @@ void add_predict(CLI::App& program, Action& action) {
   command->add_option("MODEL", arguments->model, "a model that train saved")->required();
   command->add_option("INPUT", arguments->input, "the data; default: standard input");
   command->add_option("-o,--output", arguments->output, "where to; default: standard output");
-  command->add_option("--format", arguments->options.format,
-                      "of INPUT; default: that of the training data; parsing: tree draws trees for people");
+  command->add_option(
+      "--format", arguments->options.format,
+      "of INPUT; default: that of the training data; parse: tree draws trees for people; treebank: "
+      "brackets, tagged (WORD_TAG WORD_TAG ...) or words");
   command
       ->add_option("--marginals", arguments->marginals,
                    "add the probability of every label, in parsing of every likely head; 'entity': of every "
@@ -74,11 +76,13 @@ void add_predict(CLI::App& program, Action& action) {
       "  espalier predict tagger.esp partly.txt --forced 3\n"
       "  espalier predict classifier.esp new.svm --kbest 3\n"
       "  espalier predict parser.esp new.conllu -o parsed.conllu --threads 4\n"
-      "  espalier predict parser.esp new.conllu --format tree --kbest 2\n\n"
+      "  espalier predict parser.esp new.conllu --format tree --kbest 2\n"
+      "  espalier predict phrases.esp tagged.txt --format tagged\n\n"
       "Tagging columns writes the lines that it read, with the label as one more column; parsing, with the "
       "head "
       "and the\n"
-      "relation in their columns; anything else, one label a line. --kbest writes each label sequence or "
+      "relation in their columns; treebank, a tree in brackets a line; anything else, one label a line. "
+      "--kbest writes each label sequence or "
       "tree "
       "below a line\n"
       "'# RANK PROBABILITY', ranks from 0.");

@@ -156,6 +156,66 @@ void describe_parse(const TrainingOptions& options, Json& json) {
     json.update({{"prune_below", parse.prune_below}, {"most_heads", parse.most_heads}});
 }
 
+void add_treebank_options(CLI::App& command, TrainingOptions& options) {
+  TreebankOptions& treebank = options.treebank;
+  command.add_flag("--keep-traces", treebank.keep_traces, "empty elements (-NONE-) are words like others");
+  command.add_flag("--keep-functions", treebank.keep_functions,
+                   "labels with what stands behind the category: NP-SBJ");
+  command
+      .add_option("--binarise", treebank.binarise,
+                  "phrases of many children: head (outwards from it) or right (from left to right)")
+      ->capture_default_str();
+  command
+      .add_option("--horizontal", treebank.horizontal, "so many children before are remembered by the next")
+      ->capture_default_str()
+      ->check(whole_number_from(0));
+  command
+      .add_option("--vertical", treebank.vertical, "2: a phrase remembers its parent's label; 3, one more")
+      ->capture_default_str()
+      ->check(whole_number_from(1));
+  command
+      .add_option("--unaries", treebank.unaries,
+                  "phrases over one phrase over one: keep the chain, or shorten it to its ends")
+      ->capture_default_str();
+  command.add_option("--tags", treebank.tags, "gold (those of the input) or predicted (found with the tree)")
+      ->capture_default_str();
+  command.add_option("--features", treebank.features, "spans (and rules) or rules (alone)")
+      ->capture_default_str();
+  command.add_option("--hash-bits", treebank.hash_bits, "2^N rows of weights of spans, N from 8 to 26")
+      ->capture_default_str()
+      ->check(whole_number_between(8, 26));
+  command
+      .add_option("--prune-below", treebank.prune_below,
+                  "leave out labels over spans that a coarse grammar finds less probable")
+      ->capture_default_str()
+      ->check(probability());
+  command.add_option("--first", treebank.first, "use only the first N training sentences")
+      ->check(whole_number_from(1));
+}
+
+std::unique_ptr<TrainingSet> read_treebank_data(const TrainingOptions& options, const Reading& reading) {
+  TreebankOptions treebank = options.treebank;
+  treebank.notice = reading.notice;
+  treebank.threads = reading.threads;
+  treebank.stop = reading.stop;
+  return read_treebank_training(options.train, treebank);
+}
+
+void describe_treebank(const TrainingOptions& options, Json& json) {
+  const TreebankOptions& treebank = options.treebank;
+  json["keep_traces"] = treebank.keep_traces;
+  json["keep_functions"] = treebank.keep_functions;
+  json["binarise"] = treebank.binarise;
+  json["horizontal"] = treebank.horizontal;
+  json["vertical"] = treebank.vertical;
+  json["unaries"] = treebank.unaries;
+  json["tags"] = treebank.tags;
+  json["features"] = treebank.features;
+  json["hash_bits"] = treebank.hash_bits;
+  json["prune_below"] = treebank.prune_below;
+  if (treebank.first) json["first"] = *treebank.first;
+}
+
 void add_graph_options(CLI::App& command, TrainingOptions& options) {
   GraphOptions& graph = options.graph;
   command
@@ -206,6 +266,13 @@ constexpr TaskCommand kTasks[] = {
      "parser.esp\n",
      "  espalier path parse train.conllu --dev dev.conllu\n"
      "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n"},
+    {"treebank", add_treebank_options, read_treebank_data, describe_treebank,
+     "  espalier train treebank train.mrg --l2 1 --gap 1e-2 -o parser.esp\n"
+     "  espalier train treebank train.mrg --dev dev.mrg --l2 auto --gap 1e-2 -o parser.esp\n"
+     "  espalier train treebank train.mrg --tags predicted --loss svm --l2 10 --gap 2e-2 -o parser.esp\n",
+     "  espalier path treebank train.mrg --dev dev.mrg --gap 1e-2\n"
+     "  espalier path treebank train.mrg --dev dev.mrg --features rules --l2-max 100 --l2-min 0.1 -o "
+     "best.esp\n"},
     {"graph", add_graph_options, read_graph_data, describe_graph,
      "  espalier train graph train.jsonl --l2 1 -o model.esp\n"
      "  espalier train graph train.jsonl --inference trw --dev dev.jsonl --l2 auto -o model.esp\n"

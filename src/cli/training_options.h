@@ -18,6 +18,7 @@
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier::cli {
 
@@ -48,6 +49,7 @@ struct TrainingOptions {
   ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
   ParseOptions parse;
+  TreebankOptions treebank;
   GraphOptions graph;
   CccpOptions outer;  // where gold outputs are not all known
 

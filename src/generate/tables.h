@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-// The language that Grammar speaks, as tables: rule_tables.cc and word_tables.cc have the rows,
+// The language that SentenceGenerator speaks, as tables: rule_tables.cc and word_tables.cc have the rows,
 // phrase_rules.cc and lexicon.cc turn them into what can be drawn from.
 namespace espalier {
 

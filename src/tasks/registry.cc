@@ -4,6 +4,7 @@
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier {
 
@@ -15,6 +16,8 @@ std::span<const TaskEntry> task_table() {
        load_classify_predictor},
       {"parse", "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks", kParseVersion,
        load_parse_predictor},
+      {"treebank", "the phrases of a sentence and what they are made of: Penn brackets", kTreebankVersion,
+       load_treebank_predictor},
       {"graph", "a label for each node of a graph, cliques of any size: JSON Lines", kGraphVersion,
        load_graph_predictor},
   };

@@ -19,12 +19,13 @@ TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
-                         ::testing::Values("train", "train classify", "train tag", "train parse", "path",
-                                           "path classify", "path tag", "path parse", "cross-validate",
+                         ::testing::Values("train", "train classify", "train tag", "train parse",
+                                           "train treebank", "path", "path classify", "path tag",
+                                           "path parse", "path treebank", "cross-validate",
                                            "cross-validate classify", "cross-validate tag",
-                                           "cross-validate parse", "race", "race classify", "race tag",
-                                           "race parse", "predict", "eval", "show", "convert", "demo",
-                                           "generate"),
+                                           "cross-validate parse", "cross-validate treebank", "race",
+                                           "race classify", "race tag", "race parse", "race treebank",
+                                           "predict", "eval", "show", "convert", "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
@@ -45,8 +46,8 @@ TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
 
 TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
   for (const std::string command :
-       {"train", "train parse", "path", "path parse", "cross-validate", "cross-validate parse", "race",
-        "race parse", "predict", "eval", "demo", "generate"}) {
+       {"train", "train parse", "train treebank", "path", "path parse", "cross-validate",
+        "cross-validate parse", "race", "race parse", "predict", "eval", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find("espalier " + command + " parse") != std::string::npos ||
                 help.find("espalier " + command + " train.") != std::string::npos ||

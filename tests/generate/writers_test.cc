@@ -73,11 +73,11 @@ TEST(Writers, Treebank) {
 }
 
 TEST(Writers, HundredsOfSupertags) {
-  Grammar grammar(1);
+  SentenceGenerator generator(1);
   Sentence sentence;
   std::string out;
   for (int i = 0; i < 3700; ++i) {
-    grammar.next(sentence);
+    generator.next(sentence);
     append_supertag(sentence, out);
   }
   std::set<std::string> supertags;
@@ -93,11 +93,11 @@ TEST(Writers, HundredsOfSupertags) {
 }
 
 TEST(Writers, EveryTagHasAUniversalOne) {
-  Grammar grammar(1);
+  SentenceGenerator generator(1);
   Sentence sentence;
   std::string out;
   for (int i = 0; i < 2000; ++i) {
-    grammar.next(sentence);
+    generator.next(sentence);
     append_parse(sentence, out);
   }
   EXPECT_EQ(out.find("\tX\t"), std::string::npos);

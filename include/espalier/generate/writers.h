@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "espalier/generate/grammar.h"
+#include "espalier/generate/sentence_generator.h"
 
 namespace espalier {
 

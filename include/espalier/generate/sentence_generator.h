@@ -35,12 +35,12 @@ struct Sentence {
 // It is learnable without being trivial: words with two tags ("plans"), names that are a person, a place or a
 // company ("Marlow"), prepositional phrases that attach to either side, words that topics share, and one
 // sentence in twenty that borrows words from another topic.
-class Grammar {
+class SentenceGenerator {
  public:
   static constexpr std::size_t kMinWords = 4;
   static constexpr std::size_t kMaxWords = 35;
 
-  explicit Grammar(std::uint64_t seed) : random_(seed) {}
+  explicit SentenceGenerator(std::uint64_t seed) : random_(seed) {}
 
   // The next sentence, in the memory of the last one.
   void next(Sentence& out);

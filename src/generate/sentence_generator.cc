@@ -1,4 +1,4 @@
-#include "espalier/generate/grammar.h"
+#include "espalier/generate/sentence_generator.h"
 
 #include <array>
 
@@ -24,7 +24,7 @@ Weighted topic_weights() {
 
 }  // namespace
 
-void Grammar::next(Sentence& out) {
+void SentenceGenerator::next(Sentence& out) {
   static const Weighted topics = topic_weights();
   static const std::size_t start = PhraseRules::instance().find("S");
   topic_ = topics.draw(random_);
@@ -50,12 +50,12 @@ void Grammar::next(Sentence& out) {
   out.relations[root] = "root";
 }
 
-std::size_t Grammar::topic_for_word() {
+std::size_t SentenceGenerator::topic_for_word() {
   const bool borrows = borrowed_topic_ != topic_ && random_.below(kBorrowedWords) == 0;
   return borrows ? borrowed_topic_ : topic_;
 }
 
-void Grammar::derive(std::size_t phrase) {
+void SentenceGenerator::derive(std::size_t phrase) {
   const PhraseRule& rule = PhraseRules::instance()[phrase].draw(topic_, random_);
   nodes_.push_back({&rule, nullptr});
   for (const RuleChild& child : rule.children) {
@@ -71,7 +71,7 @@ void Grammar::derive(std::size_t phrase) {
 }
 
 // "a" becomes "an" before a vowel, which is not known before the next word is.
-void Grammar::spell() {
+void SentenceGenerator::spell() {
   static const LexiconWord an("an");
   Node* previous = nullptr;
   for (Node& node : nodes_) {
@@ -84,8 +84,8 @@ void Grammar::spell() {
 
 // Reads the phrase that begins at the cursor and returns its head word. The children of a rule depend on the
 // head word of its head child, which itself finds its own head further up.
-std::uint32_t Grammar::read_phrase(std::size_t phrase, std::size_t& cursor, bool bracket,
-                                   Sentence& out) const {
+std::uint32_t SentenceGenerator::read_phrase(std::size_t phrase, std::size_t& cursor, bool bracket,
+                                             Sentence& out) const {
   const Phrase& description = PhraseRules::instance()[phrase];
   const PhraseRule& rule = *nodes_[cursor++].rule;
   bracket = bracket && !description.label.empty();

@@ -1,4 +1,4 @@
-#include "espalier/generate/grammar.h"
+#include "espalier/generate/sentence_generator.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -17,9 +17,9 @@ namespace espalier {
 namespace {
 
 std::vector<Sentence> sentences(std::uint64_t seed, std::size_t count) {
-  Grammar grammar(seed);
+  SentenceGenerator generator(seed);
   std::vector<Sentence> result(count);
-  for (Sentence& sentence : result) grammar.next(sentence);
+  for (Sentence& sentence : result) generator.next(sentence);
   return result;
 }
 
@@ -92,11 +92,11 @@ bool is_under(const Sentence& s, std::size_t word, std::size_t ancestor) {
   return false;
 }
 
-RC_GTEST_PROP(Grammar, EverySentenceIsWellFormed, (std::uint64_t seed)) {
+RC_GTEST_PROP(SentenceGenerator, EverySentenceIsWellFormed, (std::uint64_t seed)) {
   for (const Sentence& s : sentences(seed, 20)) {
     const std::size_t n = s.words.size();
-    RC_ASSERT(n >= Grammar::kMinWords);
-    RC_ASSERT(n <= Grammar::kMaxWords);
+    RC_ASSERT(n >= SentenceGenerator::kMinWords);
+    RC_ASSERT(n <= SentenceGenerator::kMaxWords);
     RC_ASSERT(s.tags.size() == n);
     RC_ASSERT(s.entities.size() == n);
     RC_ASSERT(s.heads.size() == n);
@@ -109,7 +109,7 @@ RC_GTEST_PROP(Grammar, EverySentenceIsWellFormed, (std::uint64_t seed)) {
   }
 }
 
-RC_GTEST_PROP(Grammar, BracketsHoldTheWordsAndTags, (std::uint64_t seed)) {
+RC_GTEST_PROP(SentenceGenerator, BracketsHoldTheWordsAndTags, (std::uint64_t seed)) {
   const std::set<std::string> labels = {"S", "SBAR", "NP", "VP", "PP", "ADJP", "ADVP"};
   for (const Sentence& s : sentences(seed, 20)) {
     const TreeReader reader(s.tree);
@@ -123,7 +123,7 @@ RC_GTEST_PROP(Grammar, BracketsHoldTheWordsAndTags, (std::uint64_t seed)) {
   }
 }
 
-RC_GTEST_PROP(Grammar, HeadsFormOneProjectiveTree, (std::uint64_t seed)) {
+RC_GTEST_PROP(SentenceGenerator, HeadsFormOneProjectiveTree, (std::uint64_t seed)) {
   for (const Sentence& s : sentences(seed, 20)) {
     RC_ASSERT(std::ranges::count(s.heads, 0U) == 1);
     const std::size_t root = static_cast<std::size_t>(std::ranges::find(s.heads, 0U) - s.heads.begin()) + 1;
@@ -141,7 +141,7 @@ RC_GTEST_PROP(Grammar, HeadsFormOneProjectiveTree, (std::uint64_t seed)) {
   }
 }
 
-RC_GTEST_PROP(Grammar, EntitiesAreValidBio, (std::uint64_t seed)) {
+RC_GTEST_PROP(SentenceGenerator, EntitiesAreValidBio, (std::uint64_t seed)) {
   const std::set<std::string_view> types = {"PER", "LOC", "ORG", "DATE"};
   for (const Sentence& s : sentences(seed, 20)) {
     std::string_view previous = "O";
@@ -159,28 +159,30 @@ RC_GTEST_PROP(Grammar, EntitiesAreValidBio, (std::uint64_t seed)) {
   }
 }
 
-RC_GTEST_PROP(Grammar, TheSameSeedGivesTheSameSentences, (std::uint64_t seed)) {
+RC_GTEST_PROP(SentenceGenerator, TheSameSeedGivesTheSameSentences, (std::uint64_t seed)) {
   const auto few = sentences(seed, 3);
   const auto many = sentences(seed, 30);
   for (std::size_t i = 0; i < few.size(); ++i) RC_ASSERT(all_formats(few[i]) == all_formats(many[i]));
   RC_ASSERT(all_formats(few[0]) + all_formats(few[1]) != all_formats(few[1]) + all_formats(few[2]));
 }
 
-TEST(Grammar, ReusesTheMemoryOfTheLastSentence) {
+TEST(SentenceGenerator, ReusesTheMemoryOfTheLastSentence) {
   const auto fresh = sentences(5, 200);
-  Grammar grammar(5);
+  SentenceGenerator generator(5);
   Sentence reused;
   for (const Sentence& expected : fresh) {
-    grammar.next(reused);
+    generator.next(reused);
     ASSERT_EQ(all_formats(reused), all_formats(expected));
   }
 }
 
-TEST(Grammar, SeedsDiffer) { EXPECT_NE(all_formats(sentences(1, 1)[0]), all_formats(sentences(2, 1)[0])); }
+TEST(SentenceGenerator, SeedsDiffer) {
+  EXPECT_NE(all_formats(sentences(1, 1)[0]), all_formats(sentences(2, 1)[0]));
+}
 
 // Published numbers are measured on these sentences: whoever changes the tables changes them, and updates
 // this.
-TEST(Grammar, GoldenSentences) {
+TEST(SentenceGenerator, GoldenSentences) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;  // FNV-1a
   for (const Sentence& sentence : sentences(1, 1000)) {
     for (const char c : all_formats(sentence))
@@ -220,7 +222,7 @@ TEST_F(GrammarStatistics, Lengths) {
     lengths.insert(s.words.size());
   }
   EXPECT_NEAR(total / static_cast<double>(sample().size()), 13.8, 0.3);
-  EXPECT_EQ(lengths.size(), Grammar::kMaxWords - Grammar::kMinWords + 1);
+  EXPECT_EQ(lengths.size(), SentenceGenerator::kMaxWords - SentenceGenerator::kMinWords + 1);
 }
 
 TEST_F(GrammarStatistics, VocabularyOfThousandsWithARareTail) {

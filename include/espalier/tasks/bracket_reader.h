@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "espalier/base/input.h"
+#include "espalier/tasks/bracket_tree.h"
+
+namespace espalier {
+
+// What of a treebank's trees is kept that parsers usually do not see.
+struct BracketNorm {
+  bool traces = false;     // words of the tag -NONE-, and phrases of nothing else
+  bool functions = false;  // -SBJ, -1, =2 behind the category
+};
+
+// Reads trees in Penn brackets, each on one line or on many:
+//
+//   ( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD sat)) (. .)) )
+//
+// An outer bracket without a label is TOP. docs/formats.md has the details.
+class BracketReader {
+ public:
+  static constexpr std::size_t kDeepest = 1000;
+  static constexpr std::string_view kTop = "TOP";
+
+  // "-" is standard input.
+  explicit BracketReader(const std::string& path, BracketNorm norm = {});
+
+  // False at the end of the file. Throws Error::at the line that is wrong.
+  bool next(BracketTree& tree);
+  // The line that the tree last read begins in.
+  std::size_t first_line() const { return first_line_; }
+  const std::string& name() const { return reader_.name(); }
+
+ private:
+  enum class Token { open, close, text, end };
+
+  Token next_token();
+  void read_phrase(BracketTree& tree, std::size_t depth);
+  [[noreturn]] void fail_unclosed(std::size_t depth);
+
+  LineReader reader_;
+  BracketNorm norm_;
+  std::string_view line_;  // what is left of it
+  std::string_view text_;  // of the last token
+  std::size_t first_line_ = 0;
+};
+
+}  // namespace espalier

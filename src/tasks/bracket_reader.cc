@@ -1,0 +1,94 @@
+#include "espalier/tasks/bracket_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "tasks/sequence_reader.h"
+
+namespace espalier {
+
+BracketReader::BracketReader(const std::string& path, BracketNorm norm) : reader_(path), norm_(norm) {}
+
+BracketReader::Token BracketReader::next_token() {
+  for (;;) {
+    while (!line_.empty() && is_white_space(line_.front())) line_.remove_prefix(1);
+    if (!line_.empty()) break;
+    if (!reader_.next(line_)) return Token::end;
+  }
+  const auto is_end = [](char c) { return c == '(' || c == ')' || is_white_space(c); };
+  std::size_t size = 1;
+  if (!is_end(line_.front()))
+    size = static_cast<std::size_t>(std::find_if(line_.begin(), line_.end(), is_end) - line_.begin());
+  text_ = line_.substr(0, size);
+  line_.remove_prefix(size);
+  return text_ == "(" ? Token::open : text_ == ")" ? Token::close : Token::text;
+}
+
+bool BracketReader::next(BracketTree& tree) {
+  const Token token = next_token();
+  if (token == Token::end) return false;
+  if (token == Token::close) reader_.fail("')' without '('", "expected '(', the beginning of a tree");
+  if (token == Token::text)
+    reader_.fail(fmt::format("{} outside of brackets", in_quotes(text_)),
+                 "expected '(', the beginning of a tree");
+  first_line_ = reader_.line_number();
+  read_phrase(tree, 1);
+  if (!norm_.traces && !remove_traces(tree))
+    throw Error::at(name(), first_line_, "a tree of nothing but traces", "expected words");
+  if (!norm_.functions) remove_functions(tree);
+  return true;
+}
+
+// What stands behind an opening bracket, and the closing one.
+void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
+  if (depth > kDeepest)
+    reader_.fail(fmt::format("brackets within {} brackets", grouped(kDeepest)),
+                 "expected a ')' before, or trees that are less deep");
+  const std::size_t line = reader_.line_number();
+  tree.word.clear();
+  tree.children.clear();
+  Token token = next_token();
+  const bool labelled = token == Token::text;
+  if (labelled) {
+    tree.label = text_;
+    token = next_token();
+  } else {
+    tree.label = kTop;
+  }
+  for (;; token = next_token()) {
+    switch (token) {
+      case Token::open:
+        if (!tree.word.empty())
+          reader_.fail(fmt::format("a bracket behind the word {}", in_quotes(tree.word)), "expected ')'");
+        if (!labelled && depth > 1)
+          reader_.fail("a bracket without a label", "expected one: only the outermost may be without");
+        read_phrase(tree.children.emplace_back(), depth + 1);
+        break;
+      case Token::text:
+        if (!tree.word.empty() || !tree.children.empty())
+          reader_.fail(fmt::format("the word {} without a tag", in_quotes(text_)),
+                       "expected (TAG WORD), each word in a bracket of its own");
+        tree.word = text_;
+        break;
+      case Token::close:
+        if (tree.word.empty() && tree.children.empty())
+          throw Error::at(name(), line,
+                          labelled ? fmt::format("the bracket ({}) with nothing in it", tree.label)
+                                   : std::string("an empty bracket"),
+                          "expected (TAG WORD) or (LABEL (...) ...)");
+        return;
+      case Token::end:
+        fail_unclosed(depth);
+    }
+  }
+}
+
+void BracketReader::fail_unclosed(std::size_t depth) {
+  reader_.fail(fmt::format("the end of the file in the tree that begins in line {}", first_line_),
+               fmt::format("expected {} more ')'", depth));
+}
+
+}  // namespace espalier

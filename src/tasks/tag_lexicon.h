@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/features/dictionary.h"
+#include "espalier/tasks/bracket_tree.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// Which tags a word may have. A word that training saw often has those it was seen with. What it saw seldom or never may also
+// have those that rare words of its class had often enough. A class is the shape of a word (letters, digits, hyphens) with its
+// last one, two or three letters: the longest for which training had enough rare words.
+class TagLexicon {
+ public:
+  TagLexicon() = default;
+  // Tags are added by their ids in `tags`, which has them all.
+  TagLexicon(std::span<const std::vector<TaggedWord>> sentences, const Dictionary& tags);
+
+  // Ascending, at least one.
+  std::vector<std::uint32_t> tags(std::string_view word) const;
+
+  void add_sections(TaskSections& sections) const;
+  // Throws Error where a tag is none of `num_tags`.
+  static TagLexicon load(const StoredTask& stored, std::size_t num_tags);
+
+ private:
+  // Names, each with its tags.
+  struct Table {
+    Dictionary names;
+    std::vector<std::uint32_t> own_ends, own_tags;  // of training
+    std::span<const std::uint32_t> ends, tags;
+
+    void add(std::string_view name, std::span<const std::uint32_t> with);
+    std::span<const std::uint32_t> of(std::uint32_t name) const;
+  };
+  static void add_table(const std::string& name, const Table& table, TaskSections& sections);
+  static Table load_table(const std::string& name, const StoredTask& stored, std::size_t num_tags);
+
+  Table words_, classes_;
+};
+
+}  // namespace espalier

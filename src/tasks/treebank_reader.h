@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/tasks/bracket_reader.h"
+#include "espalier/tasks/bracket_tree.h"
+
+namespace espalier {
+
+// brackets: trees; tagged: a sentence a line, WORD_TAG WORD_TAG ...; words: a sentence a line, WORD WORD ...
+enum class TreebankFormat { brackets, tagged, words };
+// Throws Error for other names.
+TreebankFormat parse_treebank_format(std::string_view name);
+
+struct TreebankSentence {
+  std::vector<TaggedWord> words;  // with empty tags where the format has none
+  BracketTree tree;               // brackets alone
+};
+
+// Sentences to be parsed, with their trees where the file has them.
+class TreebankReader {
+ public:
+  TreebankReader(const std::string& path, TreebankFormat format, BracketNorm norm);
+
+  // False at the end of the file. Throws Error::at the line that is wrong.
+  bool next(TreebankSentence& sentence);
+  const std::string& name() const { return trees_ ? trees_->name() : lines_->name(); }
+
+ private:
+  void take_word(std::string_view text, TreebankSentence& sentence);
+
+  bool tagged_;
+  std::optional<BracketReader> trees_;
+  std::optional<LineReader> lines_;
+};
+
+}  // namespace espalier
