@@ -122,6 +122,12 @@ TEST_F(CliGraphTest, BadInput) {
             "espalier: empty.jsonl: no graphs; expected at least one");
   train("model.esp");
   EXPECT_EQ(error("eval model.esp empty.jsonl"), "espalier: empty.jsonl: no graphs; expected some");
+  write("impossible.jsonl",
+        "{\"nodes\":[{\"type\":\"pixel\",\"allowed\":[\"ink\"]},{\"type\":\"pixel\",\"allowed\":[\"ink\"]}],"
+        "\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1],\"forbidden\":[[\"ink\",\"ink\"]]}]}\n");
+  EXPECT_EQ(error("predict model.esp impossible.jsonl"),
+            "espalier: impossible.jsonl:1: no labelling found that is allowed; expected constraints that "
+            "leave one");
   EXPECT_EQ(error("predict model.esp test.jsonl --format conll"),
             "espalier: --format: 'conll'; expected jsonl");
 }
