@@ -14,7 +14,7 @@ struct RandomGraphOptions {
   std::size_t graphs = 12, largest = 4;  // nodes of the first type: 1 to largest
   bool constrained = true;               // some labels and joint labellings are forbidden
   bool weighted = true;                  // weights and costs in [0.5, 2); or all 1
-  GraphInferenceOptions inference;
+  GraphInferenceOptions inference = {};
   bool maxima = false;  // as GraphExamples takes it
 };
 
