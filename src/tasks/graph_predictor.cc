@@ -35,7 +35,8 @@ struct GraphBatch {
       while (records.size() < kFull) {
         GraphRecord record;
         const bool more = reader.next(record);
-        declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
+        if (more || !reader.declarations().empty())
+          declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
         if (!more) break;
         records.push_back(std::move(record));
       }
