@@ -23,8 +23,8 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                                            "path classify", "path tag", "path parse", "cross-validate",
                                            "cross-validate classify", "cross-validate tag",
                                            "cross-validate parse", "race", "race classify", "race tag",
-                                           "race parse", "predict", "eval", "show", "convert", "demo",
-                                           "generate"),
+                                           "race parse", "predict", "eval", "show", "convert", "infer",
+                                           "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
@@ -58,7 +58,7 @@ TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
   for (const char* command : {"train", "predict", "eval", "path", "cross-validate", "race", "show", "convert",
-                              "demo", "generate"}) {
+                              "infer", "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }
