@@ -338,14 +338,17 @@ Dictionary all_attributes(const GraphTypes& types) {
 
 std::string describe_types(const GraphTypes& types) {
   std::string text;
+  const auto count = [](std::size_t number, const char* what) {
+    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+  };
   const auto comma = [&text] { return text.empty() ? "" : "; "; };
   for (const GraphNodeType& type : types.nodes) {
-    text += fmt::format("{}{}: {} labels, {} features", comma(), type.name, grouped(type.labels.size()),
-                        grouped(type.features.size()));
+    text += fmt::format("{}{}: {}, {}", comma(), type.name, count(type.labels.size(), "label"),
+                        count(type.features.size(), "feature"));
   }
   for (const GraphCliqueType& type : types.cliques) {
-    text += fmt::format("{}{} of {} nodes: {} features", comma(), type.name, type.nodes.size(),
-                        grouped(type.features.size()));
+    text += fmt::format("{}{} of {}: {}", comma(), type.name, count(type.nodes.size(), "node"),
+                        count(type.features.size(), "feature"));
   }
   return text;
 }

@@ -197,8 +197,8 @@ class GraphPredictor final : public Predictor {
                                     std::span<const double> s, const std::string& file, Workspace& ws) {
     MarkovGraph::Output y(record.nodes.size());
     if (structure.best(s, y, ws).value == -std::numeric_limits<double>::infinity())
-      throw Error::at(file, record.line, "a graph with everything forbidden",
-                      "expected a labelling that is not");
+      throw Error::at(file, record.line, "no labelling found that is allowed",
+                      "expected constraints that leave one");
     return y;
   }
 

@@ -39,15 +39,16 @@ TEST_F(CliGraphTest, EdgesHelp) {
 
 TEST_F(CliGraphTest, PredictWritesTheSameJsonWithLabels) {
   train("model.esp");
-  write(
-      "new.jsonl",
-      "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"dark\"]},{\"type\":\"pixel\","
-      "\"features\":[\"dark\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}]}\n");
+  write("new.jsonl",
+        "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"light\"]},{\"type\":"
+        "\"pixel\","
+        "\"features\":[\"light\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}]}\n");
   EXPECT_EQ(
       succeed("predict model.esp new.jsonl"),
-      "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"dark\"]},{\"type\":\"pixel\","
-      "\"features\":[\"dark\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}],\"labels\":[\"ink\","
-      "\"ink\"]}\n");
+      "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"light\"]},{\"type\":"
+      "\"pixel\","
+      "\"features\":[\"light\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}],\"labels\":[\"paper\","
+      "\"paper\"]}\n");
   const Json full = Json::parse(lines(succeed("predict model.esp new.jsonl --marginals --kbest 9")).at(1));
   const Json& marginals = full.at("marginals");
   ASSERT_EQ(marginals.size(), 2u);
