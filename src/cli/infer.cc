@@ -53,7 +53,7 @@ class Inference {
                     arguments_.evidence.empty()
                         ? "every assignment has the weight 0"
                         : "every assignment that goes with this evidence has the weight 0",
-                    "one that has more");
+                    "expected one that has more");
   }
 
   // PR and MAR.

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -185,8 +186,8 @@ MarkovGraph::Best DualDecomposition::best(std::span<const double> s, std::span<s
   std::copy(state.node.begin(), state.node.end(), state.sums.begin());
   std::fill(state.messages.begin(), state.messages.end(), 0.0);
 
-  // Labellings are looked at after sweeps 1, 2, 3, ... and less often later on.
-  constexpr std::size_t kPatience = 10;
+  // Labellings are looked at after sweeps 1, 2, 4, 8, ... and at the end.
+  constexpr std::size_t kPatience = 5;
   MarkovGraph::Best best{kExcluded, -kExcluded, false};
   double before = -kExcluded;
   std::size_t stalled = 0;
@@ -196,9 +197,10 @@ MarkovGraph::Best DualDecomposition::best(std::span<const double> s, std::span<s
     }
     best.bound = std::min(best.bound, bound(state));
     const double scale = 1 + std::abs(best.bound);
-    stalled = before - best.bound > tolerance_ * 1e-3 * scale ? 0 : stalled + 1;
+    stalled = before - best.bound > tolerance_ * scale ? 0 : stalled + 1;
     before = best.bound;
-    if (sweep > 10 && sweep % 5 != 0 && stalled < kPatience) continue;
+    const bool last = stalled >= kPatience || sweep == iterations_;
+    if (!std::has_single_bit(sweep) && !last) continue;
     round(state, trial);
     improve(state, trial);
     const double reached = value(state, trial);

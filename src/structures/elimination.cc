@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "espalier/base/random.h"
@@ -32,6 +34,55 @@ Neighbours neighbours_of(const FactorGraph& graph) {
     list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   return adjacent;
+}
+
+// Breadth first from an end of the graph, those with few neighbours first (Cuthill and McKee 1969): a sweep over a grid.
+std::vector<std::uint32_t> breadth_first(const Neighbours& adjacent) {
+  std::vector<std::uint32_t> order;
+  std::vector<std::uint8_t> seen(adjacent.size(), 0);
+  const auto search = [&](std::uint32_t start) {
+    std::vector<std::uint32_t> found{start};
+    seen[start] = 1;
+    for (std::size_t at = 0; at < found.size(); ++at) {
+      const auto first = static_cast<std::ptrdiff_t>(found.size());
+      for (const std::uint32_t u : adjacent[found[at]]) {
+        if (seen[u]) continue;
+        seen[u] = 1;
+        found.push_back(u);
+      }
+      std::stable_sort(found.begin() + first, found.end(),
+                       [&](auto a, auto b) { return adjacent[a].size() < adjacent[b].size(); });
+    }
+    return found;
+  };
+  for (std::uint32_t v = 0; v < adjacent.size(); ++v) {
+    if (seen[v]) continue;
+    const auto from_inside = search(v);
+    for (const std::uint32_t u : from_inside) seen[u] = 0;
+    const auto found = search(from_inside.back());  // where one search ends is an end of the graph
+    order.insert(order.end(), found.begin(), found.end());
+  }
+  return order;
+}
+
+// The cliques of this order of elimination, each with its variable in front.
+std::vector<std::vector<std::uint32_t>> cliques_of(Neighbours adjacent,
+                                                   std::span<const std::uint32_t> order) {
+  std::vector<std::vector<std::uint32_t>> cliques;
+  std::vector<std::uint32_t> joined;
+  for (const std::uint32_t v : order) {
+    const auto& around = adjacent[v];
+    cliques.push_back({v});
+    cliques.back().insert(cliques.back().end(), around.begin(), around.end());
+    for (const std::uint32_t u : around) {
+      joined.clear();
+      std::set_union(adjacent[u].begin(), adjacent[u].end(), around.begin(), around.end(),
+                     std::back_inserter(joined));
+      std::erase_if(joined, [&](std::uint32_t w) { return w == u || w == v; });
+      adjacent[u] = joined;
+    }
+  }
+  return cliques;
 }
 
 enum class Rule { fill, weight };
@@ -203,11 +254,18 @@ EliminationTree eliminate(const FactorGraph& graph) {
   constexpr int kTries = 16;
   const Neighbours adjacent = neighbours_of(graph);
   EliminationTree best = tree_of(graph, Elimination(graph, adjacent, Rule::fill, nullptr).run());
-  Random random(1);
-  for (int attempt = 0; attempt < kTries && best.total > kSmall; ++attempt) {
-    const Rule rule = attempt % 4 == 0 ? Rule::weight : Rule::fill;
-    EliminationTree other = tree_of(graph, Elimination(graph, adjacent, rule, &random).run());
+  const auto compare = [&](EliminationTree other) {
     if (other.total < best.total) best = std::move(other);
+  };
+  if (best.total <= kSmall) return best;
+  std::vector<std::uint32_t> order(graph.num_variables());
+  std::iota(order.begin(), order.end(), 0u);
+  compare(tree_of(graph, cliques_of(adjacent, order)));
+  compare(tree_of(graph, cliques_of(adjacent, breadth_first(adjacent))));
+  Random random(1);
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    const Rule rule = attempt % 4 == 0 ? Rule::weight : Rule::fill;
+    compare(tree_of(graph, Elimination(graph, adjacent, rule, &random).run()));
   }
   return best;
 }

@@ -180,14 +180,10 @@ std::shared_ptr<const MarkovGraph> GraphShapes::find(const GraphRecord& record, 
     const std::size_t clique = graph->add_clique(of.nodes);
     append(of.nodes);
     append(std::vector<std::uint32_t>{of.type, static_cast<std::uint32_t>(of.forbidden.size())});
-    std::vector<std::size_t> entries;
     for (const auto* forbidden : {&type.forbidden, &of.forbidden}) {
-      for (const auto& labelling : *forbidden) entries.push_back(entry_of(types, type.nodes, labelling));
+      for (const auto& labelling : *forbidden) graph->forbid(clique, entry_of(types, type.nodes, labelling));
     }
     for (const auto& labelling : of.forbidden) append(labelling);
-    std::sort(entries.begin(), entries.end());
-    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
-    for (const std::size_t entry : entries) graph->forbid(clique, entry);
   }
   if (known_.size() >= kMostShapes) known_.clear();
   auto& structure = known_[key];
@@ -342,14 +338,17 @@ Dictionary all_attributes(const GraphTypes& types) {
 
 std::string describe_types(const GraphTypes& types) {
   std::string text;
+  const auto count = [](std::size_t number, const char* what) {
+    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+  };
   const auto comma = [&text] { return text.empty() ? "" : "; "; };
   for (const GraphNodeType& type : types.nodes) {
-    text += fmt::format("{}{}: {} labels, {} features", comma(), type.name, grouped(type.labels.size()),
-                        grouped(type.features.size()));
+    text += fmt::format("{}{}: {}, {}", comma(), type.name, count(type.labels.size(), "label"),
+                        count(type.features.size(), "feature"));
   }
   for (const GraphCliqueType& type : types.cliques) {
-    text += fmt::format("{}{} of {} nodes: {} features", comma(), type.name, type.nodes.size(),
-                        grouped(type.features.size()));
+    text += fmt::format("{}{} of {}: {}", comma(), type.name, count(type.nodes.size(), "node"),
+                        count(type.features.size(), "feature"));
   }
   return text;
 }

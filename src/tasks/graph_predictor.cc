@@ -2,7 +2,7 @@
 
 #include <cmath>
 #include <exception>
-#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -35,7 +35,8 @@ struct GraphBatch {
       while (records.size() < kFull) {
         GraphRecord record;
         const bool more = reader.next(record);
-        declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
+        if (more || !reader.declarations().empty())
+          declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
         if (!more) break;
         records.push_back(std::move(record));
       }
@@ -64,7 +65,7 @@ class GraphPredictor final : public Predictor {
         [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
           for (const std::string& line : batch.declarations[i]) batch.text += line + '\n';
           Json& json = batch.records[i].json;
-          label(batch.records[i], *set.examples[i].structure, s, options, json, ws);
+          label(batch.records[i], *set.examples[i].structure, s, set.file, options, json, ws);
           batch.text += json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
         },
         [&](GraphBatch& batch) {
@@ -83,7 +84,7 @@ class GraphPredictor final : public Predictor {
         gold, options.threads, true,
         [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
           const GraphExample& example = set.examples[i];
-          batch.scores.add(example.gold, example.structure->decode(s, ws));
+          batch.scores.add(example.gold, decode(batch.records[i], *example.structure, s, set.file, ws));
         },
         [&](GraphBatch& batch) {
           scores.add(batch.scores);
@@ -192,6 +193,15 @@ class GraphPredictor final : public Predictor {
     run_pipeline(threads, stages);
   }
 
+  static MarkovGraph::Output decode(const GraphRecord& record, const MarkovGraph& structure,
+                                    std::span<const double> s, const std::string& file, Workspace& ws) {
+    MarkovGraph::Output y(record.nodes.size());
+    if (structure.best(s, y, ws).value == -std::numeric_limits<double>::infinity())
+      throw Error::at(file, record.line, "no labelling found that is allowed",
+                      "expected constraints that leave one");
+    return y;
+  }
+
   Json names_of(const GraphRecord& record, std::span<const std::uint32_t> y) const {
     Json names = Json::array();
     for (std::size_t v = 0; v < y.size(); ++v)
@@ -200,8 +210,8 @@ class GraphPredictor final : public Predictor {
   }
 
   void label(const GraphRecord& record, const MarkovGraph& structure, std::span<const double> s,
-             const PredictOptions& options, Json& json, Workspace& ws) const {
-    json["labels"] = names_of(record, structure.decode(s, ws));
+             const std::string& file, const PredictOptions& options, Json& json, Workspace& ws) const {
+    json["labels"] = names_of(record, decode(record, structure, s, file, ws));
     json.erase("marginals");
     json.erase("kbest");
     if (!options.marginals && options.kbest == 0) return;

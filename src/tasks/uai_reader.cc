@@ -50,7 +50,8 @@ class Words {
     return value;
   }
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const {
-    throw Error::at(lines_.name(), std::max<std::size_t>(1, lines_.line_number()), found, expected);
+    throw Error::at(lines_.name(), std::max<std::size_t>(1, lines_.line_number()), found,
+                    fmt::format("expected {}", expected));
   }
 
  private:

@@ -80,12 +80,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoTrainingData", "train classify -o out.esp", std::string("TRAIN is required") + kSee},
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
         BadInput{"NoCommand", "",
-                 "no command; expected train, predict, eval, path, cross-validate, race, show, convert, demo "
-                 "or generate; see "
+                 "no command; expected train, predict, eval, path, cross-validate, race, show, convert, "
+                 "infer, demo or generate; see "
                  "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm",
                  "'trane' is no command; expected train, predict, eval, path, cross-validate, race, show, "
-                 "convert, demo or generate; see 'espalier --help'"},
+                 "convert, infer, demo or generate; see 'espalier --help'"},
         BadInput{"NoTask", "train",
                  "no task; expected tag, classify, parse or graph; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",

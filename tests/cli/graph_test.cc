@@ -39,15 +39,16 @@ TEST_F(CliGraphTest, EdgesHelp) {
 
 TEST_F(CliGraphTest, PredictWritesTheSameJsonWithLabels) {
   train("model.esp");
-  write(
-      "new.jsonl",
-      "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"dark\"]},{\"type\":\"pixel\","
-      "\"features\":[\"dark\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}]}\n");
+  write("new.jsonl",
+        "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"light\"]},{\"type\":"
+        "\"pixel\","
+        "\"features\":[\"light\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}]}\n");
   EXPECT_EQ(
       succeed("predict model.esp new.jsonl"),
-      "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"dark\"]},{\"type\":\"pixel\","
-      "\"features\":[\"dark\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}],\"labels\":[\"ink\","
-      "\"ink\"]}\n");
+      "{\"types\":{}}\n{\"id\":7,\"nodes\":[{\"type\":\"pixel\",\"features\":[\"light\"]},{\"type\":"
+      "\"pixel\","
+      "\"features\":[\"light\"]}],\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1]}],\"labels\":[\"paper\","
+      "\"paper\"]}\n");
   const Json full = Json::parse(lines(succeed("predict model.esp new.jsonl --marginals --kbest 9")).at(1));
   const Json& marginals = full.at("marginals");
   ASSERT_EQ(marginals.size(), 2u);
@@ -122,6 +123,12 @@ TEST_F(CliGraphTest, BadInput) {
             "espalier: empty.jsonl: no graphs; expected at least one");
   train("model.esp");
   EXPECT_EQ(error("eval model.esp empty.jsonl"), "espalier: empty.jsonl: no graphs; expected some");
+  write("impossible.jsonl",
+        "{\"nodes\":[{\"type\":\"pixel\",\"allowed\":[\"ink\"]},{\"type\":\"pixel\",\"allowed\":[\"ink\"]}],"
+        "\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1],\"forbidden\":[[\"ink\",\"ink\"]]}]}\n");
+  EXPECT_EQ(error("predict model.esp impossible.jsonl"),
+            "espalier: impossible.jsonl:1: no labelling found that is allowed; expected constraints that "
+            "leave one");
   EXPECT_EQ(error("predict model.esp test.jsonl --format conll"),
             "espalier: --format: 'conll'; expected jsonl");
 }

@@ -23,9 +23,10 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                                            "train treebank", "path", "path classify", "path tag",
                                            "path parse", "path treebank", "cross-validate",
                                            "cross-validate classify", "cross-validate tag",
-                                           "cross-validate parse", "cross-validate treebank", "race",
-                                           "race classify", "race tag", "race parse", "race treebank",
-                                           "predict", "eval", "show", "convert", "demo", "generate"),
+                                           "cross-validate parse", "cross-validate treebank",
+                                           "cross-validate graph", "race", "race classify", "race tag",
+                                           "race parse", "race treebank", "race graph", "predict", "eval",
+                                           "show", "convert", "infer", "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
@@ -59,7 +60,7 @@ TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
   for (const char* command : {"train", "predict", "eval", "path", "cross-validate", "race", "show", "convert",
-                              "demo", "generate"}) {
+                              "infer", "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }

@@ -13,6 +13,7 @@
 #include "support/eg_solution.h"
 #include "support/feature_checks.h"
 #include "support/random_graph.h"
+#include "support/random_graph_problem.h"
 #include "support/random_objective.h"
 #include "support/until_gap.h"
 

@@ -1,13 +1,11 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "espalier/structures/chain.h"
 #include "espalier/structures/dependency_tree.h"
-#include "espalier/structures/markov_graph.h"
 #include "espalier/structures/multiclass.h"
 #include "support/all_trees.h"
 
@@ -60,24 +58,6 @@ inline std::vector<DependencyTree::Output> all_outputs(const DependencyTree& str
     }
   }
   return outputs;
-}
-
-inline std::vector<MarkovGraph::Output> all_outputs(const MarkovGraph& structure) {
-  const FactorGraph& graph = structure.graph();
-  const auto allowed = [&](const MarkovGraph::Output& y) {
-    for (std::size_t c = 0; c < graph.num_cliques(); ++c) {
-      const std::size_t k = graph.begin(c) + graph.entry(c, y);
-      if (std::binary_search(graph.forbidden().begin(), graph.forbidden().end(), k)) return false;
-    }
-    return true;
-  };
-  std::vector<MarkovGraph::Output> outputs;
-  for (MarkovGraph::Output y(graph.num_variables(), 0);;) {
-    if (allowed(y)) outputs.push_back(y);
-    std::size_t v = 0;
-    while (v < y.size() && ++y[v] == graph.cardinality(v)) y[v++] = 0;
-    if (v == y.size()) return outputs;
-  }
 }
 
 }  // namespace espalier

@@ -7,7 +7,7 @@
 
 #include "espalier/learning/problem.h"
 #include "support/random_chain.h"
-#include "support/random_graph.h"
+#include "support/random_graph_problem.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
 

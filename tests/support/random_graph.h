@@ -1,40 +1,72 @@
 #pragma once
 
+#include <rapidcheck.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <limits>
+#include <memory>
+#include <span>
 #include <vector>
 
-#include "espalier/features/graph_features.h"
-#include "espalier/learning/graph_problem.h"
+#include "espalier/structures/markov_graph.h"
+#include "support/random_scores.h"
+
+namespace espalier {
+
+inline std::vector<MarkovGraph::Output> all_outputs(const MarkovGraph& structure) {
+  const FactorGraph& graph = structure.graph();
+  std::vector<std::uint8_t> forbidden(graph.num_statistics(), 0);
+  for (const std::size_t k : graph.forbidden()) forbidden[k] = 1;
+  std::vector<MarkovGraph::Output> outputs;
+  MarkovGraph::Output y(graph.num_variables(), 0);
+  for (;;) {
+    bool allowed = true;
+    for (std::size_t c = 0; c < graph.num_cliques(); ++c) {
+      allowed = allowed && !forbidden[graph.begin(c) + graph.entry(c, y)];
+    }
+    if (allowed) outputs.push_back(y);
+    std::size_t v = 0;
+    while (v < y.size() && ++y[v] == graph.cardinality(v)) y[v++] = 0;
+    if (v == y.size()) return outputs;
+  }
+}
+
+}  // namespace espalier
 
 namespace espalier::test_support {
 
-struct RandomGraphOptions {
-  std::size_t graphs = 12, largest = 4;  // nodes of the first type: 1 to largest
-  bool constrained = true;               // some labels and joint labellings are forbidden
-  bool weighted = true;                  // weights and costs in [0.5, 2); or all 1
-  GraphInferenceOptions inference;
-  bool maxima = false;  // as GraphExamples takes it
-};
+// Graphs that can be enumerated. The labelling of zeros is always possible.
+inline std::shared_ptr<FactorGraph> draw_graph(std::size_t largest_clique, bool may_forbid) {
+  const auto variables = *rc::gen::inRange<std::size_t>(1, 8);
+  const auto graph = std::make_shared<FactorGraph>(*rc::gen::container<std::vector<std::uint32_t>>(
+      variables, rc::gen::inRange<std::uint32_t>(1, variables > 4 ? 4 : 5)));
+  const auto cliques = *rc::gen::inRange<std::size_t>(0, 11);
+  for (std::size_t c = 0; c < cliques; ++c) {
+    const auto size = *rc::gen::inRange<std::size_t>(1, std::min(largest_clique, variables) + 1);
+    std::vector<std::uint32_t> scope;
+    while (scope.size() < size) {
+      const auto v = *rc::gen::inRange<std::uint32_t>(0, static_cast<std::uint32_t>(variables));
+      if (std::find(scope.begin(), scope.end(), v) == scope.end()) scope.push_back(v);
+    }
+    const std::size_t clique = graph->add_clique(scope);
+    if (!may_forbid || *rc::gen::arbitrary<bool>()) continue;
+    for (std::size_t e = 1; e < graph->size(clique); ++e) {
+      if (*rc::gen::inRange(0, 5) == 0) graph->forbid(clique, e);
+    }
+  }
+  return graph;
+}
 
-// Graphs of two types of nodes, with three and two labels, and cliques of two and three nodes; some have loops. Gold labels follow the
-// features, with noise. The same seed and options give the same data.
-struct RandomGraphs {
-  RandomGraphs(std::uint64_t seed, const RandomGraphOptions& options);
-  GraphFeatures features;
-  std::vector<GraphExample> examples;
-};
-
-// A problem with the data that it refers to. Stays where it was built.
-struct OwnedGraphProblem {
-  explicit OwnedGraphProblem(std::uint64_t seed, const RandomGraphOptions& options = {})
-      : data(seed, options), problem(GraphExamples(data.features, data.examples, options.maxima)) {}
-  OwnedGraphProblem(const OwnedGraphProblem&) = delete;
-  OwnedGraphProblem& operator=(const OwnedGraphProblem&) = delete;
-
-  const RandomGraphs data;
-  const GraphProblem problem;
-};
+// Scores with some of -infinity, but not for the labelling of zeros.
+inline std::vector<double> draw_scores(const FactorGraph& graph) {
+  auto s = *scores(graph.num_statistics());
+  for (std::size_t c = 0; c < graph.num_cliques(); ++c) {
+    double& first = s[graph.begin(c)];
+    if (first == -std::numeric_limits<double>::infinity()) first = 0;
+  }
+  return s;
+}
 
 }  // namespace espalier::test_support

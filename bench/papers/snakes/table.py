@@ -45,7 +45,7 @@ def measure(variant, folder, source, options):
         convert.write(source / "snakes_train.txt.gz", folder / f"{name}.jsonl", variant.snake_only, first, last)
     test = folder / "test.jsonl"
     convert.write(source / "snakes_test.txt.gz", test, variant.snake_only)
-    path = lib.espalier("path", "graph", folder / "part.jsonl", "--dev", folder / "dev.jsonl", "--l2-max", 1, "--l2-min", 0.01,
+    path = lib.espalier("path", "graph", folder / "part.jsonl", "--dev", folder / "dev.jsonl", "--l2-max", 10, "--l2-min", 0.1,
                         "--factor", 0.1, *variant.options, *options)
     last = {event["l2"]: event for event in path.progress}
     best = max(last.values(), key=lambda event: event["dev"]["accuracy"])

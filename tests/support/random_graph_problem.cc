@@ -1,4 +1,4 @@
-#include "support/random_graph.h"
+#include "support/random_graph_problem.h"
 
 #include <algorithm>
 #include <memory>
