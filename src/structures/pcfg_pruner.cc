@@ -16,8 +16,8 @@ namespace {
 
 // A word's share of the probability of a sentence is about 1 / kOfWord: values of spans of all lengths are then of about one size.
 constexpr double kOfWord = 150;
-// Nodes that are this much less likely than the threshold pass nothing on.
-constexpr double kBelowThreshold = 1e-3;
+// What is this much less likely than the threshold is passed on to nobody.
+constexpr double kBelowThreshold = 0.03;
 
 std::size_t cell_index(std::size_t begin, std::size_t end) { return end * (end - 1) / 2 + begin; }
 
@@ -181,6 +181,7 @@ SpanMask PcfgPruner::mask(const TagSets& tags, double threshold, Workspace& ws) 
           for (std::size_t r = first_binary_[a]; r < first_binary_[a + 1]; ++r) {
             const Binary& rule = binaries_[r];
             const double value = share * rule.probability * left[rule.left] * right[rule.right];
+            if (value <= least) continue;
             p_top[left_cell + rule.left] += value;
             p_top[right_cell + rule.right] += value;
           }
