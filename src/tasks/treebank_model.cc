@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -13,7 +14,7 @@ namespace espalier {
 namespace {
 
 // Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold; where tags are
-// predicted, then with all tags for all words.
+// predicted, then with all tags for all words but punctuation.
 constexpr double kSecondTry = 1e-3;
 // 2^N rows of features of tags; there are far fewer of those than of spans.
 constexpr unsigned kTagBits = 15;
@@ -103,6 +104,13 @@ Dictionary names_of_rules(const TreeGrammar& grammar) {
   for (std::size_t r = 0; r < grammar.grammar().binaries.size() + grammar.grammar().unaries.size(); ++r)
     names.add(grammar.rule_name(r));
   return names;
+}
+
+bool has_letter_or_digit(std::string_view word) {
+  return std::any_of(word.begin(), word.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
 }
 
 std::string text(const StoredTask& stored, const char* key) {
@@ -228,7 +236,13 @@ std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Work
   const TagSets tags = tag_sets(words);
   auto forest = try_with(tags, prune_below_);
   if (!forest) forest = try_with(tags, kSecondTry * prune_below_);
-  if (!forest && lexicon_) forest = try_with(TagSets(words.size(), all_tags()), prune_below_);
+  if (!forest && lexicon_) {
+    TagSets wider = tags;
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      if (has_letter_or_digit(words[t].word)) wider[t] = all_tags();
+    }
+    forest = try_with(wider, prune_below_);
+  }
   return forest;
 }
 
