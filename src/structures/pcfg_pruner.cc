@@ -75,6 +75,8 @@ PcfgPruner::PcfgPruner(const Grammar& grammar, std::span<const Derivation> deriv
 }
 
 void PcfgPruner::index() {
+  ESPALIER_EXPECT(std::is_sorted(binaries_.begin(), binaries_.end(),
+                                 [](const Binary& a, const Binary& b) { return a.parent < b.parent; }));
   same_.assign(num_coarse_, 1);
   for (const Unary& rule : unaries_) same_[rule.parent] -= rule.probability;
   for (double& p : same_) p = std::max(p, 1e-6);  // what was never seen without a unary rule
