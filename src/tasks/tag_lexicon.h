@@ -23,6 +23,8 @@ class TagLexicon {
 
   // At least one; that which the word, or its class, had most often is the first.
   std::span<const std::uint32_t> tags(std::string_view word) const;
+  // Those of rare words of all classes.
+  std::span<const std::uint32_t> open_tags() const { return classes_.of(*classes_.names.find("")); }
 
   void add_sections(TaskSections& sections) const;
   // Throws Error where a tag is none of `num_tags`.

@@ -14,7 +14,7 @@ namespace espalier {
 namespace {
 
 // Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold; where tags are
-// predicted, then with all tags for all words but punctuation.
+// predicted, then with the tags of rare words for all words but punctuation.
 constexpr double kSecondTry = 1e-3;
 // 2^N rows of features of tags; there are far fewer of those than of spans.
 constexpr unsigned kTagBits = 15;
@@ -104,6 +104,11 @@ Dictionary names_of_rules(const TreeGrammar& grammar) {
   for (std::size_t r = 0; r < grammar.grammar().binaries.size() + grammar.grammar().unaries.size(); ++r)
     names.add(grammar.rule_name(r));
   return names;
+}
+
+void make_set(std::vector<std::uint32_t>& tags) {
+  std::sort(tags.begin(), tags.end());
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
 }
 
 bool has_letter_or_digit(std::string_view word) {
@@ -215,7 +220,7 @@ TagSets TreebankModel::tag_sets(std::span<const TaggedWord> words) const {
     if (lexicon_) {
       const auto tags = lexicon_->tags(word.word);
       sets.emplace_back(tags.begin(), tags.end());
-      std::sort(sets.back().begin(), sets.back().end());
+      make_set(sets.back());
     } else if (const auto tag = grammar_.tags().find(word.tag)) {
       sets.push_back({*tag});
     } else {
@@ -238,8 +243,11 @@ std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Work
   if (!forest) forest = try_with(tags, kSecondTry * prune_below_);
   if (!forest && lexicon_) {
     TagSets wider = tags;
+    const auto open = lexicon_->open_tags();
     for (std::size_t t = 0; t < words.size(); ++t) {
-      if (has_letter_or_digit(words[t].word)) wider[t] = all_tags();
+      if (!has_letter_or_digit(words[t].word)) continue;
+      wider[t].insert(wider[t].end(), open.begin(), open.end());
+      make_set(wider[t]);
     }
     forest = try_with(wider, prune_below_);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ TEST_F(TagLexiconTest, OthersHaveThoseOfTheirClass) {
   EXPECT_EQ(tags("999"), Names{"CD"});
   EXPECT_EQ(tags("tree"), (Names{"NN", "VBG", "NNS"}));  // its own, then by its shape
   EXPECT_EQ(tags("?"), (Names{"VBG", "CD", "NNS", "NN"}));
+  EXPECT_TRUE(std::ranges::equal(lexicon_.open_tags(), lexicon_.tags("?")));
 }
 
 TEST_F(TagLexiconTest, IsTheSameFromAModel) {
