@@ -27,6 +27,14 @@ def measure():
             if entry["aggregate_name"] == "median"}
 
 
+def print_by_length(rows):
+    lengths = sorted({words for times in rows.values() for words in times})
+    print(lib.table(["", *map(str, lengths), "power"],
+                    [[what, *(f"{times[words]:.1f}" for words in lengths),
+                      f"{math.log(times[lengths[-1]] / times[lengths[-2]], lengths[-1] / lengths[-2]):.1f}"]
+                     for what, times in rows.items()]))
+
+
 def main():
     lib.use_one_core()
     lib.PROGRAM = PROGRAM.parents[2] / "espalier"  # whose build the environment describes
@@ -34,11 +42,12 @@ def main():
     lib.keep("micro", [{"name": name, "cpu_time": entry["cpu_time"], "unit": entry["time_unit"],
                         "items_per_second": entry["items_per_second"]} for name, entry in medians.items()])
 
-    kernels, chains, trees, others = [], [], {}, []
+    kernels, chains, by_length, others = [], [], {"tree": {}, "grammar": {}}, []
     for name, entry in medians.items():
-        if name.startswith("tree/"):
-            tree, _, words = name.removeprefix("tree/").partition("/words:")
-            trees.setdefault(tree, {})[int(words)] = 1e6 / entry["items_per_second"]
+        group, _, rest = name.partition("/")
+        if group in by_length:
+            what, _, words = rest.partition("/words:")
+            by_length[group].setdefault(what, {})[int(words)] = 1e6 / entry["items_per_second"]
             continue
         kernel, _, width = name.partition("/width:")
         if kernel.endswith(SCALAR):
@@ -58,13 +67,12 @@ def main():
     print(lib.table(["kernel", "width", "ns", "scalar, ns", "ratio"], kernels))
     print("\nChains of 24 labels, and the reference in logarithms and doubles: nanoseconds a position.\n")
     print(lib.table(["kernel", "labels", "ns", "reference, ns", "ratio"], chains))
-    lengths = sorted({words for times in trees.values() for words in times})
-    print("\nDependency trees, one modifier of the root, and the features of all of a sentence's arcs: microseconds a "
-          "sentence, by its number of words, and the power of that number by which they grow at last.\n")
-    print(lib.table(["", *map(str, lengths), "power"],
-                    [[tree, *(f"{times[words]:.1f}" for words in lengths),
-                      f"{math.log(times[lengths[-1]] / times[lengths[-2]], lengths[-1] / lengths[-2]):.1f}"]
-                     for tree, times in trees.items()]))
+    for group, title in (
+            ("tree", "Dependency trees, one modifier of the root, and the features of all of a sentence's arcs"),
+            ("grammar", "Derivations by a random grammar of 1,500 rules, pruned at 1e-4, and the features of their spans")):
+        print(f"\n{title}: microseconds a sentence, by its number of words, and the power of that number by which they "
+              "grow at last.\n")
+        print_by_length(by_length[group])
     print("\nAn example of 150 entries and 10 labels.\n")
     print(lib.table(["", "ns an example"], others))
     print(f"\n{lib.provenance()}")

@@ -53,6 +53,8 @@ bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& 
   const auto bottom = frame.take<double>(num_bottoms()), top = frame.take<double>(num_tops());
   const auto sums = frame.take<double>(num_bottoms());  // of edges alone
   const auto factor = frame.take<double>(most_factors), used = frame.take<double>(most_factors);
+  // The first top nodes of the cells that a factor is between.
+  const auto left = frame.take<std::uint32_t>(most_factors), right = frame.take<std::uint32_t>(most_factors);
   const auto exponents = frame.take<int>(num_cells());  // in(c) = 2^exponents[c] times what is stored
 
   // Sums over edges are in units of the largest 2^(left + right) of a cell.
@@ -66,11 +68,14 @@ bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& 
       const Factor& of = factors_[first + f];
       const int exponent = exponents[of.left_cell] + exponents[of.right_cell] - unit;
       factor[f] = w[of.statistic] * power_of_two(exponent);
+      left[f] = cells_[of.left_cell].first_top;
+      right[f] = cells_[of.right_cell].first_top;
     }
     return unit;
   };
   const auto term = [&](const Edge& edge) {
-    return (w[edge.rule] * factor[edge.factor]) * (top[edge.left] * top[edge.right]);
+    return (w[edge.rule] * factor[edge.factor]) *
+           (top[left[edge.factor] + edge.left] * top[right[edge.factor] + edge.right]);
   };
   const auto unary_weight = [&](std::size_t u) {
     double product = 1;
@@ -148,8 +153,8 @@ bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& 
         const double p = term(edge) * share;
         expected[edge.rule] += p;
         used[edge.factor] += p;
-        p_top[edge.left] += p;
-        p_top[edge.right] += p;
+        p_top[left[edge.factor] + edge.left] += p;
+        p_top[right[edge.factor] + edge.right] += p;
       }
     }
     for (std::size_t f = 0; f < num_factors; ++f)
@@ -178,7 +183,7 @@ double Cfg::log_marginals(std::span<const Real> s, std::span<Real> mu, Workspace
       sums[b] = size == 0 ? 0 : log_sum(size, [&](std::size_t k) {
         const Edge& edge = edges_[first + k];
         return score_at(s, edge.rule) + score_at(s, factors_[cell.first_factor + edge.factor].statistic) +
-               top[edge.left] + top[edge.right];
+               top[left_of(cell, edge)] + top[right_of(cell, edge)];
       });
       bottom[b] = sums[b] + score_at(s, bottoms_[b].statistic);
     }
@@ -217,12 +222,13 @@ double Cfg::log_marginals(std::span<const Real> s, std::span<Real> mu, Workspace
       for (std::size_t e = bottoms_[b].first_edge; e < bottoms_[b + 1].first_edge; ++e) {
         const Edge& edge = edges_[e];
         const std::size_t split = factors_[cell.first_factor + edge.factor].statistic;
-        const double p = p_bottom[b] * std::exp(score_at(s, edge.rule) + score_at(s, split) + top[edge.left] +
-                                                top[edge.right] - sums[b]);
+        const std::size_t left = left_of(cell, edge), right = right_of(cell, edge);
+        const double p = p_bottom[b] * std::exp(score_at(s, edge.rule) + score_at(s, split) + top[left] +
+                                                top[right] - sums[b]);
         expected[edge.rule] += p;
         expected[split] += p;
-        p_top[edge.left] += p;
-        p_top[edge.right] += p;
+        p_top[left] += p;
+        p_top[right] += p;
       }
     }
   }
@@ -267,7 +273,7 @@ double Cfg::best_of(std::span<const Real> s, const Best& best) const {
         const Edge& edge = edges_[e];
         const double score = score_at(s, edge.rule) +
                              score_at(s, factors_[cell.first_factor + edge.factor].statistic) +
-                             best.tops[edge.left] + best.tops[edge.right];
+                             best.tops[left_of(cell, edge)] + best.tops[right_of(cell, edge)];
         if (score > highest) {
           highest = score;
           taken = e;
@@ -309,8 +315,8 @@ void Cfg::append_nodes(const Best& best, std::size_t top, std::size_t c, Derivat
   const Edge& edge = edges_[best.edges[b]];
   const Factor& factor = factors_[cell.first_factor + edge.factor];
   to.nodes.push_back({cell.begin, cells_[factor.left_cell].end, cell.end, rules_[edge.rule], unary});
-  append_nodes(best, edge.left, factor.left_cell, to);
-  append_nodes(best, edge.right, factor.right_cell, to);
+  append_nodes(best, left_of(cell, edge), factor.left_cell, to);
+  append_nodes(best, right_of(cell, edge), factor.right_cell, to);
 }
 
 Derivation Cfg::derivation_of(const Best& best) const {
@@ -330,11 +336,11 @@ double Cfg::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws
     if (k < num_statistics_) mu[k] += 1;
   };
   struct Waiting {
-    std::uint32_t top, cell;
+    std::size_t top, cell;
   };
   const auto waiting = frame.take<Waiting>(num_words_ + 1);
   std::size_t size = 0;
-  waiting[size++] = {static_cast<std::uint32_t>(num_tops() - 1), static_cast<std::uint32_t>(num_cells() - 1)};
+  waiting[size++] = {num_tops() - 1, num_cells() - 1};
   while (size > 0) {
     const Waiting next = waiting[--size];
     const std::uint32_t u = best.unaries[next.top];
@@ -351,8 +357,8 @@ double Cfg::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws
     const Factor& factor = factors_[cell.first_factor + edge.factor];
     count(edge.rule);
     count(factor.statistic);
-    waiting[size++] = {edge.right, factor.right_cell};
-    waiting[size++] = {edge.left, factor.left_cell};
+    waiting[size++] = {right_of(cell, edge), factor.right_cell};
+    waiting[size++] = {left_of(cell, edge), factor.left_cell};
   }
   return score;
 }
@@ -418,8 +424,8 @@ bool Cfg::walk(const Derivation& y, const Use& use) const {
     const Factor& factor = factors_[cell.first_factor + found->factor];
     use(found->rule);
     if (factor.statistic < num_statistics_) use(factor.statistic);
-    waiting.push_back({found->right, factor.right_cell});
-    waiting.push_back({found->left, factor.left_cell});
+    waiting.push_back({right_of(cell, *found), factor.right_cell});
+    waiting.push_back({left_of(cell, *found), factor.left_cell});
   }
   return waiting.empty();
 }

@@ -2,6 +2,7 @@
 // what can be derived, a pass back what is also part of a whole derivation, and the rest is laid out for inference.
 
 #include <algorithm>
+#include <limits>
 
 #include "espalier/base/error.h"
 #include "espalier/structures/cfg.h"
@@ -88,6 +89,12 @@ class CfgBuilder {
 
   static std::size_t cell_index(std::size_t begin, std::size_t end) {
     return end * (end - 1) / 2 + (end - 1 - begin);
+  }
+  static std::uint16_t small(std::uint32_t number) {
+    if (number > std::numeric_limits<std::uint16_t>::max())
+      throw Error(
+          "a sentence has too many rules, or too many symbols over one span; expected at most 65,536");
+    return static_cast<std::uint16_t>(number);
   }
   std::uint32_t& top_at(std::size_t cell, std::uint32_t symbol) {
     return top_at_[cell * grammar_.num_symbols + symbol];
@@ -306,8 +313,11 @@ class CfgBuilder {
                                   cells_[cell_index(cell.begin, split)].number,
                                   cells_[cell_index(split, cell.end)].number});
         }
+        const Cfg::Factor& between = cfg.factors_[cfg.cells_.back().first_factor + factor];
         cfg.edges_[next_edge[edge.parent - cell.bottoms]++] = {
-            rule_statistic_[edge.rule], factor, tops_[edge.left].number, tops_[edge.right].number};
+            small(rule_statistic_[edge.rule]), small(factor),
+            small(tops_[edge.left].number - cfg.cells_[between.left_cell].first_top),
+            small(tops_[edge.right].number - cfg.cells_[between.right_cell].first_top)};
       }
 
       // Top nodes, and the unary rules below each of them.

@@ -74,9 +74,10 @@ class CfgRanking {
     double score = score_at(cfg_.bottoms_[v].statistic);
     if (edge != Cfg::kNone) {
       const Cfg::Edge& of = cfg_.edges_[edge];
-      const std::size_t left = top_node(of.left), right = top_node(of.right);
+      const Cfg::Cell& cell = cfg_.cells_[cell_of_[v]];
+      const std::size_t left = top_node(cfg_.left_of(cell, of)), right = top_node(cfg_.right_of(cell, of));
       if (!has(left, left_rank) || !has(right, right_rank)) return;
-      const std::size_t factor = cfg_.cells_[cell_of_[v]].first_factor + of.factor;
+      const std::size_t factor = cell.first_factor + of.factor;
       score += score_at(of.rule) + score_at(cfg_.factors_[factor].statistic) +
                nodes_[left].ranked[left_rank].score + nodes_[right].ranked[right_rank].score;
     }
@@ -136,8 +137,8 @@ class CfgRanking {
     const Cfg::Factor& factor = cfg_.factors_[cell.first_factor + edge.factor];
     to.nodes.push_back(
         {cell.begin, cfg_.cells_[factor.left_cell].end, cell.end, cfg_.rules_[edge.rule], unary});
-    append(edge.left, bottom.left_rank, to);
-    append(edge.right, bottom.right_rank, to);
+    append(cfg_.left_of(cell, edge), bottom.left_rank, to);
+    append(cfg_.right_of(cell, edge), bottom.right_rank, to);
   }
 
   const Cfg& cfg_;

@@ -16,8 +16,8 @@ namespace {
 
 // A word's share of the probability of a sentence is about 1 / kOfWord: values of spans of all lengths are then of about one size.
 constexpr double kOfWord = 150;
-// Nodes that are this much less likely than the threshold pass nothing on.
-constexpr double kBelowThreshold = 1e-3;
+// What is this much less likely than the threshold is passed on to nobody.
+constexpr double kBelowThreshold = 0.03;
 
 std::size_t cell_index(std::size_t begin, std::size_t end) { return end * (end - 1) / 2 + begin; }
 
@@ -75,6 +75,8 @@ PcfgPruner::PcfgPruner(const Grammar& grammar, std::span<const Derivation> deriv
 }
 
 void PcfgPruner::index() {
+  ESPALIER_EXPECT(std::is_sorted(binaries_.begin(), binaries_.end(),
+                                 [](const Binary& a, const Binary& b) { return a.parent < b.parent; }));
   same_.assign(num_coarse_, 1);
   for (const Unary& rule : unaries_) same_[rule.parent] -= rule.probability;
   for (double& p : same_) p = std::max(p, 1e-6);  // what was never seen without a unary rule
@@ -181,6 +183,7 @@ SpanMask PcfgPruner::mask(const TagSets& tags, double threshold, Workspace& ws) 
           for (std::size_t r = first_binary_[a]; r < first_binary_[a + 1]; ++r) {
             const Binary& rule = binaries_[r];
             const double value = share * rule.probability * left[rule.left] * right[rule.right];
+            if (value <= least) continue;
             p_top[left_cell + rule.left] += value;
             p_top[right_cell + rule.right] += value;
           }

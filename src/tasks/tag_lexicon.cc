@@ -70,35 +70,37 @@ TagLexicon::TagLexicon(std::span<const std::vector<TaggedWord>> sentences, const
     }
   }
   classes.try_emplace("", all);  // without any rare words
-  std::vector<std::uint32_t> possible;
+  // The most frequent first.
+  const auto ranked = [](const Counts& counts, double least) {
+    std::vector<std::uint32_t> ranked;
+    for (const auto& [tag, count] : counts) {
+      if (static_cast<double>(count) >= least) ranked.push_back(tag);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return counts.at(a) > counts.at(b); });
+    return ranked;
+  };
   for (const auto& [name, counts] : classes) {
     const std::size_t size = sum(counts);
-    if (size < kEnough && !name.empty()) continue;
-    possible.clear();
-    for (const auto& [tag, count] : counts) {
-      if (static_cast<double>(count) >= kShare * static_cast<double>(size)) possible.push_back(tag);
-    }
-    classes_.add(name, possible);
+    if (size >= kEnough || name.empty())
+      classes_.add(name, ranked(counts, kShare * static_cast<double>(size)));
   }
   for (const auto& [word, counts] : words) {
-    possible.clear();
-    if (sum(counts) <= kRare) possible = this->tags(word);  // of its class, as it has none of its own yet
-    for (const auto& count : counts) possible.push_back(count.first);
-    std::sort(possible.begin(), possible.end());
-    possible.erase(std::unique(possible.begin(), possible.end()), possible.end());
+    std::vector<std::uint32_t> possible = ranked(counts, 0);
+    if (sum(counts) <= kRare) {
+      for (const std::uint32_t tag : this->tags(word)) {  // of its class, as it has none of its own yet
+        if (std::find(possible.begin(), possible.end(), tag) == possible.end()) possible.push_back(tag);
+      }
+    }
     words_.add(word, possible);
   }
 }
 
-std::vector<std::uint32_t> TagLexicon::tags(std::string_view word) const {
-  const auto copy = [](std::span<const std::uint32_t> tags) {
-    return std::vector<std::uint32_t>(tags.begin(), tags.end());
-  };
-  if (const auto known = words_.names.find(word)) return copy(words_.of(*known));
-  for (std::size_t level = 0; level < kLevels; ++level) {
-    if (const auto found = classes_.names.find(word_class(word, level))) return copy(classes_.of(*found));
-  }
-  return {0};
+std::span<const std::uint32_t> TagLexicon::tags(std::string_view word) const {
+  if (const auto known = words_.names.find(word)) return words_.of(*known);
+  std::size_t level = 0;
+  while (level + 1 < kLevels && !classes_.names.find(word_class(word, level))) ++level;
+  return classes_.of(*classes_.names.find(word_class(word, level)));
 }
 
 void TagLexicon::Table::add(std::string_view name, std::span<const std::uint32_t> with) {
@@ -147,6 +149,8 @@ TagLexicon TagLexicon::load(const StoredTask& stored, std::size_t num_tags) {
   TagLexicon lexicon;
   lexicon.words_ = load_table("words", stored, num_tags);
   lexicon.classes_ = load_table("classes", stored, num_tags);
+  if (!lexicon.classes_.names.find(""))
+    throw Error::in(stored.file, "no class of all words", "train the model anew");
   return lexicon;
 }
 

@@ -21,8 +21,10 @@ class TagLexicon {
   // Tags are added by their ids in `tags`, which has them all.
   TagLexicon(std::span<const std::vector<TaggedWord>> sentences, const Dictionary& tags);
 
-  // Ascending, at least one.
-  std::vector<std::uint32_t> tags(std::string_view word) const;
+  // At least one; that which the word, or its class, had most often is the first.
+  std::span<const std::uint32_t> tags(std::string_view word) const;
+  // Those of rare words of all classes.
+  std::span<const std::uint32_t> open_tags() const { return classes_.of(*classes_.names.find("")); }
 
   void add_sections(TaskSections& sections) const;
   // Throws Error where a tag is none of `num_tags`.

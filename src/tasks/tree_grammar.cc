@@ -317,8 +317,7 @@ void TreeGrammar::append_trees(const Derivation& derivation, std::size_t& at,
 
 BracketTree TreeGrammar::flat_tree(std::span<const TaggedWord> words) const {
   BracketTree tree{"", "", {}};
-  for (const TaggedWord& word : words)
-    tree.children.push_back({word.tag.empty() ? std::string(tags_.name(0)) : word.tag, word.word, {}});
+  for (const TaggedWord& word : words) tree.children.push_back({word.tag, word.word, {}});
   const auto is_root = [&](const Grammar::Unary& rule) {
     return rule.parent == grammar_.start && rule.child >= grammar_.num_tags;
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <utility>
 
@@ -12,7 +13,8 @@
 namespace espalier {
 namespace {
 
-// Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold.
+// Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold; where tags are
+// predicted, then with the tags of rare words for all words but punctuation.
 constexpr double kSecondTry = 1e-3;
 // 2^N rows of features of tags; there are far fewer of those than of spans.
 constexpr unsigned kTagBits = 15;
@@ -104,6 +106,18 @@ Dictionary names_of_rules(const TreeGrammar& grammar) {
   return names;
 }
 
+void make_set(std::vector<std::uint32_t>& tags) {
+  std::sort(tags.begin(), tags.end());
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+}
+
+bool has_letter_or_digit(std::string_view word) {
+  return std::any_of(word.begin(), word.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+}
+
 std::string text(const StoredTask& stored, const char* key) {
   return stored.settings.at(key).get<std::string>();
 }
@@ -185,16 +199,32 @@ std::vector<TaggedWord> TreebankModel::output_words(std::span<const TaggedWord> 
   return result;
 }
 
+BracketTree TreebankModel::flat_tree(std::span<const TaggedWord> words) const {
+  std::vector<TaggedWord> written(words.begin(), words.end());
+  if (lexicon_) {
+    for (TaggedWord& word : written) word.tag = grammar_.tags().name(lexicon_->tags(word.word).front());
+  }
+  return grammar_.flat_tree(written);
+}
+
+std::vector<std::uint32_t> TreebankModel::all_tags() const {
+  std::vector<std::uint32_t> tags(grammar_.tags().size());
+  std::iota(tags.begin(), tags.end(), 0u);
+  return tags;
+}
+
 // A tag that training did not have may be any.
 TagSets TreebankModel::tag_sets(std::span<const TaggedWord> words) const {
   TagSets sets;
   for (const TaggedWord& word : words) {
     if (lexicon_) {
-      sets.push_back(lexicon_->tags(word.word));
+      const auto tags = lexicon_->tags(word.word);
+      sets.emplace_back(tags.begin(), tags.end());
+      make_set(sets.back());
     } else if (const auto tag = grammar_.tags().find(word.tag)) {
       sets.push_back({*tag});
     } else {
-      std::iota(sets.emplace_back(grammar_.tags().size()).begin(), sets.back().end(), 0u);
+      sets.push_back(all_tags());
     }
   }
   return sets;
@@ -202,13 +232,26 @@ TagSets TreebankModel::tag_sets(std::span<const TaggedWord> words) const {
 
 std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Workspace& ws) const {
   if (words.size() > kMostTreebankWords) return std::nullopt;
-  const TagSets tags = tag_sets(words);
-  for (const double threshold : {prune_below_, kSecondTry * prune_below_}) {
+  const auto try_with = [&](const TagSets& tags, double threshold) -> std::optional<Cfg> {
     const SpanMask mask = pruner_.mask(tags, threshold, ws);
     Cfg forest(index_, tags, &mask);
-    if (forest.possible()) return forest;
+    if (!forest.possible()) return std::nullopt;
+    return forest;
+  };
+  const TagSets tags = tag_sets(words);
+  auto forest = try_with(tags, prune_below_);
+  if (!forest) forest = try_with(tags, kSecondTry * prune_below_);
+  if (!forest && lexicon_) {
+    TagSets wider = tags;
+    const auto open = lexicon_->open_tags();
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      if (!has_letter_or_digit(words[t].word)) continue;
+      wider[t].insert(wider[t].end(), open.begin(), open.end());
+      make_set(wider[t]);
+    }
+    forest = try_with(wider, prune_below_);
   }
-  return std::nullopt;
+  return forest;
 }
 
 Cfg TreebankModel::forest(std::span<const TaggedWord> words, const Derivation& gold, PruningReport& report,
@@ -222,7 +265,7 @@ Cfg TreebankModel::forest(std::span<const TaggedWord> words, const Derivation& g
 
 BracketTree TreebankWorker::parse(std::span<const TaggedWord> words) {
   forest_ = model_.forest(words, ws_);
-  if (!forest_) return model_.grammar().flat_tree(model_.output_words(words));
+  if (!forest_) return model_.flat_tree(words);
   return parse(words, model_.span_words(words), *forest_);
 }
 
@@ -235,12 +278,12 @@ BracketTree TreebankWorker::parse(std::span<const TaggedWord> words, std::span<c
 
 std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const TaggedWord> words,
                                                           std::size_t k) const {
-  const std::vector<TaggedWord> written = model_.output_words(words);
   std::vector<Scored> result;
   if (!forest_) {
-    result.push_back({model_.grammar().flat_tree(written), 0});
+    result.push_back({model_.flat_tree(words), 0});
     return result;
   }
+  const std::vector<TaggedWord> written = model_.output_words(words);
   for (const Cfg::Scored& one : forest_->kbest(s_, k))
     result.push_back({model_.grammar().tree(one.output, written), one.score});
   return result;

@@ -45,11 +45,14 @@ class TreebankModel {
              Workspace& ws) const;
   // Words as they are written in a tree: with the tags of the input, if the model takes those.
   std::vector<TaggedWord> output_words(std::span<const TaggedWord> words) const;
+  // For sentences that have no derivation.
+  BracketTree flat_tree(std::span<const TaggedWord> words) const;
 
   TaskSections sections() const;
 
  private:
   TagSets tag_sets(std::span<const TaggedWord> words) const;
+  std::vector<std::uint32_t> all_tags() const;
 
   nlohmann::ordered_json settings_;
   BracketNorm norm_;

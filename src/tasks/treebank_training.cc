@@ -81,8 +81,7 @@ class TreebankTrainingSet final : public TrainingSet {
         scores.add(
             count_brackets(held_out.tree, worker.parse(held_out.words, held_out.seen, *held_out.forest)));
       } else {
-        scores.add(
-            count_brackets(held_out.tree, model_.grammar().flat_tree(model_.output_words(held_out.words))));
+        scores.add(count_brackets(held_out.tree, model_.flat_tree(held_out.words)));
         scores.add_unparsed();
       }
     }

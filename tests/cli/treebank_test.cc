@@ -133,7 +133,7 @@ TEST_F(CliTreebankTest, ParsesWhatIsNotInTheGrammar) {
   EXPECT_EQ(succeed("predict model.esp --kbest 2", odd), "# 0 1.000000\n" + odd);
   write("odd.mrg", odd);
   EXPECT_EQ(json("eval model.esp odd.mrg --json").at("unparsed"), 1);
-  EXPECT_NE(succeed("eval model.esp odd.mrg").find("not in the grammar                  1\n"),
+  EXPECT_NE(succeed("eval model.esp odd.mrg").find("not in the grammar                   1\n"),
             std::string::npos);
   // A tag that training did not have stays as it is.
   const std::string parsed = succeed("predict model.esp --format tagged", "The_DT rain_NEW fell_VBD ._.\n");
@@ -145,27 +145,36 @@ TEST_F(CliTreebankTest, ParsesWhatIsNotInTheGrammar) {
 }
 
 TEST_F(CliTreebankTest, TheBestTrees) {
-  train("model.esp");
-  const std::string all = succeed("predict model.esp --kbest 5", lines(read("dev.mrg"))[0]);
-  double before = 1;
-  std::size_t rank = 0;
-  std::vector<std::string> trees;
-  for (const std::string& line : lines(all)) {
-    if (!line.starts_with("# ")) {
-      trees.push_back(line);
+  train("model.esp", "--prune-below 1e-6");
+  std::size_t several = 0;
+  for (const std::string& gold : lines(read("dev.mrg"))) {
+    double before = 1, sum = 0;
+    std::vector<std::string> trees;
+    for (const std::string& line : lines(succeed("predict model.esp --kbest 3", gold))) {
+      if (!line.starts_with("# ")) {
+        trees.push_back(line);
+        continue;
+      }
+      EXPECT_EQ(words(line).at(1), std::to_string(trees.size()));
+      const double p = std::stod(words(line).at(2));
+      EXPECT_LE(p, before);
+      sum += p;
+      before = p;
+    }
+    ASSERT_GE(trees.size(), 1u);
+    ASSERT_LE(trees.size(), 3u);
+    EXPECT_LE(sum, 1 + 1e-5);
+    EXPECT_EQ(trees[0] + '\n', succeed("predict model.esp", gold));
+    if (trees.size() == 1) {
+      EXPECT_NEAR(sum, 1, 1e-5);
       continue;
     }
-    EXPECT_EQ(words(line).at(1), std::to_string(rank++));
-    const double p = std::stod(words(line).at(2));
-    EXPECT_LE(p, before);
-    EXPECT_GE(p, 0);
-    before = p;
+    ++several;
+    EXPECT_NE(trees[0], trees[1]);
   }
-  ASSERT_EQ(trees.size(), 5u);
-  EXPECT_EQ(trees[0] + '\n', succeed("predict model.esp", trees[0]));
-  EXPECT_NE(trees[0], trees[1]);
-  train("margin.esp", "--loss svm --l2 10 --gap 0.2");
-  EXPECT_TRUE(succeed("predict margin.esp --kbest 2", trees[0]).starts_with("# 0 "));
+  EXPECT_GE(several, 5u);
+  train("margin.esp", "--loss svm --l2 100");
+  EXPECT_TRUE(succeed("predict margin.esp dev.mrg --kbest 2").starts_with("# 0 "));
 }
 
 TEST_F(CliTreebankTest, Shapes) {
@@ -188,7 +197,7 @@ TEST_F(CliTreebankTest, Shapes) {
   };
   EXPECT_TRUE(has(rules("--horizontal 1"), "NP -> [NP >NP |> ,] NP"));
   EXPECT_TRUE(has(rules("--horizontal 0"), "NP -> [NP >NP |> ] NP"));
-  EXPECT_TRUE(has(rules("--binarise right"), "[NP |,] -> , NP"));
+  EXPECT_TRUE(has(rules("--binarise right"), "[NP |NP] -> , NP"));
   EXPECT_TRUE(has(rules("--vertical 2"), "[NP ^S] -> PRP"));
   EXPECT_TRUE(has(rules("--keep-functions"), "NP-SBJ -> PRP"));
   EXPECT_TRUE(has(rules("--keep-traces"), "NP -> -NONE-"));
@@ -197,7 +206,6 @@ TEST_F(CliTreebankTest, Shapes) {
             "(-NONE- *)))))\n"
             "(TOP (S (NP (PRP it)) (VP (VBD rained))))\n");
   EXPECT_TRUE(has(rules("--features rules --unaries shorten"), "START -> TOP -> S"));
-  EXPECT_EQ(lines(succeed("show model.esp --weights")).size(), rules("--features rules").size());
 }
 
 TEST_F(CliTreebankTest, OtherCommands) {
@@ -217,7 +225,7 @@ TEST_F(CliTreebankTest, OtherCommands) {
   // Weights of a model are found again by their names.
   const Outcome again = run(kTrain + std::string("--init model.esp -o again.esp"));
   EXPECT_EQ(again.status, 0) << again.err;
-  EXPECT_NE(succeed("show --diff model.esp again.esp").find("norm"), std::string::npos);
+  EXPECT_NE(succeed("show --diff model.esp again.esp").find("|difference|"), std::string::npos);
 }
 
 TEST_F(CliTreebankTest, SaysWhatIsWrong) {

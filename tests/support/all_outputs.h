@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "espalier/structures/cfg.h"
 #include "espalier/structures/chain.h"
 #include "espalier/structures/dependency_tree.h"
 #include "espalier/structures/multiclass.h"
@@ -57,6 +58,15 @@ inline std::vector<DependencyTree::Output> all_outputs(const DependencyTree& str
       for (d = 0; d < words && ++y.labels[d] == shape.num_labels; ++d) y.labels[d] = 0;
     }
   }
+  return outputs;
+}
+
+// By ranking them, which cfg_test.cc checks against the rules alone.
+inline std::vector<Derivation> all_outputs(const Cfg& structure) {
+  constexpr std::size_t kAll = 1000000;
+  std::vector<Derivation> outputs;
+  const std::vector<double> zero(structure.num_statistics(), 0.0);
+  for (const Cfg::Scored& ranked : structure.kbest(zero, kAll)) outputs.push_back(ranked.output);
   return outputs;
 }
 

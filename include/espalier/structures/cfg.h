@@ -92,7 +92,7 @@ class Cfg {
     std::span<const std::uint32_t> labels;
   };
 
-  // Keeps a reference to the index.
+  // Keeps a reference to the index. Throws Error where a sentence has more than 65,536 rules, or a span as many symbols.
   Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask = nullptr);
 
   // Whether there is any derivation; nothing else may be asked if there is none.
@@ -156,10 +156,11 @@ class Cfg {
     std::uint32_t same;  // the bottom node that it may be, or kNone
     std::uint32_t first_unary;
   };
+  // Most of the forest: eight bytes each.
   struct Edge {
-    std::uint32_t rule;    // its statistic
-    std::uint32_t factor;  // counted from the first one of the cell
-    std::uint32_t left, right;
+    std::uint16_t rule;         // its statistic
+    std::uint16_t factor;       // counted from the first one of the cell
+    std::uint16_t left, right;  // top nodes, counted from the first ones of their cells
   };
   struct UnaryEdge {
     std::uint32_t unary, bottom;
@@ -186,6 +187,13 @@ class Cfg {
     const std::uint32_t base = static_cast<std::uint32_t>(rules_.size());
     return {
         of.begin, of.end, of.first, {labels_.data() + (of.first - base), places_[k + 1].first - of.first}};
+  }
+  // The nodes below an edge of this cell.
+  std::size_t left_of(const Cell& cell, const Edge& edge) const {
+    return cells_[factors_[cell.first_factor + edge.factor].left_cell].first_top + edge.left;
+  }
+  std::size_t right_of(const Cell& cell, const Edge& edge) const {
+    return cells_[factors_[cell.first_factor + edge.factor].right_cell].first_top + edge.right;
   }
   std::size_t num_cells() const { return cells_.size() - 1; }
   std::size_t num_bottoms() const { return bottoms_.size() - 1; }

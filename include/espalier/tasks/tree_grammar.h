@@ -50,7 +50,7 @@ class TreeGrammar {
 
   // The tree of a derivation over these words; tags are those of the words, where they have one.
   BracketTree tree(const Derivation& derivation, std::span<const TaggedWord> words) const;
-  // For sentences that the grammar has no derivation of: all words side by side, in the phrase that the first tree begins with.
+  // For sentences that the grammar has no derivation of: all words, which have tags, side by side, in the phrase that the first tree begins with.
   BracketTree flat_tree(std::span<const TaggedWord> words) const;
 
   // Rules as numbers: parent, left, right; parent, child, where in `between` what is between them ends.
