@@ -42,7 +42,8 @@ def slope(points):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.add_options(parser)
-    parser.add_argument("--l2", type=float, default=0.3)
+    parser.add_argument("--l2", type=float, default=10)
+    parser.add_argument("--first", type=int, default=150, help="words of the fold (default: %(default)s)")
     parser.add_argument("--passes", type=float, default=300, help="most passes of a run (default: %(default)s)")
     parser.add_argument("--gap", type=float, default=1e-3, help="where a run ends earlier (default: %(default)s)")
     arguments = parser.parse_args()
@@ -50,7 +51,7 @@ def main():
     lib.use_one_core()
     rows, printed = [], []
     with tempfile.TemporaryDirectory() as folder:
-        train = data.write(Path(folder) / "fold0.crfsuite", data.read_words(arguments.ocr)[0])
+        train = data.write(Path(folder) / "fold0.crfsuite", data.read_words(arguments.ocr)[0][: arguments.first])
         for name in SOLVERS:
             lib.note(name)
             found = list(measure(name, train, arguments))
@@ -64,7 +65,7 @@ def main():
               for name, (_, colour) in SOLVERS.items()]
     ends = (10, arguments.passes)
     series.append(plot.Series("1/passes^2", list(ends), [100 / end**2 for end in ends], plot.BLACK, "6 4"))
-    panel = plot.Panel(f"cubic kernel, svm, l2 = {arguments.l2:g}", "passes over the data", "relative gap", series,
+    panel = plot.Panel(f"cubic kernel, svm, {arguments.first} words, l2 = {arguments.l2:g}", "passes over the data", "relative gap", series,
                        log_x=True, log_y=True, y_range=(arguments.gap / 2, 1))
     plot.write(lib.RESULTS / "ocr-gap.svg", "EG and excessive gap", [panel])
     print(lib.table(["solver", "passes", "relative gap", "seconds", "slope of the last decade"], printed))
