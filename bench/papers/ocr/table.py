@@ -34,11 +34,11 @@ class Row:
 QUADRATIC, CUBIC = ("--kernel", "poly,2,1,0.03125"), ("--kernel", "poly,3,1,0.03125")
 ROWS = (
     Row("svm, linear", "svm", (), (30, 3), 5e-2),
-    Row("svm, quadratic", "svm", QUADRATIC, (1, 0.1), 5e-2),
+    Row("svm, quadratic", "svm", QUADRATIC, (3, 0.3), 5e-2),
     Row("svm, cubic", "svm", CUBIC, (1, 0.1), 5e-2),
     Row("crf, linear", "crf", (), (10, 1)),
-    Row("crf, quadratic", "crf", QUADRATIC, (0.3, 0.03)),
-    Row("crf, cubic", "crf", CUBIC, (0.3, 0.03)),
+    Row("crf, quadratic", "crf", QUADRATIC, (0.1, 0.01)),
+    Row("crf, cubic", "crf", CUBIC, (0.1, 0.01)),
 )
 FACTOR = 0.1 ** 0.5
 
