@@ -44,8 +44,8 @@ class SubsetExamples {
 
   template <class Real, class Scale>
   void score(std::size_t i, const espalier::BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
-             espalier::Workspace&) const {
-    features_.score(i, w, scale, s);
+             espalier::Workspace& ws) const {
+    features_.score(i, w, scale, s, ws);
   }
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, espalier::BasicWeights<Real>& w,

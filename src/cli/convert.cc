@@ -35,8 +35,8 @@ void add_convert(CLI::App& program, Action& action) {
     action = [arguments] {
       const ConvertedTagger tagger(arguments->model);
       const std::string source = fmt::format("converted from {}", tagger.program());
-      save_model(arguments->output, {"tag", Loss::crf(), {}, source, {}}, kTagVersion, tagger.sections(),
-                 tagger.theta());
+      save_model(arguments->output, {"tag", Loss::crf(), {}, source, {}}, kLinearTagVersion,
+                 tagger.sections(), tagger.theta());
       fmt::print(stderr, "{}: {}; saved {}\n", source, tagger.describe(), arguments->output);
       return kSuccess;
     };

@@ -95,6 +95,10 @@ Training start_from_model(const std::string& path, const TrainingSet& data, cons
     throw Error::in(path, fmt::format("a model of the task {}", model.info().task),
                     fmt::format("expected one of the task {}", data.task()));
   }
+  if (data.sections().settings.contains("kernel") || model.describe().at("settings").contains("kernel")) {
+    throw Error::in("--init", "a kernel, whose coefficients have no names to be matched by",
+                    "expected a model and a run without --kernel");
+  }
   const Predictor& old = model.predictor();
   const std::size_t labels = count_common(old.labels(), data.labels());
   const std::size_t attributes = count_common(old.attributes(), data.attributes());

@@ -35,8 +35,10 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   if (top > 0) {
     // Hashed features have no names that would tell a reader anything.
     const bool named = model.predictor().attributes().size() > 0;
-    text += fmt::format("\n{}{}", named ? "heaviest weights of each label\n" : "",
-                        model.predictor().strongest(top));
+    const std::string strongest = model.predictor().strongest(top);
+    // Nor have coefficients of a kernel.
+    if (!named || !strongest.empty())
+      text += fmt::format("\n{}{}", named ? "heaviest weights of each label\n" : "", strongest);
   }
   return text;
 }

@@ -10,6 +10,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+void add_kernel_options(CLI::App& command, std::string& kernel, std::size_t& memory) {
+  command.add_option("--kernel", kernel,
+                     "compare inputs instead of weighing attributes: linear, poly,DEGREE[,CONSTANT[,SCALE]] "
+                     "or rbf,GAMMA");
+  command
+      .add_option("--kernel-memory", memory,
+                  "for the values of the kernel; what does not fit is computed again and again")
+      ->default_str("1G")
+      ->transform(bytes());
+}
+
 void add_classify_options(CLI::App& command, TrainingOptions& options) {
   ClassifyOptions& classify = options.classify;
   command.add_option("--format", classify.format,
@@ -18,6 +29,7 @@ void add_classify_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
   command.add_flag("--bias", classify.bias, "add a constant attribute to every example");
   command.add_option("--costs", classify.costs, "file of lines GOLD PREDICTED COST; other errors cost 1");
+  add_kernel_options(command, classify.kernel, classify.kernel_memory);
 }
 
 std::unique_ptr<TrainingSet> read_classify_data(const TrainingOptions& options, const Reading&) {
@@ -30,6 +42,8 @@ void describe_classify(const TrainingOptions& options, Json& json) {
   if (classify.first) json["first"] = *classify.first;
   json["bias"] = classify.bias;
   if (!classify.costs.empty()) json["costs"] = classify.costs;
+  if (!classify.kernel.empty())
+    json.update({{"kernel", classify.kernel}, {"kernel_memory", classify.kernel_memory}});
 }
 
 void add_tag_options(CLI::App& command, TrainingOptions& options) {
@@ -69,6 +83,7 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
                   "training sequences that --valid or --transitions forbid: refuse or drop")
       ->capture_default_str();
   command.add_option("--costs", tag.costs, "file of lines GOLD PREDICTED COST; other wrong labels cost 1");
+  add_kernel_options(command, tag.kernel, tag.kernel_memory);
   command.add_flag("--partial", tag.partial, "labels may be unsure: ? is any label, and A|B|C one of these");
   command
       .add_option("--outer-gap", options.outer.gap,
@@ -100,6 +115,7 @@ void describe_tag(const TrainingOptions& options, Json& json) {
   if (!tag.transitions.empty()) json["transitions"] = tag.transitions;
   if (!tag.valid.empty() || !tag.transitions.empty()) json["invalid"] = tag.invalid;
   if (!tag.costs.empty()) json["costs"] = tag.costs;
+  if (!tag.kernel.empty()) json.update({{"kernel", tag.kernel}, {"kernel_memory", tag.kernel_memory}});
   if (tag.partial)
     json.update(
         {{"partial", true}, {"outer_gap", options.outer.gap}, {"outer_rounds", options.outer.rounds}});

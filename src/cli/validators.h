@@ -11,5 +11,7 @@ CLI::Validator number_from_zero();
 CLI::Validator probability();
 CLI::Validator whole_number_from(std::uint64_t least);
 CLI::Validator whole_number_between(std::uint64_t least, std::uint64_t most);
+// A number of bytes, as 500M or 2G; the option's value becomes the number.
+CLI::Validator bytes();
 
 }  // namespace espalier::cli

@@ -44,18 +44,23 @@ void for_each_ngram_run(const ChainShape& shape, kernels::RowTable<W> w, const U
 }
 
 template <class W, class Real>
-void score_chain(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
-                 const ChainShape& shape, kernels::RowTable<const W> w, Real scale, std::span<Real> s,
-                 Workspace& ws) {
-  const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1], labels = shape.num_labels;
-  ESPALIER_EXPECT(s.size() == (end - begin + tables.size() * labels) * labels + shape.num_ngrams());
-  const SparseRows::Range tokens = sequences.tokens.range(begin, end);
+void score_tokens(const ChainShape& shape, const SparseRows::Range& tokens, kernels::RowTable<const W> w,
+                  Real scale, std::span<Real> s) {
   if (shape.observed()) {
-    score_pairs(*shape.tokens, tokens, labels, w.data, scale, s.data());
+    score_pairs(*shape.tokens, tokens, shape.num_labels, w.data, scale, s.data());
   } else {
     kernels::score_row_range(w, as_kernel(tokens), scale, s.data());
   }
-  Real* table = s.data() + (end - begin) * labels;
+}
+
+// Tables and n-grams; s as of the whole sequence.
+template <class W, class Real>
+void score_steps(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
+                 const ChainShape& shape, kernels::RowTable<const W> w, Real scale, std::span<Real> s,
+                 Workspace& ws) {
+  const std::size_t length = sequences.length(i), labels = shape.num_labels;
+  ESPALIER_EXPECT(s.size() == (length + tables.size() * labels) * labels + shape.num_ngrams());
+  Real* table = s.data() + length * labels;
   for (const std::uint32_t row : tables) {
     if (shape.observed()) {
       score_pairs(*shape.steps, sequences.transitions.range(row, row + 1), labels * labels,
@@ -71,6 +76,18 @@ void score_chain(const Sequences& sequences, std::size_t i, std::span<const std:
     for (std::size_t k = 0; k < n; ++k)
       table[first + k] = scale * static_cast<Real>(kernels::relaxed_load(weights + k));
   });
+}
+
+template <class Real>
+void score_one(const Sequences& sequences, std::span<const std::uint32_t> tables, const ChainShape& shape,
+               WeightsView theta, const KernelNodes* kernel, std::span<Real> s, Workspace& ws) {
+  const SparseRows::Range tokens = sequences.tokens.range(0, sequences.length(0));
+  if (kernel) {
+    kernel->score(tokens, theta, s, ws);
+  } else {
+    score_tokens(shape, tokens, as_kernel(theta), Real{1}, s);
+  }
+  score_steps(sequences, 0, tables, shape, as_kernel(theta), Real{1}, s, ws);
 }
 
 constexpr RowShare kAllRows{0, 1};
@@ -193,18 +210,23 @@ ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t orde
 }
 
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
-                    const ChainShape& shape, WeightsView theta, std::span<float> s, Workspace& ws) {
-  score_chain(sequences, 0, tables, shape, as_kernel(theta), 1.0f, s, ws);
+                    const ChainShape& shape, WeightsView theta, const KernelNodes* kernel, std::span<float> s,
+                    Workspace& ws) {
+  score_one(sequences, tables, shape, theta, kernel, s, ws);
 }
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
-                    const ChainShape& shape, WeightsView theta, std::span<double> s, Workspace& ws) {
-  score_chain(sequences, 0, tables, shape, as_kernel(theta), 1.0, s, ws);
+                    const ChainShape& shape, WeightsView theta, const KernelNodes* kernel,
+                    std::span<double> s, Workspace& ws) {
+  score_one(sequences, tables, shape, theta, kernel, s, ws);
 }
 
-ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape)
+ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape,
+                             std::shared_ptr<const KernelMatrix> kernel)
     : sequences_(sequences),
+      kernel_(std::move(kernel)),
+      tokens_(kernel_ ? kernel_->inputs() : sequences.tokens),
       shape_(shape),
-      token_overlap_(shape.observed() ? 0 : shape.num_attributes),
+      token_overlap_(shape.observed() || kernel_ ? 0 : shape.num_attributes),
       table_overlap_(shape.observed() ? 0 : shape.num_transition_attributes) {
   if (shape.tokens) token_pairs_.emplace(shape.tokens, shape.num_labels);
   if (shape.steps) table_pairs_.emplace(shape.steps, shape.num_labels * shape.num_labels);
@@ -212,7 +234,8 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
     if (table_pairs_) table_pairs_->add_example(sequences.transitions, of_example...);
     if (!shape_.observed()) table_overlap_.add_example(sequences.transitions, of_example...);
   };
-  ESPALIER_EXPECT(sequences.tokens.size() == sequences.num_tokens());
+  ESPALIER_EXPECT(tokens_.size() == sequences.num_tokens());
+  ESPALIER_EXPECT(!kernel_ || (!shape.observed() && shape.num_attributes == kernel_->num_nodes()));
   ESPALIER_EXPECT(tied() || sequences.transition_of.size() == sequences.num_tokens());
   if (tied()) {
     ESPALIER_EXPECT(sequences.transitions.size() > 0);
@@ -221,21 +244,22 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
     rows_.clear();
     table_of_.reserve(sequences.num_tokens());
   }
-  const std::vector<float> frequencies = sequences.tokens.frequencies(shape.num_attributes, size());
+  const std::vector<float> frequencies = tokens_.frequencies(shape.num_attributes, size());
   // Without a lock on these, two threads lost so much in them that CoNLL-2000 had five times the gap after five passes; on rarer
   // ones it made no difference.
   constexpr float kCommon = 0.1f;
   for (const float frequency : frequencies) common_.push_back(frequency >= kCommon);
   StepTables tables;
+  Workspace ws;
   sizes_.reserve(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
     if (token_pairs_) {
       token_pairs_->add_example(sequences.tokens, begin, end);
-    } else {
+    } else if (!kernel_) {
       token_overlap_.add_example(sequences.tokens, begin, end);
     }
-    sizes_.push_back(sizes_of(i, frequencies));
+    sizes_.push_back(sizes_of(i, frequencies, ws));
     if (tied()) continue;
     table_of_.push_back(0);  // no step leads into a first token
     tables.append(std::span(sequences.transition_of).subspan(begin + 1, end - begin - 1), rows_, table_of_);
@@ -250,6 +274,7 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
 
 // The largest |F_i(chi(y) - chi(y'))|^2 of outputs that differ at that token alone, steps and n-grams apart; for pairs a bound.
 double ChainFeatures::largest_change(std::size_t token) const {
+  if (kernel_) return 2 * kernel_->self(token);
   const auto row = sequences_.tokens.row(token);
   if (!shape_.observed()) return 2 * squared_length(row);
   double sum = 0;
@@ -260,14 +285,16 @@ double ChainFeatures::largest_change(std::size_t token) const {
   return sum;
 }
 
-ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const float> frequencies) const {
+ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const float> frequencies,
+                                             Workspace& ws) const {
   const std::size_t begin = sequences_.offsets[i], end = sequences_.offsets[i + 1];
   const std::size_t length = end - begin;
   double tokens = 0, common = 0, steps = 0, squared_steps = 0;
   for (std::size_t t = begin; t < end; ++t) {
     const double change = largest_change(t);
     tokens += change;
-    common += change * mean_frequency(sequences_.tokens.row(t), frequencies);
+    // With a kernel, in general no token is orthogonal to another.
+    common += change * (kernel_ ? 1 : mean_frequency(sequences_.tokens.row(t), frequencies));
     if (t == begin || !shape_.has_tables()) continue;
     const double step = squared_length(sequences_.transitions.row(tied() ? 0 : sequences_.transition_of[t]));
     steps += std::sqrt(step);
@@ -276,8 +303,9 @@ ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const floa
   // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and steps
   // together move F by no more than the sum of what they move it by alone. One label is a pair at its position, and in
   // the tables of the steps to and from it.
-  double diameter =
-      shape_.observed() ? token_pairs_->largest_squared_norm(i) : 2 * token_overlap_.largest_squared_norm(i);
+  double diameter = shape_.observed() ? token_pairs_->largest_squared_norm(i)
+                    : kernel_         ? 2 * kernel_->largest_squared_norm(begin, end, ws)
+                                      : 2 * token_overlap_.largest_squared_norm(i);
   diameter += 2 * steps * steps;
   double transitions = 4 * squared_steps;
   // Likewise, there are n - 1 fewer places for an n-gram than for a label, each with at most one of that length, and one
@@ -306,33 +334,41 @@ std::span<const std::uint32_t> ChainFeatures::rows(std::size_t i) const {
   return {rows_.data() + rows_begin_[i], rows_begin_[i + 1] - rows_begin_[i]};
 }
 
+template <class W, class Real>
+void ChainFeatures::score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s,
+                              Workspace& ws) const {
+  if (kernel_) {
+    kernel_->score(sequences_.offsets[i], sequences_.offsets[i + 1], w, scale, s, ws);
+  } else {
+    score_tokens(shape_, tokens(i), as_kernel(w), scale, s);
+  }
+  score_steps(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+}
 void ChainFeatures::score(std::size_t i, const Weights& w, float scale, std::span<float> s,
                           Workspace& ws) const {
-  score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+  score_all(i, w, scale, s, ws);
 }
 void ChainFeatures::score(std::size_t i, const Weights& w, double scale, std::span<double> s,
                           Workspace& ws) const {
-  score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+  score_all(i, w, scale, s, ws);
 }
 void ChainFeatures::score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s,
                           Workspace& ws) const {
-  score_chain(sequences_, i, rows(i), shape_, as_kernel(w), scale, s, ws);
+  score_all(i, w, scale, s, ws);
 }
 void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
-  accumulate_tokens(shape_, sequences_.tokens.range(sequences_.offsets[i], sequences_.offsets[i + 1]), delta,
-                    as_kernel(w));
+  accumulate_tokens(shape_, tokens(i), delta, as_kernel(w));
   accumulate_steps(sequences_, i, rows(i), shape_, delta, kAllRows, as_kernel(w), ws);
 }
 void ChainFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
                                       Workspace& ws) const {
-  const SparseRows::Range tokens = sequences_.tokens.range(sequences_.offsets[i], sequences_.offsets[i + 1]);
   // With few threads nobody has the lock. With many, whoever would wait adds first what needs none.
   std::unique_lock lock(common_rows_, std::try_to_lock);
   if (lock.owns_lock()) {
-    accumulate_tokens(shape_, tokens, delta, as_kernel(w));
+    accumulate_tokens(shape_, tokens(i), delta, as_kernel(w));
   } else {
     Workspace::Frame frame(ws);
-    const auto [common, rare] = split_entries(tokens, frame, [&](std::uint32_t a) { return common_[a]; });
+    const auto [common, rare] = split_entries(tokens(i), frame, [&](std::uint32_t a) { return common_[a]; });
     accumulate_tokens(shape_, rare, delta, as_kernel(w));
     lock.lock();
     accumulate_tokens(shape_, common, delta, as_kernel(w));
@@ -346,18 +382,19 @@ void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, Dou
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                                Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const SparseRows::Range tokens = sequences_.tokens.range(sequences_.offsets[i], sequences_.offsets[i + 1]);
-  accumulate_tokens(shape_, entries_of_share(tokens, share, frame), delta, as_kernel(w));
+  accumulate_tokens(shape_, entries_of_share(tokens(i), share, frame), delta, as_kernel(w));
   accumulate_steps(sequences_, i, rows(i), shape_, delta, share, as_kernel(w), ws);
 }
 
 template <class Real>
-double ChainFeatures::squared_norm_of(std::size_t i, std::span<const Real> delta) const {
+double ChainFeatures::squared_norm_of(std::size_t i, std::span<const Real> delta, Workspace& ws) const {
   const std::size_t labels = shape_.num_labels, nodes = length(i) * labels;
   const std::size_t ngrams = nodes + num_tables(i) * labels * labels;
   const auto of_nodes = delta.first(nodes);
   double sum = token_pairs_ ? token_pairs_->squared_norm(i, of_nodes)
-                            : token_overlap_.squared_norm(i, of_nodes, labels);
+               : kernel_ ? kernel_->squared_norm(sequences_.offsets[i], sequences_.offsets[i + 1], of_nodes,
+                                                 labels, ws)
+                         : token_overlap_.squared_norm(i, of_nodes, labels);
   if (num_tables(i) > 0) {
     const auto of_tables = delta.subspan(nodes, ngrams - nodes);
     const std::size_t example = tied() ? 0 : i;
@@ -366,24 +403,24 @@ double ChainFeatures::squared_norm_of(std::size_t i, std::span<const Real> delta
   }
   return sum + squared_norm_of_all(delta.subspan(ngrams));
 }
-double ChainFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {
-  return squared_norm_of(i, delta);
+double ChainFeatures::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
+  return squared_norm_of(i, delta, ws);
 }
-double ChainFeatures::squared_norm(std::size_t i, std::span<const double> delta) const {
-  return squared_norm_of(i, delta);
+double ChainFeatures::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
+  return squared_norm_of(i, delta, ws);
 }
 
 void ChainFeatures::prefetch(std::size_t i, Prefetch what) const {
   if (token_pairs_) {
     token_pairs_->prefetch(i, what);
-  } else {
+  } else if (!kernel_) {
     token_overlap_.prefetch(i, what);
   }
   if (what == Prefetch::location) {
     __builtin_prefetch(&sequences_.offsets[i]);
     return;
   }
-  sequences_.tokens.prefetch(sequences_.offsets[i], sequences_.offsets[i + 1]);
+  tokens_.prefetch(sequences_.offsets[i], sequences_.offsets[i + 1]);
 }
 
 }  // namespace espalier

@@ -1,6 +1,7 @@
 #include "espalier/features/row_features.h"
 
 #include <mutex>
+#include <utility>
 
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
@@ -10,6 +11,12 @@
 namespace espalier {
 void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::span<double> s) {
   kernels::score_rows(as_kernel(theta), as_kernel(x), scale, s.data());
+}
+
+RowFeatures::RowFeatures(std::shared_ptr<const KernelMatrix> kernel, std::size_t num_labels)
+    : kernel_(std::move(kernel)), rows_(kernel_->inputs()), shape_{kernel_->num_nodes(), num_labels} {
+  for (std::size_t i = 0; i < rows_.size(); ++i) squared_lengths_.push_back(kernel_->self(i));
+  overlaps_.assign(rows_.size(), 1.0f);  // in general no input is orthogonal to another
 }
 
 RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {
@@ -29,13 +36,19 @@ RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows
   }
 }
 
-void RowFeatures::score(std::size_t i, const Weights& w, float scale, std::span<float> s) const {
+void RowFeatures::score(std::size_t i, const Weights& w, float scale, std::span<float> s,
+                        Workspace& ws) const {
+  if (kernel_) return kernel_->score(i, i + 1, w, scale, s, ws);
   kernels::score_rows(as_kernel(w), as_kernel(rows_.row(i)), scale, s.data());
 }
-void RowFeatures::score(std::size_t i, const Weights& w, double scale, std::span<double> s) const {
+void RowFeatures::score(std::size_t i, const Weights& w, double scale, std::span<double> s,
+                        Workspace& ws) const {
+  if (kernel_) return kernel_->score(i, i + 1, w, scale, s, ws);
   kernels::score_rows(as_kernel(w), as_kernel(rows_.row(i)), scale, s.data());
 }
-void RowFeatures::score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s) const {
+void RowFeatures::score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s,
+                        Workspace& ws) const {
+  if (kernel_) return kernel_->score(i, i + 1, w, scale, s, ws);
   kernels::score_rows(as_kernel(w), as_kernel(rows_.row(i)), scale, s.data());
 }
 void RowFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w) const {

@@ -73,9 +73,9 @@ class ChainFactored final : public Factored {
 
 ChainExamples::ChainExamples(const Sequences& sequences, const ChainShape& shape,
                              std::vector<std::uint32_t> gold, const ChainConstraints* constraints,
-                             std::vector<double> omega)
+                             std::vector<double> omega, std::shared_ptr<const KernelMatrix> kernel)
     : sequences_(&sequences),
-      features_(std::make_shared<ChainFeatures>(sequences, shape)),
+      features_(std::make_shared<ChainFeatures>(sequences, shape, std::move(kernel))),
       gold_(std::move(gold)),
       constraints_(constraints),
       omega_(std::move(omega)) {

@@ -70,13 +70,28 @@ class MulticlassFactored final : public Factored {
 MulticlassExamples::MulticlassExamples(const SparseRows& rows, std::size_t num_attributes,
                                        std::vector<std::uint32_t> gold, std::size_t num_labels,
                                        std::vector<float> costs, std::vector<double> omega)
-    : features_(rows, {num_attributes, num_labels}),
+    : MulticlassExamples(RowFeatures(rows, {num_attributes, num_labels}), std::move(gold), num_labels,
+                         std::move(costs), std::move(omega)) {
+  ESPALIER_EXPECT(rows.size() == gold_.size());
+}
+
+MulticlassExamples::MulticlassExamples(std::shared_ptr<const KernelMatrix> kernel,
+                                       std::vector<std::uint32_t> gold, std::size_t num_labels,
+                                       std::vector<float> costs, std::vector<double> omega)
+    : MulticlassExamples(RowFeatures(std::move(kernel), num_labels), std::move(gold), num_labels,
+                         std::move(costs), std::move(omega)) {
+  ESPALIER_EXPECT(this->kernel()->inputs().size() == gold_.size());
+}
+
+MulticlassExamples::MulticlassExamples(RowFeatures features, std::vector<std::uint32_t> gold,
+                                       std::size_t num_labels, std::vector<float> costs,
+                                       std::vector<double> omega)
+    : features_(std::move(features)),
       gold_(std::move(gold)),
       structure_(num_labels),
       costs_(std::move(costs)),
       omega_(std::move(omega)),
       factored_(std::make_shared<MulticlassFactored>(num_labels)) {
-  ESPALIER_EXPECT(rows.size() == gold_.size());
   ESPALIER_EXPECT(std::all_of(gold_.begin(), gold_.end(), [&](std::uint32_t y) { return y < num_labels; }));
   ESPALIER_EXPECT(costs_.empty() || costs_.size() == num_labels * num_labels);
   ESPALIER_EXPECT(omega_.empty() || omega_.size() == gold_.size());

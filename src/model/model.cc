@@ -67,7 +67,11 @@ const TaskEntry& find_task(std::string_view name, const std::string& file) {
 
 void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
                 const Weights& theta) {
-  save_model(path, info, data.version(), data.sections(), theta);
+  if (const auto contents = data.model_contents(theta)) {
+    save_model(path, info, data.version(), contents->sections, contents->theta);
+  } else {
+    save_model(path, info, data.version(), data.sections(), theta);
+  }
 }
 
 void save_model(const std::string& path, const ModelInfo& info, int version, const TaskSections& sections,

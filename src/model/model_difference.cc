@@ -124,6 +124,10 @@ ModelDifference compare_models(const Model& first, const Model& second, std::siz
     throw Error(fmt::format("--diff: a model of {} and one of {}; expected two of one task",
                             first.info().task, second.info().task));
   }
+  for (const Model* model : {&first, &second}) {
+    if (model->describe().at("settings").contains("kernel"))
+      throw Error("--diff: a model with a kernel, whose coefficients have no names; expected two without");
+  }
   const Predictor &a = first.predictor(), &b = second.predictor();
   ModelDifference difference;
   const auto hash_bits = [](const Model& model) {

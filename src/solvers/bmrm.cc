@@ -8,12 +8,14 @@
 
 #include "espalier/solvers/eg.h"
 #include "solvers/bundle_method.h"
+#include "solvers/euclidean.h"
 
 namespace espalier {
 
 Summary bmrm(const Objective& objective, const BmrmOptions& options, Weights& theta,
              const Observer& observer) {
   check_eg_loss(objective.loss);
+  check_euclidean("bmrm", objective.problem);
   BundleOracle oracle;
   oracle.exact = [&](std::size_t i, const Weights& at, DoubleOut delta, Workspace& ws) {
     Workspace::Frame frame(ws);

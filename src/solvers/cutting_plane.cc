@@ -15,6 +15,7 @@
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
 #include "solvers/bundle_method.h"
+#include "solvers/euclidean.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/n_slack.h"
 #include "solvers/violated_output.h"
@@ -109,6 +110,7 @@ Summary one_slack(const Objective& objective, const CuttingPlaneOptions& options
 void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& options) {
   check_maximum_loss("cutting-plane", objective.loss, "expected one with infinite beta; bmrm is for all");
   check_eg_loss(objective.loss);
+  if (options.slacks == Slacks::one) check_euclidean("cutting-plane --slacks one", objective.problem);
   if (options.rescaling == Rescaling::slack && !objective.problem.rescales_slack()) {
     throw Error(
         "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "

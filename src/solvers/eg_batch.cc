@@ -137,7 +137,8 @@ class ImpliedDuals final : public Duals {
     std::swap(moments_.w, next.w);
     if (!complete) return false;
     // `loss` is sum_i omega_i [ log Z_i + c gamma q_i - z.F_i z_i ], so sum_i omega_i H(u_i) = loss + z.w - c gamma cost
-    const double entropy = loss + dot(next_z_, next.w) - next_c_ * gamma * moments_.cost;
+    const double entropy =
+        loss + objective_.problem.inner_product(next_z_, next.w) - next_c_ * gamma * moments_.cost;
     next.dual = entropy * inverse_beta + gamma * moments_.cost -
                 objective_.problem.squared_norm(next.w) / (2 * objective_.l2);
     return true;

@@ -173,11 +173,11 @@ class Extragradient {
       combine(x, -1, y, 1, difference_);
       return problem.squared_norm(difference_);
     };
-    const double forward = -b_ * dot(point_, ahead_.moments.w) +
+    const double forward = -b_ * problem.inner_product(point_, ahead_.moments.w) +
                            b_ * objective_.loss.gamma * ahead_.moments.cost - ahead_.cumulant + now_.cumulant;
     combine(ahead_point_, -1, point_, 1, difference_);
-    const double along_next = dot(difference_, next_.moments.w),
-                 along_ahead = dot(difference_, ahead_.moments.w);
+    const double along_next = problem.inner_product(difference_, next_.moments.w),
+                 along_ahead = problem.inner_product(difference_, ahead_.moments.w);
     const double onward = -b_ * along_next - next_.cumulant + ahead_.cumulant;
 
     const double left = a_ / (1 + a_ * objective_.l2) * squared_distance(ahead_.moments.w, now_.moments.w) +

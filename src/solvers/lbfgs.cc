@@ -22,6 +22,7 @@
 
 #include "espalier/base/error.h"
 #include "solvers/best_dual.h"
+#include "solvers/euclidean.h"
 #include "solvers/visits.h"
 
 namespace espalier {
@@ -194,6 +195,7 @@ Summary lbfgs(const Objective& objective, const LbfgsOptions& options, Weights& 
     throw Error::in("lbfgs", fmt::format("the loss {} is not smooth", objective.loss.name()),
                     "expected one with finite beta");
   }
+  check_euclidean("lbfgs", objective.problem);
   return Minimiser(objective, options, theta, observer).minimise();
 }
 

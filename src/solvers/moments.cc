@@ -20,11 +20,6 @@ void mix(const Moments& a, const Moments& b, double tau, Moments& out) {
   out.cost = (1 - tau) * a.cost + tau * b.cost;
 }
 
-double dot(const DoubleWeights& a, const DoubleWeights& b) {
-  const auto of_a = a.values(), of_b = b.values();
-  return std::inner_product(of_a.begin(), of_a.end(), of_b.begin(), 0.0);
-}
-
 double total_squared_diameter(const Problem& problem) {
   double total = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) total += problem.weight(i) * problem.squared_diameter(i);

@@ -20,8 +20,6 @@ double dual_of_maximum(const Objective& objective, const Moments& u);
 void mix(const DoubleWeights& a, const DoubleWeights& b, double tau, DoubleWeights& out);
 void mix(const Moments& a, const Moments& b, double tau, Moments& out);
 
-double dot(const DoubleWeights& a, const DoubleWeights& b);
-
 // sum_i omega_i R_i^2, R_i a bound on |F_i(z_i - chi(y))|. It bounds how much w(u) moves:
 //   |w(u) - w(v)|^2 <= sum_i omega_i R_i^2 sum_j omega_j |u_j - v_j|_1^2 <= 2 sum_i omega_i R_i^2 sum_j omega_j KL(u_j|v_j)
 // by Cauchy-Schwarz and Pinsker.

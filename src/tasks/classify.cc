@@ -15,6 +15,7 @@
 #include "espalier/tasks/confusion.h"
 #include "espalier/tasks/costs.h"
 #include "tasks/common.h"
+#include "tasks/kernel_model.h"
 
 namespace espalier {
 namespace {
@@ -23,25 +24,36 @@ std::string describe_sizes(const Dictionary& labels, const Dictionary& attribute
   return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
 }
 
+// Of inputs that need not be those of training; nodes: what weights are coefficients of, or nullptr.
+void score(const ClassifyExamples& examples, std::size_t i, WeightsView theta, const KernelNodes* nodes,
+           std::span<double> s, Workspace& ws) {
+  if (nodes) {
+    nodes->score(examples.rows.range(i, i + 1), theta, s, ws);
+  } else {
+    score_row(examples.rows.row(i), theta, 1.0, s);
+  }
+}
+
 // Those of the examples that `chosen` lists.
 Evaluation evaluate(const ClassifyExamples& examples, std::span<const std::uint32_t> chosen,
-                    WeightsView theta, const Dictionary& labels, std::span<const float> costs) {
+                    WeightsView theta, const KernelNodes* nodes, const Dictionary& labels,
+                    std::span<const float> costs) {
   const Multiclass structure(labels.size());
   Confusion confusion(labels, costs);
   std::vector<double> s(labels.size());
   Workspace ws;
   for (const std::uint32_t i : chosen) {
-    score_row(examples.rows.row(i), theta, 1.0, s);
+    score(examples, i, theta, nodes, s, ws);
     confusion.add(examples.labels[i], structure.decode(std::span<const double>(s), ws));
   }
   return confusion.evaluate();
 }
 
-Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const Dictionary& labels,
-                    std::span<const float> costs) {
+Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const KernelNodes* nodes,
+                    const Dictionary& labels, std::span<const float> costs) {
   std::vector<std::uint32_t> all(examples.labels.size());
   std::iota(all.begin(), all.end(), 0u);
-  return evaluate(examples, all, theta, labels, costs);
+  return evaluate(examples, all, theta, nodes, labels, costs);
 }
 
 struct WeightPlace {
@@ -58,6 +70,7 @@ std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& 
 class ClassifyTrainingSet final : public TrainingSet {
  public:
   ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options) : options_(options) {
+    if (!options.kernel.empty()) Kernel::parse(options.kernel);
     auto read = reading(path);
     read.first = options.first;
     format_ = to_string(read.format);
@@ -68,16 +81,20 @@ class ClassifyTrainingSet final : public TrainingSet {
                       "expected some, and --format to be that of the data");
     }
     if (!options.costs.empty()) costs_ = read_costs(options.costs, labels_);
+    if (!options.kernel.empty()) {
+      kernel_ = make_kernel_matrix(options.kernel, options.kernel_memory, train_.rows, attributes_.size());
+    }
     problem_ = std::make_unique<MulticlassProblem>(
-        MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_));
+        kernel_ ? MulticlassExamples(kernel_, train_.labels, labels_.size(), costs_)
+                : MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_));
   }
 
   std::string_view task() const override { return "classify"; }
-  int version() const override { return kClassifyVersion; }
+  int version() const override { return kernel_ ? kClassifyVersion : kLinearClassifyVersion; }
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
-    return fmt::format("{} examples, {}", grouped(train_.labels.size()),
-                       describe_sizes(labels_, attributes_));
+    return fmt::format("{} examples, {}{}", grouped(train_.labels.size()),
+                       describe_sizes(labels_, attributes_), describe_kernel(nodes()));
   }
 
   TaskSections sections() const override {
@@ -85,23 +102,30 @@ class ClassifyTrainingSet final : public TrainingSet {
     sections.settings["format"] = format_;
     sections.settings["bias"] = options_.bias;
     sections.settings["costs"] = !costs_.empty();
+    if (kernel_) sections.settings["kernel"] = nodes()->kernel().name();
     add_dictionary("labels", labels_, sections);
     add_dictionary("attributes", attributes_, sections);
     if (!costs_.empty()) sections.arrays.emplace_back("costs", as_bytes(std::span<const float>(costs_)));
     return sections;
   }
 
+  std::optional<ModelContents> model_contents(const Weights& theta) const override {
+    if (!kernel_) return std::nullopt;
+    return keep_support(*nodes(), theta, sections());
+  }
+
   void read_dev(const std::string& path) override {
     dev_ = read_classify(path, reading(path), attributes_, labels_);
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
-    return evaluate(dev_, theta, labels_, costs_);
+    return evaluate(dev_, theta, nodes(), labels_, costs_);
   }
   Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
-    return evaluate(train_, examples, theta, labels_, costs_);
+    return evaluate(train_, examples, theta, nodes(), labels_, costs_);
   }
 
   float* find_weight(const WeightName& name, Weights& theta) const override {
+    if (kernel_) return nullptr;
     const auto place = find_place(name, attributes_, labels_);
     return place ? theta.row(place->row) + place->column : nullptr;
   }
@@ -114,6 +138,8 @@ class ClassifyTrainingSet final : public TrainingSet {
   }
 
  private:
+  const KernelNodes* nodes() const { return kernel_ ? &kernel_->nodes() : nullptr; }
+
   ClassifyReadOptions reading(const std::string& path) const {
     ClassifyReadOptions read;
     read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
@@ -126,6 +152,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   Dictionary attributes_, labels_;
   ClassifyExamples train_, dev_;
   std::vector<float> costs_;
+  std::shared_ptr<const KernelMatrix> kernel_;  // null: none
   std::unique_ptr<MulticlassProblem> problem_;
 };
 
@@ -139,8 +166,9 @@ class ClassifyPredictor final : public Predictor {
         has_costs_(stored.settings.value("costs", false)),
         attributes_(load_dictionary("attributes", stored)),
         labels_(load_dictionary("labels", stored)),
+        nodes_(load_kernel_nodes(stored, attributes_.size())),
         structure_(labels_.size()) {
-    if (theta_.shape != WeightShape{attributes_.size(), labels_.size()}) {
+    if (theta_.shape != WeightShape{nodes_ ? nodes_->size() : attributes_.size(), labels_.size()}) {
       throw Error::in(
           stored.file,
           fmt::format("{} x {} weights for {}", theta_.shape.rows, theta_.shape.width, describe()),
@@ -168,7 +196,7 @@ class ClassifyPredictor final : public Predictor {
     std::string line;
     Workspace ws;
     for (std::size_t i = 0; i < examples.labels.size(); ++i) {
-      score_row(examples.rows.row(i), theta_, 1.0, s);
+      score(examples, i, theta_, nodes_.get(), s, ws);
       const auto best = structure_.decode(std::span<const double>(s), ws);
       line.clear();
       if (options.kbest > 0) {
@@ -187,13 +215,16 @@ class ClassifyPredictor final : public Predictor {
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
-    return espalier::evaluate(read(gold, options.format, true), theta_, labels_, costs_);
+    return espalier::evaluate(read(gold, options.format, true), theta_, nodes_.get(), labels_, costs_);
   }
 
-  std::string describe() const override { return describe_sizes(labels_, attributes_); }
+  std::string describe() const override {
+    return describe_sizes(labels_, attributes_) + describe_kernel(nodes_.get());
+  }
 
   std::string strongest(std::size_t top) const override {
     std::string text;
+    if (nodes_) return text;
     for (std::uint32_t y = 0; y < labels_.size(); ++y) {
       text += fmt::format("{}\n", labels_.name(y));
       append_heaviest(
@@ -205,6 +236,7 @@ class ClassifyPredictor final : public Predictor {
 
   void for_each_weight(
       const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    if (nodes_) return;
     for (std::uint32_t a = 0; a < attributes_.size(); ++a) {
       for (std::uint32_t y = 0; y < labels_.size(); ++y) {
         visit({attributes_.name(a), {}, labels_.name(y)}, weight(a, y));
@@ -213,7 +245,7 @@ class ClassifyPredictor final : public Predictor {
   }
   std::optional<float> find_weight(const WeightName& name) const override {
     const auto place = find_place(name, attributes_, labels_);
-    if (!place) return std::nullopt;
+    if (!place || nodes_) return std::nullopt;
     return weight(place->row, place->column);
   }
   const Dictionary& labels() const override { return labels_; }
@@ -254,6 +286,7 @@ class ClassifyPredictor final : public Predictor {
   ClassifyFormat format_;
   bool bias_, has_costs_;
   Dictionary attributes_, labels_;
+  std::shared_ptr<const KernelNodes> nodes_;  // what weights are coefficients of; null: of attributes
   Multiclass structure_;
   std::span<const float> costs_;
 };

@@ -26,13 +26,13 @@ Chain StreamedChain::structure() const {
 
 std::span<float> StreamedChain::scores(Workspace& ws) {
   scores_.resize(structure().num_statistics());
-  score_sequence(*sequence_, tables_, shape_, theta_, std::span<float>(scores_), ws);
+  score_sequence(*sequence_, tables_, shape_, theta_, kernel_, std::span<float>(scores_), ws);
   return scores_;
 }
 
 std::span<double> StreamedChain::double_scores(Workspace& ws) {
   double_scores_.resize(structure().num_statistics());
-  score_sequence(*sequence_, tables_, shape_, theta_, std::span<double>(double_scores_), ws);
+  score_sequence(*sequence_, tables_, shape_, theta_, kernel_, std::span<double>(double_scores_), ws);
   return double_scores_;
 }
 

@@ -16,8 +16,10 @@ namespace espalier {
 // long sequence, it allocates no more.
 class StreamedChain {
  public:
-  StreamedChain(const ChainShape& shape, WeightsView theta, const ChainConstraints* constraints = nullptr)
-      : shape_(shape), theta_(theta), constraints_(constraints) {}
+  // kernel: the nodes that weights of tokens are coefficients of; nullptr: none.
+  StreamedChain(const ChainShape& shape, WeightsView theta, const ChainConstraints* constraints = nullptr,
+                const KernelNodes* kernel = nullptr)
+      : shape_(shape), theta_(theta), constraints_(constraints), kernel_(kernel) {}
 
   // Goes on to a sequence, the only one in `sequence`, which has to stay as it is while this is used.
   void set(const Sequences& sequence);
@@ -31,6 +33,7 @@ class StreamedChain {
   ChainShape shape_;
   WeightsView theta_;
   const ChainConstraints* constraints_;
+  const KernelNodes* kernel_;
   const Sequences* sequence_ = nullptr;
   bool tied_ = true;
   std::vector<std::uint32_t> tables_;         // rows of transitions, each once, in the order of the steps

@@ -68,6 +68,11 @@ void check_layout(const TagOptions& options) {
     throw Error::in("--features", fmt::format("{} is no set of features", in_quotes(options.features)),
                     "expected all or observed");
   }
+  if (!options.kernel.empty()) Kernel::parse(options.kernel);
+  if (!options.kernel.empty() && options.features == kObserved) {
+    throw Error::in("--features", "observed with --kernel, whose coefficients are not of features",
+                    "expected all");
+  }
   if (options.order < 1 || options.order > kLargestOrder) {
     throw Error::in("--order", fmt::format("{}", options.order),
                     fmt::format("expected 1 to {}", kLargestOrder));

@@ -8,6 +8,7 @@
 #include "espalier/base/text.h"
 #include "espalier/features/templates.h"
 #include "tasks/common.h"
+#include "tasks/kernel_model.h"
 #include "tasks/label_constraints.h"
 
 namespace espalier {
@@ -80,6 +81,12 @@ std::optional<ChainConstraints> load_constraints(const StoredTask& stored, std::
 
 }  // namespace
 
+ChainShape TagModel::shape() const {
+  ChainShape shape = layout.shape(dictionaries);
+  if (kernel) shape.num_attributes = kernel->size();
+  return shape;
+}
+
 std::optional<WeightPlace> TagModel::find_weight(const WeightName& name) const {
   std::vector<std::uint32_t> in_a_row;
   for (const std::string_view before : name.before) {
@@ -93,6 +100,7 @@ std::optional<WeightPlace> TagModel::find_weight(const WeightName& name) const {
 
   const ChainShape shape = this->shape();
   if (in_a_row.size() == 1) {
+    if (kernel) return std::nullopt;
     const auto attribute = dictionaries.attributes.find(name.attribute);
     return attribute ? shape.token_weight(*attribute, *label) : std::nullopt;
   }
@@ -110,8 +118,8 @@ std::string_view TagModel::ngram_attribute() const {
 }
 
 std::string TagModel::describe() const {
-  return fmt::format("{} labels, {} attributes", grouped(dictionaries.labels.size()),
-                     grouped(dictionaries.attributes.size()));
+  return fmt::format("{} labels, {} attributes{}", grouped(dictionaries.labels.size()),
+                     grouped(dictionaries.attributes.size()), describe_kernel(kernel.get()));
 }
 
 TaskSections TagModel::sections() const {
@@ -135,6 +143,7 @@ TaskSections TagModel::sections() const {
   add_dictionary("attributes", dictionaries.attributes, sections);
   add_dictionary("transitions", dictionaries.transitions, sections);
   layout.add_to(sections);
+  if (kernel) sections.settings["kernel"] = kernel->kernel().name();
   if (constraints) {
     sections.settings["constraints"] = true;
     const auto add = [&](const char* name, const std::vector<std::uint8_t>& allowed) {
@@ -154,6 +163,7 @@ TagModel TagModel::load(const StoredTask& stored) {
   model.dictionaries.attributes = load_dictionary("attributes", stored);
   model.dictionaries.transitions = load_dictionary("transitions", stored);
   model.layout = TagLayout::load(stored, model.dictionaries);
+  model.kernel = load_kernel_nodes(stored, model.dictionaries.attributes.size());
   if (stored.theta.shape != model.shape().weights()) {
     throw Error::in(
         stored.file,

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "espalier/features/chain_features.h"
+#include "espalier/features/kernel_nodes.h"
 #include "espalier/structures/chain.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
@@ -19,10 +21,12 @@ struct TagModel {
   TagDictionaries dictionaries;
   TagLayout layout;
   std::optional<ChainConstraints> constraints;  // none: every label sequence is possible
+  std::shared_ptr<const KernelNodes>
+      kernel;  // what weights of tokens are coefficients of; null: of attributes
 
   // For chains, which refer to them.
   const ChainConstraints* chain_constraints() const { return constraints ? &*constraints : nullptr; }
-  ChainShape shape() const { return layout.shape(dictionaries); }
+  ChainShape shape() const;
   // Where its weights have the one of this name; nullopt where they do not.
   std::optional<WeightPlace> find_weight(const WeightName& name) const;
   // What the weights of n-grams go by.

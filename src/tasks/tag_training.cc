@@ -14,6 +14,7 @@
 #include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/common.h"
+#include "tasks/kernel_model.h"
 #include "tasks/label_constraints.h"
 #include "tasks/tag_gold.h"
 #include "tasks/tag_model.h"
@@ -61,7 +62,9 @@ struct DevSet {
   DevSet(const std::string& path, const TagModel& model)
       : labels(copy(model.dictionaries.labels)),
         examples(read_tag(path, model.input, model.dictionaries, labels)),
-        features(examples.sequences, model.shape()),
+        bare(model.kernel ? without_tokens(examples.sequences) : Sequences()),
+        features(model.kernel ? bare : examples.sequences, model.shape()),
+        kernel(model.kernel.get()),
         constraints(model.chain_constraints()) {}
 
   static Dictionary copy(const Dictionary& names) {
@@ -70,9 +73,27 @@ struct DevSet {
     return grows;
   }
 
+  // Tokens whose attributes are not those that weights have.
+  static Sequences without_tokens(const Sequences& sequences) {
+    Sequences bare;
+    bare.offsets = sequences.offsets;
+    bare.transitions = sequences.transitions;
+    bare.transition_of = sequences.transition_of;
+    for (std::size_t t = 0; t < sequences.num_tokens(); ++t) bare.tokens.finish_row();
+    return bare;
+  }
+
+  void score(std::size_t i, const Weights& theta, std::span<float> s, Workspace& ws) const {
+    features.score(i, theta, 1.0f, s, ws);
+    const auto& offsets = examples.sequences.offsets;
+    if (kernel) kernel->score(examples.sequences.tokens.range(offsets[i], offsets[i + 1]), theta, s, ws);
+  }
+
   Dictionary labels;
   TagExamples examples;
+  Sequences bare;  // with a kernel, steps alone; its tokens are scored by themselves
   ChainFeatures features;
+  const KernelNodes* kernel;
   const ChainConstraints* constraints;
 };
 
@@ -110,7 +131,7 @@ Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& the
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const Chain structure = chain_of(dev.features, i, dev.constraints);
     s.resize(structure.num_statistics());
-    dev.features.score(i, theta, 1.0f, s, ws);
+    dev.score(i, theta, s, ws);
     best.resize(sequences.length(i));
     structure.decode_into(std::span<const float>(s), best, ws);
     gold.clear();
@@ -149,8 +170,14 @@ class TagTrainingSet final : public TrainingSet {
     const auto partial = take_labels(sets, num_labels, costs, train_);
 
     model_.layout = TagLayout(options, train_, model_.dictionaries);
+    std::shared_ptr<const KernelMatrix> kernel;
+    if (!options.kernel.empty()) {
+      kernel = make_kernel_matrix(options.kernel, options.kernel_memory, train_.sequences.tokens,
+                                  model_.dictionaries.attributes.size());
+      model_.kernel = std::shared_ptr<const KernelNodes>(kernel, &kernel->nodes());
+    }
     ChainExamples examples(train_.sequences, model_.shape(), train_.labels, model_.chain_constraints(),
-                           train_.weights);
+                           train_.weights, kernel);
     examples.set_costs(std::move(costs));
     examples.set_partial(partial);
     problem_ = std::make_unique<ChainProblem>(std::move(examples));
@@ -158,7 +185,7 @@ class TagTrainingSet final : public TrainingSet {
   }
 
   std::string_view task() const override { return "tag"; }
-  int version() const override { return kTagVersion; }
+  int version() const override { return model_.kernel ? kTagVersion : kLinearTagVersion; }
   const Problem& problem() const override { return *problem_; }
   LatentGold* latent_gold() override { return latent_.get(); }
   std::string describe() const override {
@@ -170,6 +197,10 @@ class TagTrainingSet final : public TrainingSet {
   }
 
   TaskSections sections() const override { return model_.sections(); }
+  std::optional<ModelContents> model_contents(const Weights& theta) const override {
+    if (!model_.kernel) return std::nullopt;
+    return keep_support(*model_.kernel, theta, sections());
+  }
 
   void read_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
   Evaluation evaluate_dev(const Weights& theta) const override {

@@ -59,7 +59,8 @@ void for_each_weight(const TagModel& model, WeightsView theta,
       for (std::uint32_t label = 0; label < all; ++label) with(label);
     }
   };
-  for (std::uint32_t a = 0; a < shape.num_attributes; ++a) {
+  // Coefficients of a kernel have no names.
+  for (std::uint32_t a = 0; !model.kernel && a < shape.num_attributes; ++a) {
     for_each_label(shape.tokens.get(), a, num_labels, [&](std::uint32_t label) {
       use({names.attributes.name(a), {}, names.labels.name(label)}, theta.at(*shape.token_weight(a, label)));
     });
@@ -104,7 +105,7 @@ std::string describe_strongest(const TagModel& model, WeightsView theta, std::si
     });
   });
   std::string text;
-  for (std::uint32_t y = 0; y < labels.size(); ++y) {
+  for (std::uint32_t y = 0; !model.kernel && y < labels.size(); ++y) {
     text += fmt::format("{}\n", labels.name(y));
     of_label[y].append(text);
   }

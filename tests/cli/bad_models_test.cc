@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             "NewerTask",
             "show model.esp",
-            "model.esp: version 99 of classify models; this program reads up to 1; expected a newer espalier",
+            "model.esp: version 99 of classify models; this program reads up to 2; expected a newer espalier",
             {},
             [](const BadInputTest& test) { test.set_setting("model.esp", "task_version", 99); }},
         BadInput{"UnknownTask",

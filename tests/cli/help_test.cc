@@ -20,9 +20,9 @@ TEST_P(CliHelpTest, HasAnExampleAndIsNoError) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                          ::testing::Values("train", "train classify", "train tag", "train parse",
-                                           "train treebank", "path", "path classify", "path tag",
-                                           "path parse", "path treebank", "cross-validate",
-                                           "cross-validate classify", "cross-validate tag",
+                                           "train treebank", "train graph", "path", "path classify",
+                                           "path tag", "path parse", "path treebank", "path graph",
+                                           "cross-validate", "cross-validate classify", "cross-validate tag",
                                            "cross-validate parse", "cross-validate treebank",
                                            "cross-validate graph", "race", "race classify", "race tag",
                                            "race parse", "race treebank", "race graph", "predict", "eval",

@@ -105,7 +105,7 @@ TEST_F(SmallChains, TablesOfUntiedSequences) {
   features.accumulate(0, std::span<const float>(delta), change, ws);
   EXPECT_EQ(std::vector<float>(change.values().begin(), change.values().end()),
             (std::vector<float>{0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 1, 0}));
-  EXPECT_EQ(features.squared_norm(0, std::span<const float>(delta)), 1.25);
+  EXPECT_EQ(features.squared_norm(0, std::span<const float>(delta), ws), 1.25);
 }
 
 // Token 0 has label 0, token 1 label 1, token 2 label 0; attribute 0 is seen with label 0 alone.
@@ -139,7 +139,7 @@ TEST_F(SmallChains, ObservedWeights) {
   features.accumulate(0, std::span<const float>(delta), change, ws);
   EXPECT_EQ(std::vector<float>(change.values().begin(), change.values().end()),
             (std::vector<float>{4, 3, 30, 5, 7}));
-  EXPECT_EQ(features.squared_norm(0, std::span<const float>(delta)), 16 + 9 + 900 + 25 + 49);
+  EXPECT_EQ(features.squared_norm(0, std::span<const float>(delta), ws), 16 + 9 + 900 + 25 + 49);
 }
 
 TEST_F(SmallChains, ObservedTransitionsThatLookAtTheInput) {
@@ -220,6 +220,7 @@ RC_GTEST_PROP(ChainFeatures, ObservedTokensChangeByNoMoreThanTheySay, ()) {
       chain_shape({data.shape.num_attributes, 0, data.shape.num_labels}, true, 1, data.sequences, data.gold);
   const ChainFeatures features(data.sequences, shape);
   const std::size_t labels = shape.num_labels;
+  Workspace ws;
   for (std::size_t i = 0; i < features.size(); ++i) {
     double sum = 0;
     std::size_t pairs = 0;
@@ -230,7 +231,7 @@ RC_GTEST_PROP(ChainFeatures, ObservedTokensChangeByNoMoreThanTheySay, ()) {
           std::vector<double> delta(features.length(i) * labels, 0.0);
           delta[t * labels + from] = -1;
           delta[t * labels + to] = 1;
-          sum += features.squared_norm(i, std::span<const double>(delta));
+          sum += features.squared_norm(i, std::span<const double>(delta), ws);
           ++pairs;
         }
       }
@@ -275,11 +276,11 @@ RC_GTEST_PROP(ChainFeatures, ASequenceAloneHasTheScoresThatItHasInAProblem, (std
         (features.length(i) + one.rows.size() * labels) * labels + data.shape.num_ngrams();
     std::vector<float> s(size, -7), told(size, 7);
     features.score(i, theta, 1.0f, std::span(s), ws);
-    score_sequence(one.sequences, one.rows, data.shape, theta, std::span(told), ws);
+    score_sequence(one.sequences, one.rows, data.shape, theta, nullptr, std::span(told), ws);
     RC_ASSERT(s == told);
     std::vector<double> exact(size, -7), told_exactly(size, 7);
     features.score(i, theta, 1.0, std::span(exact), ws);
-    score_sequence(one.sequences, one.rows, data.shape, theta, std::span(told_exactly), ws);
+    score_sequence(one.sequences, one.rows, data.shape, theta, nullptr, std::span(told_exactly), ws);
     RC_ASSERT(exact == told_exactly);
   }
 }

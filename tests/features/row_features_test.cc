@@ -43,14 +43,15 @@ class SmallRows : public ::testing::Test {
 
   SparseRows rows_;
   Weights w_{{3, 2}};
+  Workspace ws_;
 };
 
 TEST_F(SmallRows, ScoreIsTheWeightedSumOfRows) {
   const RowFeatures features(rows_, {3, 2});
   std::vector<float> s(2);
-  features.score(0, w_, 10.0f, std::span<float>(s));
+  features.score(0, w_, 10.0f, std::span<float>(s), ws_);
   EXPECT_EQ(s, (std::vector<float>{10 * (2 * 1 - 0.5f * 4), 10 * (2 * -1 - 0.5f * 8)}));
-  features.score(1, w_, 10.0f, std::span<float>(s));
+  features.score(1, w_, 10.0f, std::span<float>(s), ws_);
   EXPECT_EQ(s, (std::vector<float>{0, 0}));
 }
 
@@ -73,7 +74,8 @@ TEST(RowFeatures, AnExampleWithoutAttributesInATableWithoutRows) {
   const RowFeatures features(rows, {0, 20});
   DoubleWeights w({0, 20});
   std::vector<double> s(20, 1);
-  features.score(0, w, 1.0, std::span<double>(s));
+  Workspace ws;
+  features.score(0, w, 1.0, std::span<double>(s), ws);
   EXPECT_EQ(s, std::vector<double>(20, 0));
   features.accumulate(0, std::span<const double>(s), w);
   EXPECT_EQ(features.squared_length(0), 0);

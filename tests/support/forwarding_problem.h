@@ -55,7 +55,12 @@ class ForwardingProblem : public Problem {
   double squared_norm(std::size_t i, DoubleIn delta, Workspace& ws) const override {
     return inner_.squared_norm(i, delta, ws);
   }
-  using Problem::squared_norm;
+  double squared_norm(const Weights& w) const override { return inner_.squared_norm(w); }
+  double squared_norm(const DoubleWeights& w) const override { return inner_.squared_norm(w); }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
+    return inner_.inner_product(a, b);
+  }
+  bool euclidean() const override { return inner_.euclidean(); }
   void centre(std::size_t i, In mu, Out d) const override { inner_.centre(i, mu, d); }
   const Factored* factored() const override { return inner_.factored(); }
   double log_partition(std::size_t i, In s, Out mu, Workspace& ws) const override {

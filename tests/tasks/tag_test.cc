@@ -136,7 +136,7 @@ TEST_F(TagTest, IsInTheTable) {
 
 TEST_F(TagTest, TrainingSet) {
   EXPECT_EQ(set->task(), "tag");
-  EXPECT_EQ(set->version(), kTagVersion);
+  EXPECT_EQ(set->version(), kLinearTagVersion);
   EXPECT_EQ(set->describe(), "2 sequences, 5 tokens, 2 labels, 3 attributes");
   EXPECT_EQ(set->problem().size(), 2u);
   EXPECT_EQ(set->problem().weight_shape(), (WeightShape{3 + 2, 2}));

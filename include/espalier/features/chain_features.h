@@ -9,6 +9,7 @@
 
 #include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
+#include "espalier/features/kernel_matrix.h"
 #include "espalier/features/observed_pairs.h"
 #include "espalier/features/pair_overlap.h"
 #include "espalier/features/row_overlap.h"
@@ -52,11 +53,14 @@ ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t orde
                        std::span<const std::uint32_t> labels);
 
 // The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table for each of
-// `tables`, rows of sequences.transitions, then n-grams.
+// `tables`, rows of sequences.transitions, then n-grams. Where weights of tokens are coefficients of a kernel, the nodes that
+// they belong to; else nullptr.
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
-                    const ChainShape& shape, WeightsView theta, std::span<float> s, Workspace& ws);
+                    const ChainShape& shape, WeightsView theta, const KernelNodes* kernel, std::span<float> s,
+                    Workspace& ws);
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
-                    const ChainShape& shape, WeightsView theta, std::span<double> s, Workspace& ws);
+                    const ChainShape& shape, WeightsView theta, const KernelNodes* kernel,
+                    std::span<double> s, Workspace& ws);
 
 // The linear operator of chains. With x_t the attributes of token t and v_k those of the steps with table k,
 //   nodes   (F'w)_tj  = sum_a x_ta w_aj           F delta: row a changes by sum_t x_ta delta_t
@@ -64,14 +68,18 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 //   n-grams (F'w)_g   = w_g
 // The tables of a sequence are the distinct rows of `transitions` among its steps, in order of appearance. Weights that the
 // shape does not have are 0 and stay so.
-// Keeps a reference to the sequences.
+// Keeps a reference to the sequences. With a kernel, the weights of tokens are coefficients (kernel_matrix.h): token t of all
+// sequences is its input t, and the attributes that the shape counts are its nodes.
 class ChainFeatures {
  public:
-  ChainFeatures(const Sequences& sequences, const ChainShape& shape);
+  ChainFeatures(const Sequences& sequences, const ChainShape& shape,
+                std::shared_ptr<const KernelMatrix> kernel = nullptr);
 
   std::size_t size() const { return sequences_.size(); }
   std::size_t length(std::size_t i) const { return sequences_.length(i); }
   const ChainShape& shape() const { return shape_; }
+  // nullptr: none.
+  const KernelMatrix* kernel() const { return kernel_.get(); }
   bool tied() const { return sequences_.transition_of.empty(); }
   // The table of each step, and how many tables there are. Steps of tied sequences all have table 0.
   std::span<const std::uint32_t> tables(std::size_t i) const;
@@ -86,8 +94,8 @@ class ChainFeatures {
   void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                   Workspace& ws) const;
-  double squared_norm(std::size_t i, std::span<const float> delta) const;
-  double squared_norm(std::size_t i, std::span<const double> delta) const;
+  double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
+  double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
   // An upper bound on |F_i(chi(y) - chi(y'))|^2 over all pairs of outputs.
   double squared_diameter(std::size_t i) const { return sizes_[i].diameter; }
   // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label; where not every feature has a weight, over
@@ -102,14 +110,22 @@ class ChainFeatures {
   struct Sizes {
     double diameter, change, overlap;
   };
-  Sizes sizes_of(std::size_t i, std::span<const float> frequencies) const;
+  Sizes sizes_of(std::size_t i, std::span<const float> frequencies, Workspace& ws) const;
   double largest_change(std::size_t token) const;
   // Rows of sequences.transitions: the tables of sequence i.
   std::span<const std::uint32_t> rows(std::size_t i) const;
+  // Attributes of the tokens of sequence i, or their nodes.
+  SparseRows::Range tokens(std::size_t i) const {
+    return tokens_.range(sequences_.offsets[i], sequences_.offsets[i + 1]);
+  }
+  template <class W, class Real>
+  void score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s, Workspace& ws) const;
   template <class Real>
-  double squared_norm_of(std::size_t i, std::span<const Real> delta) const;
+  double squared_norm_of(std::size_t i, std::span<const Real> delta, Workspace& ws) const;
 
   const Sequences& sequences_;
+  std::shared_ptr<const KernelMatrix> kernel_;
+  const SparseRows& tokens_;
   ChainShape shape_;
   RowOverlap token_overlap_, table_overlap_;
   std::optional<PairOverlap> token_pairs_, table_pairs_;  // instead of those above, where the shape has pairs

@@ -7,6 +7,7 @@
 
 #include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
+#include "espalier/features/kernel_matrix.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
 
@@ -19,16 +20,21 @@ void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::s
 //   (F_i' w)_k   = sum_a x_ia w_ak          the score of label k
 //   F_i delta    = x_i delta'               row a of the weights changes by x_ia delta
 //   |F_i delta|^2 = |x_i|^2 |delta|^2
-// Requires that a row names an attribute at most once (or the last line would be wrong).
+// Requires that a row names an attribute at most once (or the last line would be wrong). With a kernel, weights are coefficients
+// (kernel_matrix.h) and |x_i|^2 is K(x_i, x_i).
 class RowFeatures {
  public:
   RowFeatures(const SparseRows& rows, WeightShape shape);
+  // Row i of the problem is input i of the kernel.
+  RowFeatures(std::shared_ptr<const KernelMatrix> kernel, std::size_t num_labels);
 
   WeightShape shape() const { return shape_; }
+  // nullptr: none.
+  const KernelMatrix* kernel() const { return kernel_.get(); }
 
-  void score(std::size_t i, const Weights& w, float scale, std::span<float> s) const;
-  void score(std::size_t i, const Weights& w, double scale, std::span<double> s) const;
-  void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s) const;
+  void score(std::size_t i, const Weights& w, float scale, std::span<float> s, Workspace& ws) const;
+  void score(std::size_t i, const Weights& w, double scale, std::span<double> s, Workspace& ws) const;
+  void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const;
 
@@ -51,6 +57,7 @@ class RowFeatures {
   }
 
  private:
+  std::shared_ptr<const KernelMatrix> kernel_;
   const SparseRows& rows_;
   WeightShape shape_;
   std::vector<double> squared_lengths_;

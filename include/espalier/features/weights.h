@@ -118,4 +118,10 @@ double euclidean_squared_norm(const BasicWeights<Real>& w) {
   return std::accumulate(sums, sums + kSums, 0.0);
 }
 
+// The Euclidean a.b.
+inline double euclidean_inner_product(const DoubleWeights& a, const DoubleWeights& b) {
+  const auto of_a = a.values(), of_b = b.values();
+  return std::inner_product(of_a.begin(), of_a.end(), of_b.begin(), 0.0);
+}
+
 }  // namespace espalier

@@ -31,7 +31,8 @@ inline Chain chain_of(const ChainFeatures& features, std::size_t i, const ChainC
 class ChainExamples {
  public:
   ChainExamples(const Sequences& sequences, const ChainShape& shape, std::vector<std::uint32_t> gold,
-                const ChainConstraints* constraints = nullptr, std::vector<double> omega = {});
+                const ChainConstraints* constraints = nullptr, std::vector<double> omega = {},
+                std::shared_ptr<const KernelMatrix> kernel = nullptr);
 
   // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1 each.
   void set_costs(std::vector<float> costs);
@@ -95,8 +96,17 @@ class ChainExamples {
     features_->accumulate(i, delta, share, w, ws);
   }
   template <class Real>
-  double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
-    return features_->squared_norm(i, delta);
+  double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const {
+    return features_->squared_norm(i, delta, ws);
+  }
+  // nullptr: none.
+  const KernelMatrix* kernel() const { return features_->kernel(); }
+  template <class Real>
+  double squared_norm(const BasicWeights<Real>& w) const {
+    return kernel() ? kernel()->squared_norm(w) : euclidean_squared_norm(w);
+  }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
+    return kernel() ? kernel()->inner_product(a, b) : euclidean_inner_product(a, b);
   }
   // By dynamic programming over labels and cost so far.
   double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,

@@ -21,6 +21,9 @@ class MulticlassExamples {
  public:
   MulticlassExamples(const SparseRows& rows, std::size_t num_attributes, std::vector<std::uint32_t> gold,
                      std::size_t num_labels, std::vector<float> costs = {}, std::vector<double> omega = {});
+  // With a kernel, whose input i is example i.
+  MulticlassExamples(std::shared_ptr<const KernelMatrix> kernel, std::vector<std::uint32_t> gold,
+                     std::size_t num_labels, std::vector<float> costs = {}, std::vector<double> omega = {});
 
   std::size_t size() const { return gold_.size(); }
   WeightShape weight_shape() const { return features_.shape(); }
@@ -47,8 +50,9 @@ class MulticlassExamples {
     }
   }
   template <class Real, class Scale>
-  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s, Workspace&) const {
-    features_.score(i, w, scale, s);
+  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
+             Workspace& ws) const {
+    features_.score(i, w, scale, s, ws);
   }
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
@@ -65,11 +69,23 @@ class MulticlassExamples {
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace&) const {
     return features_.squared_norm(i, delta);
   }
+  // nullptr: none.
+  const KernelMatrix* kernel() const { return features_.kernel(); }
+  template <class Real>
+  double squared_norm(const BasicWeights<Real>& w) const {
+    return kernel() ? kernel()->squared_norm(w) : euclidean_squared_norm(w);
+  }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
+    return kernel() ? kernel()->inner_product(a, b) : euclidean_inner_product(a, b);
+  }
   double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
                       Workspace& ws) const;
   bool rescales_slack() const { return true; }
 
  private:
+  MulticlassExamples(RowFeatures features, std::vector<std::uint32_t> gold, std::size_t num_labels,
+                     std::vector<float> costs, std::vector<double> omega);
+
   RowFeatures features_;
   std::vector<std::uint32_t> gold_;
   Multiclass structure_;

@@ -71,6 +71,12 @@ class Problem {
     return euclidean_squared_norm(w);
   }  // a kernel's is another
   virtual double squared_norm(const DoubleWeights& w) const { return euclidean_squared_norm(w); }
+  // a.b, which goes with these norms.
+  virtual double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
+    return euclidean_inner_product(a, b);
+  }
+  // False where weights are coefficients of a kernel's expansion: then norms and products are not those of their elements.
+  virtual bool euclidean() const { return true; }
 
   virtual double log_partition(std::size_t i, In s, Out mu, Workspace&) const = 0;
   virtual double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;

@@ -72,6 +72,10 @@ class SubsetProblem final : public Problem {
   bool relaxed() const override { return whole_.relaxed(); }
   double squared_norm(const Weights& w) const override { return whole_.squared_norm(w); }
   double squared_norm(const DoubleWeights& w) const override { return whole_.squared_norm(w); }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
+    return whole_.inner_product(a, b);
+  }
+  bool euclidean() const override { return whole_.euclidean(); }
 
   double log_partition(std::size_t i, In s, Out mu, Workspace& ws) const override {
     return whole_.log_partition(examples_[i], s, mu, ws);

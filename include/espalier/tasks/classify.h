@@ -14,9 +14,12 @@ struct ClassifyOptions {
   std::optional<std::size_t> first;   // only the first N training examples
   bool bias = false;                  // a constant attribute
   std::string costs;                  // a file with the cost of each gold and predicted label; empty: 0/1
+  std::string kernel;                 // as kernel.h reads it; empty: none, and weights of attributes
+  std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
 };
 
-inline constexpr int kClassifyVersion = 1;
+inline constexpr int kClassifyVersion = 2;        // with a kernel
+inline constexpr int kLinearClassifyVersion = 1;  // without
 
 // Both throw Error for what they cannot read.
 std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options);

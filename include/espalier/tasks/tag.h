@@ -28,9 +28,12 @@ struct TagOptions {
   std::string invalid = "refuse";       // sequences that break these: refuse (an error) or drop
   std::string costs;     // a file with the cost of each gold and predicted label; empty: 1 each
   bool partial = false;  // labels ? (any) and A|B|C (one of these)
+  std::string kernel;    // of tokens, as kernel.h reads it; empty: none, and weights of attributes
+  std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
 };
 
-inline constexpr int kTagVersion = 2;  // 1: weights of all features, of order 1, without constraints
+inline constexpr int kTagVersion = 3;        // with a kernel
+inline constexpr int kLinearTagVersion = 2;  // 1: weights of all features, of order 1, without constraints
 
 // Both throw Error for what they cannot read.
 std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -25,7 +26,14 @@ struct TaskSections {
   std::vector<std::pair<std::string, std::string_view>> arrays;
 };
 
-// The same, as a model file has it, with what the task needs of the rest of the model.
+// All that a model file keeps of training.
+struct ModelContents {
+  TaskSections sections;
+  Weights theta;
+  std::shared_ptr<const void> memory;  // of arrays that the task does not have itself
+};
+
+// What a model file has of a task, with what the task needs of the rest of the model.
 struct StoredTask {
   const nlohmann::ordered_json& settings;
   std::function<std::string_view(std::string_view name)> array;  // throws Error where there is none
@@ -54,6 +62,8 @@ class TrainingSet {
   // "59,000 examples, 10 labels, 717 attributes"
   virtual std::string describe() const = 0;
   virtual TaskSections sections() const = 0;
+  // Where a model does not keep all weights: what it keeps of these.
+  virtual std::optional<ModelContents> model_contents(const Weights& /*theta*/) const { return std::nullopt; }
 
   virtual void read_dev(const std::string& path) = 0;
   // Requires read_dev().

@@ -1,0 +1,113 @@
+#include "tasks/kernel_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "tasks/common.h"
+
+namespace espalier {
+namespace {
+
+constexpr const char *kOffsets = "nodes.offsets", *kIds = "nodes.ids", *kValues = "nodes.values";
+
+// Rows as a model file has them.
+struct StoredRows {
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> ids;
+  std::vector<float> values;  // none where all are 1
+
+  explicit StoredRows(const SparseRows& rows) {
+    for (std::size_t v = 0; v < rows.size(); ++v) {
+      const SparseRows::Row row = rows.row(v);
+      ids.insert(ids.end(), row.ids.begin(), row.ids.end());
+      values.insert(values.end(), row.values.begin(), row.values.end());
+      offsets.push_back(ids.size());
+    }
+  }
+};
+
+bool is_support(const Weights& theta, std::size_t row) {
+  return std::any_of(theta.row(row), theta.row(row) + theta.shape().width, [](float c) { return c != 0; });
+}
+
+Kernel stored_kernel(const StoredTask& stored) {
+  const auto name = stored.settings.at("kernel").get<std::string>();
+  try {
+    return Kernel::parse(name);
+  } catch (const Error&) {
+    throw Error::in(stored.file, fmt::format("the kernel {}", in_quotes(name)), "train the model anew");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const KernelMatrix> make_kernel_matrix(const std::string& kernel, std::size_t memory,
+                                                       const SparseRows& inputs, std::size_t num_attributes) {
+  const Kernel parsed = Kernel::parse(kernel);
+  DistinctRows distinct = distinct_rows(inputs);
+  return std::make_shared<KernelMatrix>(
+      std::make_shared<KernelNodes>(parsed, std::move(distinct.rows), num_attributes), distinct.of, memory);
+}
+
+ModelContents keep_support(const KernelNodes& nodes, const Weights& theta, TaskSections sections) {
+  std::vector<std::size_t> kept;
+  SparseRows rows;
+  for (std::size_t v = 0; v < nodes.size(); ++v) {
+    if (!is_support(theta, v)) continue;
+    kept.push_back(v);
+    const SparseRows::Row row = nodes.rows().row(v);
+    for (std::size_t j = 0; j < row.ids.size(); ++j) rows.add(row.ids[j], row.value(j));
+    rows.finish_row();
+  }
+  for (std::size_t r = nodes.size(); r < theta.shape().rows; ++r) kept.push_back(r);
+  Weights smaller({kept.size(), theta.shape().width});
+  for (std::size_t r = 0; r < kept.size(); ++r) {
+    std::copy_n(theta.row(kept[r]), theta.shape().width, smaller.row(r));
+  }
+  const auto stored = std::make_shared<const StoredRows>(rows);
+  sections.settings["nodes"] = rows.size();
+  sections.arrays.emplace_back(kOffsets, as_bytes(std::span(stored->offsets)));
+  sections.arrays.emplace_back(kIds, as_bytes(std::span(stored->ids)));
+  sections.arrays.emplace_back(kValues, as_bytes(std::span(stored->values)));
+  return {std::move(sections), std::move(smaller), stored};
+}
+
+std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, std::size_t num_attributes) {
+  if (!stored.settings.contains("kernel")) return nullptr;
+  const Kernel kernel = stored_kernel(stored);
+  const auto offsets = as_array<std::uint64_t>(stored.array(kOffsets), kOffsets, stored.file);
+  const auto ids = as_array<std::uint32_t>(stored.array(kIds), kIds, stored.file);
+  const auto values = as_array<float>(stored.array(kValues), kValues, stored.file);
+  const auto refuse = [&](const std::string& found) {
+    throw Error::in(stored.file, found, "train the model anew");
+  };
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() != ids.size() ||
+      !std::is_sorted(offsets.begin(), offsets.end()) || (!values.empty() && values.size() != ids.size())) {
+    refuse("nodes of a kernel that do not fit their attributes");
+  }
+  SparseRows rows;
+  for (std::size_t v = 0; v + 1 < offsets.size(); ++v) {
+    for (std::size_t j = offsets[v]; j < offsets[v + 1]; ++j) {
+      if (ids[j] >= num_attributes || (j > offsets[v] && ids[j] <= ids[j - 1])) {
+        refuse(fmt::format("attribute {} of {} in a node of a kernel", ids[j], num_attributes));
+      }
+      rows.add(ids[j], values.empty() ? 1.0f : values[j]);
+    }
+    rows.finish_row();
+  }
+  if (rows.size() > stored.theta.shape.rows) {
+    refuse(fmt::format("{} rows of weights for {} nodes of a kernel", stored.theta.shape.rows, rows.size()));
+  }
+  return std::make_shared<KernelNodes>(kernel, std::move(rows), num_attributes);
+}
+
+std::string describe_kernel(const KernelNodes* nodes) {
+  if (!nodes) return "";
+  return fmt::format(", kernel {} over {} nodes", nodes->kernel().name(), grouped(nodes->size()));
+}
+
+}  // namespace espalier

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "espalier/features/kernel_matrix.h"
+#include "espalier/features/kernel_nodes.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// What tasks with --kernel have in common: the kernel of training inputs, and the nodes that a model keeps.
+
+// The kernel of these inputs (tokens, examples). Throws Error for a kernel that is none.
+std::shared_ptr<const KernelMatrix> make_kernel_matrix(const std::string& kernel, std::size_t memory,
+                                                       const SparseRows& inputs, std::size_t num_attributes);
+
+// The sections and weights of a model with a kernel: of its nodes, only those whose coefficients are not all zero, with
+// their attributes. `sections` are the task's other ones.
+ModelContents keep_support(const KernelNodes& nodes, const Weights& theta, TaskSections sections);
+// Those nodes; nullptr where the model has no kernel. Throws Error for what cannot be right.
+std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, std::size_t num_attributes);
+
+// ", kernel poly,3,1,1 over 512 nodes"; nothing without a kernel.
+std::string describe_kernel(const KernelNodes* nodes);
+
+}  // namespace espalier

@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cli/cli_test.h"
+
+namespace espalier {
+namespace {
+
+using testing::CliTest;
+using testing::lines;
+
+// Two attributes whose product decides: no weights of the attributes themselves can.
+class CliKernel : public CliTest {
+ protected:
+  CliKernel() {
+    std::string classes, words;
+    for (int i = 0; i < 40; ++i) {
+      const int x = i % 2 == 0 ? 1 : -1, y = i / 2 % 2 == 0 ? 1 : -1, noise = i % 5;
+      const std::string label = x * y > 0 ? "same" : "differ";
+      const std::string more = "z:" + std::to_string(noise) + "e-2";
+      classes += label + " 1:" + std::to_string(x) + " 2:" + std::to_string(y) +
+                 " 3:" + std::to_string(noise) + "e-2\n";
+      words += label + "\tx:" + std::to_string(x) + "\ty:" + std::to_string(y) + "\t" + more + "\n";
+      if (i % 4 == 3) words += "\n";
+    }
+    write("train.svm", classes);
+    write("train.txt", words);
+  }
+};
+
+TEST_F(CliKernel, Classify) {
+  succeed("train classify train.svm --l2 0.1 --kernel poly,2 --gap 1e-4 -o model.esp --quiet");
+  EXPECT_EQ(json("eval model.esp train.svm --json").at("error"), 0.0);
+  EXPECT_EQ(lines(succeed("predict model.esp train.svm")).at(1), "differ");
+  const auto shown = json("show model.esp --json");
+  EXPECT_EQ(shown.at("settings").at("kernel"), "poly,2,1,1");
+  EXPECT_LE(shown.at("settings").at("nodes"), 20);
+  EXPECT_LE(shown.at("certificate").at("relative_gap"), 1e-4);
+  EXPECT_EQ(succeed("show model.esp --weights"), "");
+
+  succeed("train classify train.svm --l2 0.1 --gap 1e-4 -o linear.esp --quiet");
+  EXPECT_GE(json("eval linear.esp train.svm --json").at("error"), 0.2);
+}
+
+TEST_F(CliKernel, TagWithEverySolverThatTakesIt) {
+  for (const std::string solver : {"eg", "frank-wolfe", "excessive-gap", "smo", "frank-wolfe,eg"}) {
+    SCOPED_TRACE(solver);
+    succeed(
+        "train tag train.txt --format crfsuite --loss svm --l2 0.1 --kernel rbf,0.5 --gap 1e-2 --solver " +
+        solver + " -o model.esp --quiet");
+    EXPECT_EQ(json("eval model.esp train.txt --json").at("accuracy"), 1.0);
+  }
+}
+
+TEST_F(CliKernel, LittleMemoryGivesTheSameBytes) {
+  const std::string train = "train tag train.txt --format crfsuite --kernel poly,3,1,0.5 --passes 8 --quiet ";
+  succeed(train + "-o whole.esp");
+  succeed(train + "--kernel-memory 200 -o part.esp");
+  EXPECT_EQ(read("whole.esp"), read("part.esp"));
+}
+
+TEST_F(CliKernel, PathCrossValidationCheckpointsAndMarginals) {
+  EXPECT_EQ(lines(succeed("path tag train.txt --format crfsuite --kernel poly,2 --dev train.txt --l2-max 1 "
+                          "--l2-min 0.1 --factor 0.1 --quiet"))
+                .size(),
+            3u);
+  EXPECT_EQ(lines(succeed("cross-validate classify train.svm --kernel poly,2 --folds 2 --l2-max 1 --l2-min 1 "
+                          "--quiet"))
+                .size(),
+            2u);
+  const std::string train =
+      "train tag train.txt --format crfsuite --kernel poly,2 --l2 0.1 -o model.esp "
+      "--checkpoint run.ckpt --quiet ";
+  succeed(train + "--passes 2 --gap 1e-9");
+  EXPECT_TRUE(files().contains("run.ckpt"));
+  succeed(train + "--resume --gap 1e-4");
+  EXPECT_FALSE(files().contains("run.ckpt"));
+  EXPECT_EQ(json("eval model.esp train.txt --json").at("accuracy"), 1.0);
+  const auto first = lines(succeed("predict model.esp train.txt --marginals")).at(0);
+  EXPECT_TRUE(first.starts_with("same\t")) << first;
+
+  succeed(train + "--passes 2 --gap 1e-9");
+  const auto other =
+      run("train tag train.txt --format crfsuite --kernel poly,3 --l2 0.1 -o model.esp "
+          "--checkpoint run.ckpt --resume");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_NE(other.err.find("run.ckpt: a checkpoint of a run with kernel poly,2,1,1; expected kernel "
+                           "poly,3,1,1, as this one has"),
+            std::string::npos)
+      << other.err;
+}
+
+TEST_F(CliKernel, Refusals) {
+  const auto refusal = [&](const std::string& arguments) {
+    const auto outcome = run(arguments);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    const auto said = lines(outcome.err);
+    return said.empty() ? "" : said.back();
+  };
+  EXPECT_EQ(refusal("train classify train.svm -o m.esp --kernel poly"),
+            "espalier: --kernel: 'poly'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
+  EXPECT_EQ(refusal("train classify train.svm -o m.esp --kernel poly,2 --kernel-memory some"),
+            "espalier: --kernel-memory: found 'some'; expected a number of bytes > 0, as 500M or 2G; "
+            "see 'espalier train classify --help'");
+  EXPECT_EQ(
+      refusal("train classify train.svm -o m.esp --kernel poly,2 --solver lbfgs"),
+      "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as --solver eg");
+  succeed("train classify train.svm -o linear.esp --quiet");
+  succeed("train classify train.svm -o kernel.esp --kernel poly,2 --quiet");
+  constexpr const char* kInit =
+      "espalier: --init: a kernel, whose coefficients have no names to be matched by; expected a model and a "
+      "run without --kernel";
+  EXPECT_EQ(refusal("train classify train.svm -o m.esp --kernel poly,2 --init linear.esp"), kInit);
+  EXPECT_EQ(refusal("train classify train.svm -o m.esp --init kernel.esp"), kInit);
+  EXPECT_EQ(
+      refusal("show --diff kernel.esp linear.esp"),
+      "espalier: --diff: a model with a kernel, whose coefficients have no names; expected two without");
+  EXPECT_FALSE(files().contains("m.esp"));
+}
+
+}  // namespace
+}  // namespace espalier

@@ -1,0 +1,166 @@
+#include "tasks/kernel_model.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "espalier/features/row_features.h"
+#include "espalier/model/model.h"
+#include "espalier/tasks/classify.h"
+#include "espalier/tasks/tag.h"
+#include "support/error_message.h"
+#include "support/temporary_folder.h"
+#include "tasks/trained.h"
+
+namespace espalier {
+namespace {
+
+using testing::error_message;
+using testing::TemporaryFolder;
+using testing::Trained;
+
+// A corner of a square and the one opposite have the same label: no line between the two labels.
+constexpr const char* kSquare =
+    "same 1:-1 2:-1\ndiffer 1:1 2:-1\ndiffer 1:-1 2:1\nsame 1:1 2:1\nsame 1:1 2:1\n";
+constexpr const char* kTag = "A\tx:1\ty:2\nB\ty:1\n\nB\tx:-1\nA\tx:1\ty:2\nA\n\n";
+
+ClassifyOptions quadratic() {
+  ClassifyOptions options;
+  options.kernel = "poly,2,0";
+  return options;
+}
+
+TEST(KernelModel, ClassifyTrainingSet) {
+  const TemporaryFolder folder;
+  const auto set = read_classify_training(folder.file("train.svm", kSquare), quadratic());
+  EXPECT_EQ(set->version(), 2);
+  EXPECT_EQ(set->describe(), "5 examples, 2 labels, 2 attributes, kernel poly,2,0,1 over 4 nodes");
+  EXPECT_EQ(set->problem().weight_shape(), (WeightShape{4, 2}));
+  EXPECT_EQ(set->sections().settings.dump(),
+            R"({"format":"libsvm","bias":false,"costs":false,"kernel":"poly,2,0,1"})");
+  Weights theta(set->problem().weight_shape());
+  EXPECT_EQ(set->find_weight({"1", {}, "same"}, theta), nullptr);
+}
+
+TEST(KernelModel, KeepsTheNodesThatCount) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("train.svm", kSquare);
+  const auto set = read_classify_training(path, quadratic());
+  set->read_dev(path);
+  Weights theta(set->problem().weight_shape());
+  theta.row(3)[1] = 1;  // (1, 1) says same
+  theta.row(1)[0] = 1;  // (1, -1) says differ
+  EXPECT_EQ(set->evaluate_dev(theta).badness, 0);
+  EXPECT_EQ(set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 2}).badness, 0);
+
+  const auto contents = set->model_contents(theta);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->theta.shape(), (WeightShape{2, 2}));
+  EXPECT_EQ(contents->sections.settings.at("nodes"), 2);
+  const Trained model(load_classify_predictor, contents->sections, contents->theta);
+  EXPECT_EQ(model.predict(path), "same\ndiffer\ndiffer\nsame\nsame\n");
+  EXPECT_EQ(model.predictor->describe(), "2 labels, 2 attributes, kernel poly,2,0,1 over 2 nodes");
+  EXPECT_EQ(model.predictor->strongest(3), "");
+  EXPECT_EQ(model.predictor->all_weights(), "");
+  EXPECT_FALSE(model.predictor->find_weight({"1", {}, "same"}));
+}
+
+TEST(KernelModel, TagTrainingSetAndModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("train.txt", kTag);
+  TagOptions options;
+  options.format = "crfsuite";
+  options.kernel = "rbf,0.5";
+  const auto set = read_tag_training(path, options);
+  EXPECT_EQ(set->version(), 3);
+  EXPECT_EQ(set->describe(), "2 sequences, 5 tokens, 2 labels, 2 attributes, kernel rbf,0.5 over 4 nodes");
+  ASSERT_EQ(set->problem().weight_shape(), (WeightShape{4 + 2, 2}));
+
+  // Node 0 is x:1 y:2, node 1 y:1, node 2 x:-1, node 3 nothing.
+  Weights theta(set->problem().weight_shape());
+  theta.row(0)[0] = 2;
+  theta.row(2)[1] = 3;
+  theta.row(4)[1] = 0.75f;  // A -> B
+  set->read_dev(path);
+  const auto before = set->evaluate_dev(theta);
+  EXPECT_EQ(before.badness, set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 1}).badness);
+
+  const auto contents = set->model_contents(theta);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->theta.shape(), (WeightShape{2 + 2, 2}));
+  const Trained model(load_tag_predictor, contents->sections, contents->theta);
+  EXPECT_EQ(model.predictor->evaluate(path, {}).badness, before.badness);
+  EXPECT_EQ(model.predictor->describe(), "2 labels, 2 attributes, kernel rbf,0.5 over 2 nodes");
+  EXPECT_EQ(model.predictor->find_weight({"(transition)", {}, "A"}), std::nullopt);
+  EXPECT_NE(model.predictor->strongest(1).find("+0.7500  A -> B"), std::string::npos)
+      << model.predictor->strongest(1);
+}
+
+TEST(KernelModel, WithoutAKernelNothingChanges) {
+  const TemporaryFolder folder;
+  const auto set = read_classify_training(folder.file("train.svm", kSquare), {});
+  EXPECT_FALSE(set->model_contents(Weights(set->problem().weight_shape())));
+  EXPECT_EQ(set->version(), 1);
+}
+
+TEST(KernelModel, Refusals) {
+  const TemporaryFolder folder;
+  const std::string svm = folder.file("train.svm", kSquare), path = folder.file("train.txt", kTag);
+  ClassifyOptions classify;
+  classify.kernel = "cubic";
+  EXPECT_EQ(error_message([&] { read_classify_training(svm, classify); }),
+            "--kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3");
+  TagOptions tag;
+  tag.format = "crfsuite";
+  tag.kernel = "poly,3";
+  tag.features = "observed";
+  EXPECT_EQ(error_message([&] { read_tag_training(path, tag); }),
+            "--features: observed with --kernel, whose coefficients are not of features; expected all");
+}
+
+// A model whose parts do not fit, made by hand.
+class BrokenKernelModel : public ::testing::Test {
+ protected:
+  BrokenKernelModel() : set_(read_classify_training(folder_.file("train.svm", kSquare), quadratic())) {
+    Weights theta(set_->problem().weight_shape());
+    theta.fill(1);
+    contents_ = *set_->model_contents(theta);
+  }
+  std::string refusal() {
+    return error_message([&] { Trained(load_classify_predictor, contents_.sections, contents_.theta); });
+  }
+  void replace(std::string_view name, std::string_view bytes) {
+    for (auto& array : contents_.sections.arrays) {
+      if (array.first == name) array.second = bytes;
+    }
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<TrainingSet> set_;
+  ModelContents contents_;
+};
+
+TEST_F(BrokenKernelModel, AKernelThatNobodyKnows) {
+  contents_.sections.settings["kernel"] = "spline";
+  EXPECT_EQ(refusal(), "model.esp: the kernel 'spline'; train the model anew");
+}
+
+TEST_F(BrokenKernelModel, NodesWithoutOffsets) {
+  replace("nodes.offsets", "");
+  EXPECT_EQ(refusal(), "model.esp: nodes of a kernel that do not fit their attributes; train the model anew");
+}
+
+TEST_F(BrokenKernelModel, AnAttributeThatIsNone) {
+  const std::vector<std::uint32_t> ids(8, 7);
+  replace("nodes.ids", {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(ids[0])});
+  EXPECT_EQ(refusal(), "model.esp: attribute 7 of 2 in a node of a kernel; train the model anew");
+}
+
+TEST_F(BrokenKernelModel, TooFewCoefficients) {
+  contents_.theta = Weights({3, 2});
+  EXPECT_EQ(refusal(), "model.esp: 3 rows of weights for 4 nodes of a kernel; train the model anew");
+}
+
+}  // namespace
+}  // namespace espalier
