@@ -36,7 +36,7 @@ namespace espalier {
 namespace {
 
 constexpr double kExcluded = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostVariables = 64;  // of a clique: a table of more would not fit in any memory
+constexpr std::size_t kMostVariables = CliqueMessages::kMostVariables;
 
 // The set that a variable belongs to.
 std::uint32_t find(std::vector<std::uint32_t>& sets, std::uint32_t v) {
@@ -270,7 +270,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
   convergence = {};
   std::copy(s.begin(), s.end(), state.t.begin());
   layout_.node_scores(s, state.node);
-  if (!layout_.take_out_impossible(state.node, state.t)) {
+  if (!layout_.take_out_impossible(state.node, state.t, ws)) {
     std::fill(mu.begin(), mu.end(), 0.0);
     return kExcluded;
   }
