@@ -294,7 +294,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
   std::fill(state.messages.begin(), state.messages.end(), 0.0);
   std::fill(state.pending.begin(), state.pending.end(), -kExcluded);
 
-  // Where sweeps stop getting closer, messages are damped, more each time.
+  // Where sweeps get no closer for a while, messages go round in circles: they are damped, more each time.
   constexpr std::size_t kPatience = 20;
   constexpr double kMostDamping = 0.95;
   double damping = damping_, least = -kExcluded;
@@ -309,7 +309,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
     ++convergence.iterations;
     convergence.residual = residual;
     convergence.converged = residual <= tolerance_;
-    if (residual < 0.9 * least) {
+    if (residual < least) {
       least = residual;
       since_least = 0;
     } else if (++since_least == kPatience) {
