@@ -230,6 +230,7 @@ EliminationTree tree_of(const FactorGraph& graph, std::vector<std::vector<std::u
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return last(a) < last(b); });
   for (std::uint32_t k = 0; k < order.size(); ++k) place[order[k]] = k;
   std::vector<EliminationTree::Node> sorted;
+  sorted.reserve(order.size());
   for (const std::uint32_t k : order) sorted.push_back(std::move(tree.nodes[k]));
   tree.nodes = std::move(sorted);
   for (std::uint32_t& node : tree.ending_at) node = place[node];
