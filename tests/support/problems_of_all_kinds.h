@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/learning/problem.h"
+#include "support/random_cfg_problem.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"
@@ -31,14 +32,16 @@ class ProblemsOfAllKinds {
                                   .observed = true,
                                   .order = 2}),
         projective_(seed, trees({true, false, 2}, false, true)),
-        nonprojective_(seed, trees({false, true, 1}, true, false)) {}
+        nonprojective_(seed, trees({false, true, 1}, true, false)),
+        grammar_(seed, {.sentences = 15}) {}
 
   std::vector<Named> all() const {
     return {{"multi-class", multiclass_.problem, 1},
             {"chain", chain_.problem, 2},
             {"chain, order 2, constrained", constrained_chain_.problem, 2},
             {"projective trees, second order, labelled", projective_.problem, 100},
-            {"nonprojective trees, one root, some arcs", nonprojective_.problem, 100}};
+            {"nonprojective trees, one root, some arcs", nonprojective_.problem, 100},
+            {"grammar, words with a choice of tags", grammar_.problem, 100}};
   }
 
  private:
@@ -55,6 +58,7 @@ class ProblemsOfAllKinds {
   OwnedProblem multiclass_;
   OwnedChainProblem chain_, constrained_chain_;
   OwnedTreebankProblem projective_, nonprojective_;
+  OwnedCfgProblem grammar_;
 };
 
 }  // namespace espalier::test_support
