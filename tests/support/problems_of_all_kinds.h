@@ -40,8 +40,8 @@ class ProblemsOfAllKinds {
             {"chain", chain_.problem, 2},
             {"chain, order 2, constrained", constrained_chain_.problem, 2},
             {"projective trees, second order, labelled", projective_.problem, 100},
-            {"nonprojective trees, one root, some arcs", nonprojective_.problem, 100},
-            {"grammar, words with a choice of tags", grammar_.problem, 100}};
+            {"grammar, words with a choice of tags", grammar_.problem, 100},
+            {"nonprojective trees, one root, some arcs", nonprojective_.problem, 100}};
   }
 
  private:
