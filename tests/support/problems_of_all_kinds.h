@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "espalier/learning/problem.h"
+#include "support/random_cfg_problem.h"
 #include "support/random_chain.h"
 #include "support/random_graph_problem.h"
 #include "support/random_problem.h"
@@ -33,13 +34,15 @@ class ProblemsOfAllKinds {
                                   .order = 2}),
         projective_(seed, trees({true, false, 2}, false, true)),
         nonprojective_(seed, trees({false, true, 1}, true, false)),
-        graph_(seed, {.graphs = 15}) {}
+        graph_(seed, {.graphs = 15}),
+        grammar_(seed, {.sentences = 15}) {}
 
   std::vector<Named> all() const {
     return {{"multi-class", multiclass_.problem, 1},
             {"chain", chain_.problem, 2},
             {"chain, order 2, constrained", constrained_chain_.problem, 2},
             {"projective trees, second order, labelled", projective_.problem, 100},
+            {"grammar, words with a choice of tags", grammar_.problem, 100},
             {"nonprojective trees, one root, some arcs", nonprojective_.problem, 100},
             {"graphs, constrained", graph_.problem, 2}};
   }
@@ -59,6 +62,7 @@ class ProblemsOfAllKinds {
   OwnedChainProblem chain_, constrained_chain_;
   OwnedTreebankProblem projective_, nonprojective_;
   OwnedGraphProblem graph_;
+  OwnedCfgProblem grammar_;
 };
 
 }  // namespace espalier::test_support

@@ -73,6 +73,7 @@ inline Grammar random_grammar(Random& random, const RandomGrammarOptions& option
   for (std::uint32_t a = tags; a + 1 < grammar.num_symbols; ++a) {
     if (draw(random, 0, 4) > 0) grammar.labels[a] = static_cast<std::uint32_t>(draw(random, 0, 2));
   }
+  grammar.labels[tags] = 0;  // so that some derivations cost something
   return grammar;
 }
 
