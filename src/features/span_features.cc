@@ -73,19 +73,14 @@ double CfgFeatures::typical_size() const {
   return 1 + (options_.spans ? static_cast<double>(span_templates().size() + split_templates().size()) : 0);
 }
 
-// A node has two rules, its labels (a few where a unary rule is a chain), a split and a tag.
-double CfgFeatures::largest_size() const {
-  std::size_t most_labels = 1;
-  for (std::uint32_t u = 0; u < index_->grammar().unaries.size(); ++u)
-    most_labels = std::max(most_labels, 1 + index_->unary_labels(u).size());
-  double size = 2;
-  // All of a node's labels may be one.
+double CfgFeatures::largest_norm(const Counts& counts) const {
+  double sum = counts.rules * counts.rules;
   if (options_.spans) {
-    size +=
-        static_cast<double>(most_labels * most_labels * span_templates().size() + split_templates().size());
+    sum += static_cast<double>(span_templates().size()) * counts.labels * counts.labels;
+    sum += static_cast<double>(split_templates().size()) * counts.splits * counts.splits;
   }
-  if (has_tags()) size += static_cast<double>(tag_templates().size());
-  return size;
+  if (has_tags()) sum += static_cast<double>(tag_templates().size()) * counts.tags * counts.tags;
+  return sum;
 }
 
 double CfgFeatures::common_share() const {

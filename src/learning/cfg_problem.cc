@@ -11,6 +11,14 @@ namespace {
 
 constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;
 
+// The largest sum of the counts of statistics first, ..., last - 1 in any derivation.
+double most(const Cfg& forest, std::size_t first, std::size_t last, Workspace& ws) {
+  std::vector<float> s(forest.num_statistics(), 0.0f), chi(s.size());
+  std::fill(s.begin() + static_cast<std::ptrdiff_t>(first), s.begin() + static_cast<std::ptrdiff_t>(last),
+            1.0f);
+  return forest.argmax(std::span<const float>(s), std::span(chi), ws);
+}
+
 }  // namespace
 
 CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features)
@@ -32,12 +40,26 @@ CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatur
     }
     first_.push_back({gold_.size(), wrong_.size()});
   }
+  Workspace ws;
+  for (std::size_t i = 0; i < size(); ++i) squared_diameters_.push_back(diameter_of(i, ws));
 }
 
-// Two derivations have 2m - 1 nodes each, and all of them may share all their features.
-double CfgExamples::squared_diameter(std::size_t i) const {
-  const double nodes = 2 * static_cast<double>(2 * sentences_[i].words.size() - 1);
-  return nodes * nodes * features_->largest_size();
+// |z - chi(y)| sums up to no more than the counts of both.
+double CfgExamples::diameter_of(std::size_t i, Workspace& ws) const {
+  const Cfg& forest = sentences_[i].forest;
+  const auto words = static_cast<double>(forest.num_words());
+  const std::size_t rules = forest.rules().size();
+  const std::size_t labels_end = forest.num_splits() > 0   ? forest.split(0).first
+                                 : forest.num_tagged() > 0 ? forest.tagged(0).first
+                                                           : forest.num_statistics();
+  CfgFeatures::Counts both{.splits = 2 * (words - 1), .tags = 2 * words};
+  for (const std::uint32_t k : gold_of(i)) {
+    both.rules += k < rules ? 1 : 0;
+    both.labels += k >= rules && k < labels_end ? 1 : 0;
+  }
+  both.rules += most(forest, 0, rules, ws);
+  both.labels += most(forest, rules, labels_end, ws);
+  return features_->largest_norm(both);
 }
 
 void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

@@ -42,11 +42,15 @@ class CfgFeatures {
   WeightShape weight_shape() const { return {first_of_tags_ + num_tag_weights_, 1}; }
   // Where the weight of a rule is: unary rule r is binaries.size() + r.
   WeightPlace rule_place(std::size_t rule) const { return {rule, 0}; }
-  // About |F chi|^2 of a node with its rules and label, the most that it can be, and which part of it nearly every sentence has
-  // too.
+  // About |F chi|^2 of a node with its rules and label, and which part of it nearly every sentence has too.
   double typical_size() const;
-  double largest_size() const;
   double common_share() const;
+  // How often an output uses rules, labels, splits and tags.
+  struct Counts {
+    double rules = 0, labels = 0, splits = 0, tags = 0;
+  };
+  // The most that |F delta|^2 can be if the |delta| of each kind sum up to this: if all see the same.
+  double largest_norm(const Counts& counts) const;
 
   // s = scale F'w
   template <class Real, class Scale>

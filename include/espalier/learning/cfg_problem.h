@@ -31,7 +31,7 @@ class CfgExamples {
   const Cfg& structure(std::size_t i) const { return sentences_[i].forest; }
   double weight(std::size_t) const { return 1; }
   double cost_offset(std::size_t) const { return 0; }
-  double squared_diameter(std::size_t i) const;
+  double squared_diameter(std::size_t i) const { return squared_diameters_[i]; }
   double squared_change(std::size_t) const { return 2 * features_->typical_size(); }
   double overlap(std::size_t) const { return features_->common_share(); }
   void prefetch(std::size_t i, Prefetch what) const;
@@ -71,6 +71,8 @@ class CfgExamples {
     return {wrong_.data() + first_[i].wrong, first_[i + 1].wrong - first_[i].wrong};
   }
 
+  double diameter_of(std::size_t i, Workspace& ws) const;
+
   struct First {
     std::size_t gold, wrong;
   };
@@ -78,6 +80,7 @@ class CfgExamples {
   const CfgFeatures* features_;
   std::vector<First> first_;
   std::vector<std::uint32_t> gold_, wrong_;  // statistics of the gold derivation, and those that cost 1
+  std::vector<double> squared_diameters_;
   std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
 
