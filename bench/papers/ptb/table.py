@@ -100,7 +100,8 @@ def main():
                             f"{row['passes']:.1f}", f"{row['seconds_a_pass']:.1f}", f"{row['relative_gap']:.1e}",
                             f"{row['sentences_a_second']:.0f}"])
     lib.keep("ptb", rows)
-    print(f"Penn treebank sample: {len(parts['train'])} training, {len(parts['dev'])} dev and {len(parts['test'])} test "
+    training = min(arguments.first or len(parts["train"]), len(parts["train"]))
+    print(f"Penn treebank sample: {training} training, {len(parts['dev'])} dev and {len(parts['test'])} test "
           f"sentences (at most {LONGEST} words, {words} in all), gold tags. Precision, recall and F1 as evalb counts "
           "them; dev is of all lengths. Sentences parsed a second include reading them and the model.\n")
     print(lib.table(["features, loss", "l2", "F1", "precision", "recall", "exact", "dev F1", "passes", "seconds a pass",
