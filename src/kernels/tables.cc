@@ -33,12 +33,14 @@ double log_sum(const double* x, std::size_t n) {
   const Doubles d;
   const std::size_t lanes = hn::Lanes(d), whole = n / lanes * lanes;
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
-  V maximum = load_first(d, x + whole, n - whole, kLowest);
+  // In the last, partial vector the lanes that do not exist count as -infinity, whose exponential is zero.
+  const V last = whole < n ? load_first(d, x + whole, n - whole, kLowest) : hn::Set(d, kLowest);
+  V maximum = last;
   for (std::size_t k = 0; k < whole; k += lanes) maximum = hn::Max(maximum, hn::LoadU(d, x + k));
   const double highest = hn::GetLane(hn::MaxOfLanes(d, maximum));
   if (highest == kLowest) return kLowest;
   const V shift = hn::Set(d, highest);
-  V sum = exponential(d, hn::Sub(load_first(d, x + whole, n - whole, kLowest), shift));
+  V sum = exponential(d, hn::Sub(last, shift));
   for (std::size_t k = 0; k < whole; k += lanes) {
     sum = hn::Add(sum, exponential(d, hn::Sub(hn::LoadU(d, x + k), shift)));
   }

@@ -36,7 +36,7 @@ namespace espalier {
 namespace {
 
 constexpr double kExcluded = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostVariables = 64;  // of a clique: a table of more would not fit in any memory
+constexpr std::size_t kMostVariables = CliqueMessages::kMostVariables;
 
 // The set that a variable belongs to.
 std::uint32_t find(std::vector<std::uint32_t>& sets, std::uint32_t v) {
@@ -270,7 +270,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
   convergence = {};
   std::copy(s.begin(), s.end(), state.t.begin());
   layout_.node_scores(s, state.node);
-  if (!layout_.take_out_impossible(state.node, state.t)) {
+  if (!layout_.take_out_impossible(state.node, state.t, ws)) {
     std::fill(mu.begin(), mu.end(), 0.0);
     return kExcluded;
   }
@@ -294,7 +294,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
   std::fill(state.messages.begin(), state.messages.end(), 0.0);
   std::fill(state.pending.begin(), state.pending.end(), -kExcluded);
 
-  // Where sweeps stop getting closer, messages are damped, more each time.
+  // Where sweeps get no closer for a while, messages go round in circles: they are damped, more each time.
   constexpr std::size_t kPatience = 20;
   constexpr double kMostDamping = 0.95;
   double damping = damping_, least = -kExcluded;
@@ -309,7 +309,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
     ++convergence.iterations;
     convergence.residual = residual;
     convergence.converged = residual <= tolerance_;
-    if (residual < 0.9 * least) {
+    if (residual < least) {
       least = residual;
       since_least = 0;
     } else if (++since_least == kPatience) {

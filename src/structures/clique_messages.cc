@@ -1,6 +1,7 @@
 #include "structures/clique_messages.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace espalier {
@@ -40,7 +41,7 @@ void CliqueMessages::node_scores(std::span<const double> s, std::span<double> no
   }
 }
 
-bool CliqueMessages::take_out_impossible(std::span<double> node, std::span<double> s) const {
+bool CliqueMessages::take_out_impossible(std::span<double> node, std::span<double> s, Workspace& ws) const {
   constexpr double kExcluded = -std::numeric_limits<double>::infinity();
   const auto excluded = [](double x) { return x == kExcluded; };
   bool any = std::any_of(node.begin(), node.end(), excluded);
@@ -49,21 +50,21 @@ bool CliqueMessages::take_out_impossible(std::span<double> node, std::span<doubl
     any = any || std::any_of(table.begin(), table.end(), excluded);
   }
   if (!any) return true;
-  std::vector<std::vector<std::uint8_t>> supported;
+  Workspace::Frame frame(ws);
+  const auto supported = frame.take<std::uint8_t>(most_labels);  // of the labels of a clique's variables
   for (bool changed = true; changed;) {
     changed = false;
     for (const Clique& clique : cliques) {
-      const std::size_t d = clique.variables.size();
-      supported.assign(d, {});
-      for (std::size_t i = 0; i < d; ++i) supported[i].assign(clique.labels[i], 0);
-      std::vector<std::uint32_t> x(d, 0);
+      const std::size_t d = clique.variables.size(), first = clique.messages[0];
+      std::fill(supported.begin(), supported.end(), std::uint8_t{0});
+      std::array<std::uint32_t, kMostVariables> x{};
       for (std::size_t e = 0; e < clique.size; ++e) {
         bool possible = s[clique.begin + e] > kExcluded;
         for (std::size_t i = 0; i < d; ++i) {
           possible = possible && node[label_begin[clique.variables[i]] + x[i]] > kExcluded;
         }
         if (possible) {
-          for (std::size_t i = 0; i < d; ++i) supported[i][x[i]] = 1;
+          for (std::size_t i = 0; i < d; ++i) supported[clique.messages[i] - first + x[i]] = 1;
         } else {
           s[clique.begin + e] = kExcluded;
         }
@@ -75,7 +76,7 @@ bool CliqueMessages::take_out_impossible(std::span<double> node, std::span<doubl
       for (std::size_t i = 0; i < d; ++i) {
         const std::size_t begin = label_begin[clique.variables[i]];
         for (std::size_t label = 0; label < clique.labels[i]; ++label) {
-          if (!supported[i][label] && node[begin + label] > kExcluded) {
+          if (!supported[clique.messages[i] - first + label] && node[begin + label] > kExcluded) {
             node[begin + label] = kExcluded;
             changed = true;
           }

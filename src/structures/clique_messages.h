@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "espalier/base/workspace.h"
 #include "espalier/structures/factor_graph.h"
 
 namespace espalier {
@@ -33,7 +34,9 @@ struct CliqueMessages {
   // Takes out labels that no output has because of -infinity: those without an entry left in some clique. Then all entries with
   // such a label are -infinity, in node and in s (tables of cliques), and every label that is left has an entry in each of
   // its cliques. False where a variable has no label left.
-  bool take_out_impossible(std::span<double> node, std::span<double> s) const;
+  bool take_out_impossible(std::span<double> node, std::span<double> s, Workspace& ws) const;
+
+  static constexpr std::size_t kMostVariables = 64;  // of a clique: no memory holds a table of more
 
   std::vector<Clique> cliques;
   std::vector<Unary> unary;

@@ -21,7 +21,7 @@ namespace espalier {
 namespace {
 
 constexpr double kExcluded = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostVariables = 64;  // of a clique: a table of more would not fit in any memory
+constexpr std::size_t kMostVariables = CliqueMessages::kMostVariables;
 constexpr std::uint32_t kOpen = ~std::uint32_t{0};
 
 }  // namespace
@@ -182,7 +182,7 @@ MarkovGraph::Best DualDecomposition::best(std::span<const double> s, std::span<s
   std::copy(s.begin(), s.end(), state.s.begin());
   layout_.node_scores(s, state.node);
   std::fill(y.begin(), y.end(), 0u);
-  if (!layout_.take_out_impossible(state.node, state.s)) return {kExcluded, kExcluded, true};
+  if (!layout_.take_out_impossible(state.node, state.s, ws)) return {kExcluded, kExcluded, true};
   std::copy(state.node.begin(), state.node.end(), state.sums.begin());
   std::fill(state.messages.begin(), state.messages.end(), 0.0);
 

@@ -65,15 +65,19 @@ std::vector<std::uint32_t> breadth_first(const Neighbours& adjacent) {
   return order;
 }
 
-// The cliques of this order of elimination, each with its variable in front.
-std::vector<std::vector<std::uint32_t>> cliques_of(Neighbours adjacent,
-                                                   std::span<const std::uint32_t> order) {
+// The cliques of this order of elimination, each with its variable in front; none where one of them has more entries than
+// `most`.
+std::vector<std::vector<std::uint32_t>> cliques_of(const FactorGraph& graph, Neighbours adjacent,
+                                                   std::span<const std::uint32_t> order, double most) {
   std::vector<std::vector<std::uint32_t>> cliques;
   std::vector<std::uint32_t> joined;
   for (const std::uint32_t v : order) {
     const auto& around = adjacent[v];
     cliques.push_back({v});
     cliques.back().insert(cliques.back().end(), around.begin(), around.end());
+    double entries = 1;
+    for (const std::uint32_t u : cliques.back()) entries *= graph.cardinality(u);
+    if (entries > most) return {};
     for (const std::uint32_t u : around) {
       joined.clear();
       std::set_union(adjacent[u].begin(), adjacent[u].end(), around.begin(), around.end(),
@@ -226,6 +230,7 @@ EliminationTree tree_of(const FactorGraph& graph, std::vector<std::vector<std::u
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return last(a) < last(b); });
   for (std::uint32_t k = 0; k < order.size(); ++k) place[order[k]] = k;
   std::vector<EliminationTree::Node> sorted;
+  sorted.reserve(order.size());
   for (const std::uint32_t k : order) sorted.push_back(std::move(tree.nodes[k]));
   tree.nodes = std::move(sorted);
   for (std::uint32_t& node : tree.ending_at) node = place[node];
@@ -250,18 +255,22 @@ EliminationTree tree_of(const FactorGraph& graph, std::vector<std::vector<std::u
 }  // namespace
 
 EliminationTree eliminate(const FactorGraph& graph) {
-  constexpr double kSmall = 1 << 14;  // entries; less than a search would save
+  constexpr double kSmall = 1 << 12;  // entries of a table; less than a search would save
   constexpr int kTries = 16;
   const Neighbours adjacent = neighbours_of(graph);
   EliminationTree best = tree_of(graph, Elimination(graph, adjacent, Rule::fill, nullptr).run());
+  if (best.largest <= kSmall) return best;
   const auto compare = [&](EliminationTree other) {
     if (other.total < best.total) best = std::move(other);
   };
-  if (best.total <= kSmall) return best;
+  const auto compare_order = [&](std::span<const std::uint32_t> order) {
+    auto cliques = cliques_of(graph, adjacent, order, best.total);
+    if (!cliques.empty()) compare(tree_of(graph, std::move(cliques)));
+  };
   std::vector<std::uint32_t> order(graph.num_variables());
   std::iota(order.begin(), order.end(), 0u);
-  compare(tree_of(graph, cliques_of(adjacent, order)));
-  compare(tree_of(graph, cliques_of(adjacent, breadth_first(adjacent))));
+  compare_order(order);
+  compare_order(breadth_first(adjacent));
   Random random(1);
   for (int attempt = 0; attempt < kTries; ++attempt) {
     const Rule rule = attempt % 4 == 0 ? Rule::weight : Rule::fill;

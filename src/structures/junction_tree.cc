@@ -148,14 +148,7 @@ double JunctionTree::log_partition(std::span<const double> s, std::span<double> 
 
 // Given the labels of the separator: the first best of what ends here, L(r, s) over r.
 void JunctionTree::choose(const Node& node, std::span<const double> s, std::span<const double> messages,
-                          std::span<std::uint32_t> y) const {
-  const auto value_of = [&](const Source& from, std::span<const double> numbers) {
-    std::size_t entry = from.begin;
-    for (std::size_t i = 0; i < node.variables.size(); ++i) entry += from.strides[i] * y[node.variables[i]];
-    return numbers[entry];
-  };
-  std::size_t chosen = 0;
-  double highest = kExcluded;
+                          std::span<double> scratch, std::span<std::uint32_t> y) const {
   const auto set_row = [&](std::size_t row) {
     for (std::size_t i = node.num_ending; i-- > 0;) {
       const std::uint32_t labels = graph_.cardinality(node.variables[i]);
@@ -163,15 +156,37 @@ void JunctionTree::choose(const Node& node, std::span<const double> s, std::span
       row /= labels;
     }
   };
-  for (std::size_t row = 0; row < node.rows; ++row) {
-    set_row(row);
-    double value = 0;
-    for (const Source& factor : node.factors) value += value_of(factor, s);
-    for (const Source& child : node.children) value += value_of(child, messages);
+  std::size_t chosen = 0;
+  double highest = kExcluded;
+  const auto consider = [&](std::size_t row, double value) {
     if (value > highest) {
       highest = value;
       chosen = row;
     }
+  };
+  // Of a few rows the entries are looked up one by one; of many, at a root, building the table is faster.
+  constexpr std::size_t kFew = 64;
+  if (node.rows <= kFew) {
+    const auto entry_of = [&](const Source& from) {
+      std::size_t entry = from.begin;
+      for (std::size_t i = 0; i < node.variables.size(); ++i) entry += from.strides[i] * y[node.variables[i]];
+      return entry;
+    };
+    for (std::size_t row = 0; row < node.rows; ++row) {
+      set_row(row);
+      double value = 0;
+      for (const Source& factor : node.factors) value += s[entry_of(factor)];
+      for (const Source& child : node.children) value += messages[entry_of(child)];
+      consider(row, value);
+    }
+  } else {
+    const auto table = scratch.first(node.rows * node.width);
+    add_sources(node, s, messages, table);
+    std::size_t column = 0;
+    for (std::size_t i = node.num_ending; i < node.variables.size(); ++i) {
+      column += node.strides[i] * y[node.variables[i]];
+    }
+    for (std::size_t row = 0; row < node.rows; ++row) consider(row, table[row * node.width + column]);
   }
   set_row(chosen);
 }
@@ -179,9 +194,10 @@ void JunctionTree::choose(const Node& node, std::span<const double> s, std::span
 double JunctionTree::best(std::span<const double> s, std::span<std::uint32_t> y, Workspace& ws) const {
   Workspace::Frame frame(ws);
   const auto messages = frame.take<double>(num_messages_);
-  const double value = send_up(s, messages, frame.take<double>(largest_), max_rows);
+  const auto scratch = frame.take<double>(largest_);
+  const double value = send_up(s, messages, scratch, max_rows);
   std::fill(y.begin(), y.end(), 0u);
-  for (std::size_t k = nodes_.size(); k-- > 0;) choose(nodes_[k], s, messages, y);
+  for (std::size_t k = nodes_.size(); k-- > 0;) choose(nodes_[k], s, messages, scratch, y);
   return value;
 }
 

@@ -59,7 +59,7 @@ class JunctionTree {
   double send_up(std::span<const double> s, std::span<double> messages, std::span<double> scratch,
                  const Reduce& reduce) const;
   void choose(const Node& node, std::span<const double> s, std::span<const double> messages,
-              std::span<std::uint32_t> y) const;
+              std::span<double> scratch, std::span<std::uint32_t> y) const;
 
   const FactorGraph& graph_;
   std::vector<Node> nodes_;  // children before parents

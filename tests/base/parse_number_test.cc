@@ -46,6 +46,18 @@ TEST(ParseNumber, WhatIsTooSmallIsZero) {
   EXPECT_EQ(parse_double("1e-999"), 0.0);
 }
 
+TEST(ParseNumber, AmountsOfMemory) {
+  EXPECT_EQ(parse_bytes("1"), 1u);
+  EXPECT_EQ(parse_bytes("2000"), 2000u);
+  EXPECT_EQ(parse_bytes("3K"), 3072u);
+  EXPECT_EQ(parse_bytes("512M"), std::size_t{512} << 20);
+  EXPECT_EQ(parse_bytes("1.5G"), std::size_t{3} << 29);
+  for (const char* text :
+       {"", "G", "0", "0.5", "-1", "-1G", "1T", "1 G", "1g", "1GB", "1e30", "1e30G", "nan"}) {
+    EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
+  }
+}
+
 RC_GTEST_PROP(ParseNumber, ReadsBackWhatWasPrinted, (float single, double twice)) {
   RC_ASSERT(parse_float(fmt::format("{}", single)) == single);
   RC_ASSERT(parse_double(fmt::format("{}", twice)) == twice);

@@ -63,7 +63,8 @@ RC_GTEST_PROP(MarkovGraph, EntropyIsThatOfEnumeration, ()) {
   const auto graph = draw_graph(3, true);
   const MarkovGraph structure(graph, options_of(GraphInference::exact));
   const auto s = *finite_scores(graph->num_statistics());
-  RC_ASSERT(check_entropy(structure, std::span(s), 1e-9) == "");
+  // The difference of log Z and s.mu, both of which may have thousands.
+  RC_ASSERT(check_entropy(structure, std::span(s), 1e-8) == "");
 }
 
 RC_GTEST_PROP(MarkovGraph, CentringMovesAllOutputsAlike, ()) {
