@@ -80,11 +80,12 @@ def main():
         if arguments.variant in (None, variant.name):
             with tempfile.TemporaryDirectory() as folder:
                 rows.append(measure(variant, Path(folder), lib.DATA / "snakes", ("--gap", arguments.gap)))
-    print("| | l2 | cells right | whole images | passes | seconds | relative gap | certificate |")
-    print("|---|---|---|---|---|---|---|---|")
-    for row in rows:
-        print(f"| {row['name']} | {row['l2']:g} | {100 * row['accuracy']:.2f} % | {100 * row['exact']:.0f} % "
-              f"| {row['passes']:.1f} | {row['seconds']:.1f} | {row['relative_gap']:.1e} | {row['certificate']} |")
+    header = ["", "l2", "dev cells %", "test cells %", "whole images %", "passes", "seconds", "relative gap", "certificate"]
+    print(lib.table(header, [
+        [row["name"], f"{row['l2']:g}", f"{100 * row['dev_accuracy']:.2f}", f"{100 * row['accuracy']:.2f}",
+         f"{100 * row['exact']:.0f}", f"{row['passes']:.1f}", f"{row['seconds']:.1f}", f"{row['relative_gap']:.1e}",
+         row["certificate"]] for row in rows]))
+    print("\n" + lib.provenance())
     lib.keep("snakes", rows, gap=arguments.gap)
 
 
