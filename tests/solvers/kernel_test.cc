@@ -124,13 +124,13 @@ TEST(KernelSolvers, ThoseThatTakeWeightsForCoordinatesRefuse) {
       find_solver(name, loss).run({classes.problem, loss, 1}, settings, training, {});
     });
   };
-  constexpr const char* kWhy =
+  const std::string why =
       ": given for a problem with a kernel; expected a solver of the dual, as --solver eg";
-  EXPECT_EQ(refusal("lbfgs", Loss::crf(), {}), std::string("lbfgs") + kWhy);
-  EXPECT_EQ(refusal("bmrm", Loss::svm(), {}), std::string("bmrm") + kWhy);
+  EXPECT_EQ(refusal("lbfgs", Loss::crf(), {}), "lbfgs" + why);
+  EXPECT_EQ(refusal("bmrm", Loss::svm(), {}), "bmrm" + why);
   SolverSettings one;
   one.slacks = Slacks::one;
-  EXPECT_EQ(refusal("cutting-plane", Loss::svm(), one), std::string("cutting-plane --slacks one") + kWhy);
+  EXPECT_EQ(refusal("cutting-plane", Loss::svm(), one), "cutting-plane --slacks one" + why);
 }
 
 }  // namespace
