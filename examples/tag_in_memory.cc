@@ -80,7 +80,8 @@ int main() {
   std::vector<double> scores(chain.num_statistics());
   const std::vector<std::uint32_t> tables{0};  // the rows of today.transitions that the sentence needs
   espalier::Workspace workspace;
-  espalier::score_sequence(today, tables, shape, theta, std::span<double>(scores), workspace);
+  espalier::score_sequence(today, tables, shape, theta, /*kernel=*/nullptr, std::span<double>(scores),
+                           workspace);
   const espalier::Chain::Output best = chain.decode(std::span<const double>(scores), workspace);
   for (std::size_t t = 0; t < best.size(); ++t) fmt::print("{} {}\n", unseen[t].first, kLabels[best[t]]);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -34,11 +35,13 @@ void become_difference(const Problem& problem, std::size_t i, DoubleOut mu) {
   problem.add_gold(i, omega, mu);
 }
 
-// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the loss's.
-double dual_at_temperature(const Objective& objective, const Weights& theta, double beta, Sweep& sweep) {
+// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the loss's. `w` is scratch: however
+// many temperatures there are, they allocate nothing.
+double dual_at_temperature(const Objective& objective, const Weights& theta, double beta, DoubleWeights& w,
+                           Sweep& sweep) {
   const Problem& problem = objective.problem;
-  DoubleWeights w(problem.weight_shape());
-  const double sum = sweep.accumulate(problem, w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
+  w.fill(0);
+  const auto value_of = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(mu.size());
     problem.score(i, theta, beta, s, ws);
@@ -47,7 +50,8 @@ double dual_at_temperature(const Objective& objective, const Weights& theta, dou
     const double value = conjugate_value(objective, i, s, mu, log_z, ws);
     become_difference(problem, i, mu);
     return problem.weight(i) * value;
-  });
+  };
+  const double sum = sweep.accumulate(problem, w, std::cref(value_of));
   return sum - problem.squared_norm(w) / (2 * objective.l2);
 }
 
@@ -173,7 +177,7 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
   // From nearly uniform over the good outputs to nearly one of them. The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();
   for (const double beta : {1, 4, 16, 64, 256}) {
-    const double dual = dual_at_temperature(objective, theta, beta, sweep);
+    const double dual = dual_at_temperature(objective, theta, beta, w, sweep);
     certificate.dual = std::max(certificate.dual, dual);
     if (dual < before) break;
     before = dual;

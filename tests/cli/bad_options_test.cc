@@ -87,9 +87,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "'trane' is no command; expected train, predict, eval, path, cross-validate, race, show, "
                  "convert, infer, demo or generate; see 'espalier --help'"},
         BadInput{"NoTask", "train",
-                 "no task; expected tag, classify, parse or graph; see 'espalier train --help'"},
+                 "no task; expected tag, classify, parse, treebank or graph; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
-                 "'sort' is no task; expected tag, classify, parse or graph; see 'espalier path --help'"},
+                 "'sort' is no task; expected tag, classify, parse, treebank or graph; see 'espalier path "
+                 "--help'"},
         BadInput{"PathWithoutDev", "path classify good.svm",
                  "--dev is required; see 'espalier path classify --help'"},
         BadInput{"PathWithL2", "path classify good.svm --dev good.svm --l2 1",
