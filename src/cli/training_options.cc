@@ -14,7 +14,8 @@ namespace espalier::cli {
 namespace {
 
 std::string solver_help() {
-  std::string help = "training algorithm: auto (eg; for svm frank-wolfe, to classify smo; for perceptron itself)";
+  std::string help =
+      "training algorithm: auto (eg; for svm frank-wolfe, to classify smo; for perceptron itself)";
   for (const SolverEntry& entry : solver_table()) {
     help += fmt::format("; {} ({}", entry.name, entry.summary);
     if (entry.losses == Losses::smooth) help += "; finite beta";

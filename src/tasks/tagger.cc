@@ -39,7 +39,8 @@ bool Tagger::labels_are_chunk_tags() const { return chunks_->are_chunk_tags(); }
 
 struct Tagger::Sentence::State {
   explicit State(const Tagger& of)
-      : tagger(of), chain(of.model_.shape(), of.theta_, of.model_.chain_constraints(), of.model_.kernel.get()) {}
+      : tagger(of),
+        chain(of.model_.shape(), of.theta_, of.model_.chain_constraints(), of.model_.kernel.get()) {}
 
   const Tagger& tagger;
   // A sentence that is added token by token.
