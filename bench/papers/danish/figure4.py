@@ -23,9 +23,9 @@ def uas(row):
     return 100 * row["uas"]
 
 
-def panel(curves, title):
+def panel(curves, title, l2s):
     series = [curves.line(key, l2, uas, f"{solver.name}, l2 = {l2}", colour, DASHES[key], f"{solver.label}, {l2}")
-              for key, solver in SOLVERS.items() for l2, colour in COLOURS.items()]
+              for key, solver in SOLVERS.items() for l2, colour in COLOURS.items() if l2 in l2s]
     high = math.ceil(max(value for line in series for value in line.ys) + 0.5)
     return curves.panel(title, "UAS on the development data, %", series, y_range=(high - 10, high))
 
@@ -33,6 +33,8 @@ def panel(curves, title):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     data.add_options(parser)
+    parser.add_argument("--l2", type=float, nargs="+", default=list(COLOURS), choices=list(COLOURS), metavar="L2",
+                        help="some of %(default)s (default: all)")
     parser.add_argument("--passes", type=float, default=20, help="of a run (default: %(default)s)")
     arguments = parser.parse_args()
 
@@ -40,7 +42,7 @@ def main():
     train, dev, _ = data.files(arguments.danish)
     rows = []
     for order in arguments.orders:
-        for l2 in COLOURS:
+        for l2 in arguments.l2:
             for key, solver in SOLVERS.items():
                 lib.note(f"order {order}, l2 = {l2}: {solver.name}")
                 run = lib.espalier("train", "parse", train, "--dev", dev, *data.MODEL, "--l2", l2, "--gap", 1e-4,
@@ -49,7 +51,7 @@ def main():
                 rows += [{"order": order, **row} for row in reports(run, key, l2, "uas")]
     lib.keep("danish-curves", rows, first=arguments.first, passes=arguments.passes)
     for x in MEASURES:
-        panels = [panel(Curves([row for row in rows if row["order"] == order], x, SOLVERS, COLOURS), f"order {order}")
+        panels = [panel(Curves([row for row in rows if row["order"] == order], x, SOLVERS, COLOURS), f"order {order}", arguments.l2)
                   for order in arguments.orders]
         plot.write(lib.RESULTS / f"danish-figure4-{x}.svg", f"Figure 4: DCA, eg and SGD on Danish, by {x}", panels)
 
@@ -58,7 +60,7 @@ def main():
           "rate count.\n")
     printed = []
     for order in arguments.orders:
-        for l2 in COLOURS:
+        for l2 in arguments.l2:
             for key, solver in SOLVERS.items():
                 run = [row for row in rows if (row["order"], row["l2"], row["solver"]) == (order, l2, key)]
                 best = max(run, key=uas)
