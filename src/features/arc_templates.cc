@@ -5,6 +5,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/fingerprint.h"
+#include "features/mix.h"
 
 namespace espalier {
 namespace {
@@ -93,17 +94,6 @@ Atom atom_of(char letter) {
       return Atom::morphology;
   }
 }
-
-// Finalizer of 64-bit hashes: each bit of the input changes half of the output's.
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  return x ^ (x >> 32);
-}
-
-std::uint32_t fold(std::uint64_t x) { return static_cast<std::uint32_t>(mix(x) >> 32); }
 
 // What stands in for all atoms of the root, and of words beyond the ends of a sentence.
 constexpr std::uint64_t kRoot = 0x5851f42d4c957f2du, kNothing = 0x14057b7ef767814fu;

@@ -6,6 +6,7 @@
 #include "espalier/base/error.h"
 #include "espalier/base/fingerprint.h"
 #include "espalier/features/word_attributes.h"
+#include "features/mix.h"
 
 namespace espalier {
 namespace {
@@ -75,17 +76,6 @@ SpanAtom atom_of(char letter) {
       return SpanAtom::tag;
   }
 }
-
-// Finalizer of 64-bit hashes: each bit of the input changes half of the output's.
-std::uint64_t mix(std::uint64_t x) {
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93u;
-  return x ^ (x >> 32);
-}
-
-std::uint32_t fold(std::uint64_t x) { return static_cast<std::uint32_t>(mix(x) >> 32); }
 
 // What stands in for all atoms of words beyond the ends of a sentence.
 constexpr std::uint64_t kNothing = 0x14057b7ef767814fu;

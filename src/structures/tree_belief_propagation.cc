@@ -56,9 +56,9 @@ struct Message {
 
 }  // namespace
 
-BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std::span<const double> s,
-                                        std::span<const ArcPair> pairs, std::span<const double> pair_s,
-                                        std::span<double> mu, std::span<double> pair_mu, Workspace& ws) {
+TreeBeliefs nonprojective_beliefs(std::size_t words, bool single_root, std::span<const double> s,
+                                  std::span<const ArcPair> pairs, std::span<const double> pair_s,
+                                  std::span<double> mu, std::span<double> pair_mu, Workspace& ws) {
   if (pairs.empty()) return {nonprojective_log_partition(words, single_root, s, mu, ws), true, 0};
 
   Workspace::Frame frame(ws);
@@ -71,7 +71,7 @@ BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std
     exp_pair_s[k] = std::exp(pair_s[k]);
   }
 
-  BeliefPropagation result{0, false, 0};
+  TreeBeliefs result{0, false, 0};
   double step = 1, last_change = std::numeric_limits<double>::infinity();
   for (;;) {
     // q_a = s_a + sum_{(a, b)} m_ab->a

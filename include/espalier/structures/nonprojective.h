@@ -34,7 +34,7 @@ struct ArcPair {
   std::uint32_t first, second;  // arcs, as places in an arc matrix
 };
 
-struct BeliefPropagation {
+struct TreeBeliefs {
   double log_z;    // Bethe's approximation
   bool converged;  // messages, as logarithms, change by less than 1e-8
   int rounds;      // at most 100
@@ -44,8 +44,8 @@ struct BeliefPropagation {
 // Eisner 2008). mu and pair_mu become beliefs: probabilities of arcs, and of both arcs of a pair. mu is always that of a
 // distribution over trees; pairs agree with it where messages have converged. Without pairs it is exact. Requires that the arcs
 // of a pair differ and that its score is finite.
-BeliefPropagation nonprojective_beliefs(std::size_t words, bool single_root, std::span<const double> s,
-                                        std::span<const ArcPair> pairs, std::span<const double> pair_s,
-                                        std::span<double> mu, std::span<double> pair_mu, Workspace& ws);
+TreeBeliefs nonprojective_beliefs(std::size_t words, bool single_root, std::span<const double> s,
+                                  std::span<const ArcPair> pairs, std::span<const double> pair_s,
+                                  std::span<double> mu, std::span<double> pair_mu, Workspace& ws);
 
 }  // namespace espalier
