@@ -197,7 +197,7 @@ TEST_F(CliTreebankTest, Shapes) {
   };
   EXPECT_TRUE(has(rules("--horizontal 1"), "NP -> [NP >NP |> ,] NP"));
   EXPECT_TRUE(has(rules("--horizontal 0"), "NP -> [NP >NP |> ] NP"));
-  EXPECT_TRUE(has(rules("--binarise right"), "[NP |NP] -> , NP"));
+  EXPECT_TRUE(has(rules("--binarise right --horizontal 1"), "[NP |NP] -> , NP"));
   EXPECT_TRUE(has(rules("--vertical 2"), "[NP ^S] -> PRP"));
   EXPECT_TRUE(has(rules("--keep-functions"), "NP-SBJ -> PRP"));
   EXPECT_TRUE(has(rules("--keep-traces"), "NP -> -NONE-"));

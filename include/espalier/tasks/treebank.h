@@ -17,7 +17,7 @@ struct TreebankOptions {
   bool keep_traces = false;       // empty elements of the Penn treebank, -NONE-
   bool keep_functions = false;    // NP-SBJ is not just an NP
   std::string binarise = "head";  // or right
-  std::size_t horizontal = 1, vertical = 1;
+  std::size_t horizontal = 0, vertical = 1;
   std::string unaries = "keep";    // chains of unary rules: keep them whole, or shorten them to two
   std::string tags = "gold";       // those of the input, or predicted with the tree
   std::string features = "spans";  // and rules; or rules alone
