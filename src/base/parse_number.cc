@@ -32,7 +32,7 @@ std::optional<double> parse_double(std::string_view text) { return parse<double>
 
 std::optional<std::size_t> parse_bytes(std::string_view text) {
   double unit = 1;
-  for (const char letter : {'K', 'M', 'G'}) {
+  for (const char letter : {'K', 'M', 'G', 'T'}) {
     unit *= 1024;
     if (!text.ends_with(letter)) continue;
     text.remove_suffix(1);

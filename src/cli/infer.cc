@@ -9,7 +9,6 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
-#include "espalier/base/parse_number.h"
 #include "espalier/structures/markov_graph.h"
 #include "espalier/tasks/uai_reader.h"
 
@@ -19,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string model, evidence, task, output = "-", inference = "auto", memory = "2G";
+  std::string model, evidence, task, output = "-", inference = "auto";
   GraphInferenceOptions options;
   bool json = false;
 };
@@ -136,18 +135,16 @@ void add_infer(CLI::App& program, Action& action) {
       ->add_option("--task", arguments->task,
                    "PR (log10 of the partition function), MAR (each variable's marginals) or MPE (the best "
                    "assignment)")
-      ->required()
-      ->check(CLI::IsMember({"PR", "MAR", "MPE"}));
+      ->required();
   command
       ->add_option("--inference", arguments->inference,
                    "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
                    "bound) or auto: "
                    "exact where it fits in memory, else trw")
-      ->check(CLI::IsMember({"exact", "bp", "trw", "auto"}))
       ->capture_default_str();
-  command
-      ->add_option("--memory", arguments->memory, "that exact inference may take: bytes, or with K, M or G")
-      ->capture_default_str();
+  command->add_option("--memory", arguments->options.memory, "that exact inference may take")
+      ->default_str("2G")
+      ->transform(bytes());
   command->add_option("--iterations", arguments->options.iterations, "bp, trw: sweeps at most")
       ->check(whole_number_from(1))
       ->capture_default_str();
@@ -178,13 +175,10 @@ void add_infer(CLI::App& program, Action& action) {
       "the maximum and whether the assignment reaches it (optimal).");
   command->callback([arguments, &action] {
     action = [arguments] {
+      const std::string& task = arguments->task;
+      if (task != "PR" && task != "MAR" && task != "MPE")
+        throw Error(fmt::format("--task: {}; expected PR, MAR or MPE", in_quotes(task)));
       arguments->options.inference = graph_inference(arguments->inference);
-      const auto memory = parse_bytes(arguments->memory);
-      if (!memory) {
-        throw Error(fmt::format("--memory: {}; expected bytes, or a number with K, M or G behind it",
-                                in_quotes(arguments->memory)));
-      }
-      arguments->options.memory = *memory;
       const Answer answer = Inference(*arguments).answer();
       OutputFile output(arguments->output);
       output.write(arguments->json ? answer.json.dump() + '\n' : answer.text);

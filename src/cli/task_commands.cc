@@ -240,9 +240,9 @@ void add_graph_options(CLI::App& command, TrainingOptions& options) {
           "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper bound), "
           "or auto: exact where --memory allows it, else trw")
       ->capture_default_str();
-  command.add_option("--memory", graph.memory, "GiB that the tables of exact inference may take")
-      ->capture_default_str()
-      ->check(positive_number());
+  command.add_option("--memory", graph.memory, "that the tables of exact inference may take")
+      ->default_str("2G")
+      ->transform(bytes());
   command.add_flag("--nodes-only", graph.nodes_only,
                    "leave cliques out: each node for itself, to compare with");
   command.add_option("--first", graph.first, "use only the first N training graphs")

@@ -78,15 +78,9 @@ CLI::Validator whole_number_between(std::uint64_t least, std::uint64_t most) {
 CLI::Validator bytes() {
   return CLI::Validator(
       [](std::string& text) {
-        constexpr std::string_view kUnits = "KMGT";
-        std::string_view number = text;
-        const std::size_t unit = number.empty() ? kUnits.npos : kUnits.find(number.back());
-        if (unit != kUnits.npos) number.remove_suffix(1);
-        const auto count = parse_whole_number(number);
-        const std::size_t shift = unit == kUnits.npos ? 0 : 10 * (unit + 1);
-        if (!count || *count == 0 || *count > (std::uint64_t{1} << 63 >> shift))
-          return refusal(text, "a number of bytes > 0, as 500M or 2G");
-        text = std::to_string(*count << shift);
+        const auto count = parse_bytes(text);
+        if (!count) return refusal(text, "a number of bytes > 0, as 500M or 1.5G");
+        text = std::to_string(*count);
         return std::string();
       },
       "");

@@ -55,16 +55,6 @@ void gaussian_f32(float gamma, float norm, const float* norms, float* k, std::si
   }
 }
 
-// A vector of coefficients in the precision of the sum.
-template <class D, class W>
-HWY_INLINE hn::Vec<D> load_as(D d, const W* from) {
-  if constexpr (std::is_same_v<W, hn::TFromD<D>>) {
-    return load_shared(d, from);
-  } else {
-    return hn::PromoteTo(d, load_shared(hn::Rebind<W, D>(), from));
-  }
-}
-
 // Rows first to first + kRows - 1, kVectors vectors of columns from `column` on.
 template <std::size_t kRows, std::size_t kVectors, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_block(D d, const RowTable<const W>& w, const GramRows& gram, std::size_t first,

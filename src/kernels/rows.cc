@@ -22,16 +22,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.values[j] : 1.0f; }
 
-// A vector of weights in the precision of the sum.
-template <class D, class W>
-HWY_INLINE hn::Vec<D> load_as(D d, const W* from) {
-  if constexpr (std::is_same_v<W, hn::TFromD<D>>) {
-    return load_shared(d, from);
-  } else {
-    return hn::PromoteTo(d, load_shared(hn::Rebind<W, D>(), from));
-  }
-}
-
 // kVectors vectors of columns from `column` on, in kChains chains.
 template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column,

@@ -14,6 +14,8 @@
 
 #include <hwy/highway.h>
 
+#include <type_traits>
+
 #include "kernels/relaxed.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,6 +32,16 @@ HWY_INLINE hn::Vec<D> load_shared(D d, const hn::TFromD<D>* from) {
 #else
   return hn::Load(d, from);
 #endif
+}
+
+// A vector of weights in the precision of the sum.
+template <class D, class W>
+HWY_INLINE hn::Vec<D> load_as(D d, const W* from) {
+  if constexpr (std::is_same_v<W, hn::TFromD<D>>) {
+    return load_shared(d, from);
+  } else {
+    return hn::PromoteTo(d, load_shared(hn::Rebind<W, D>(), from));
+  }
 }
 
 template <class D>

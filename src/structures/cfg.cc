@@ -22,9 +22,12 @@
 namespace espalier {
 namespace {
 
-constexpr double kSmallest = 1e-250, kLargest = 1e250;
+// The fast way takes sums of this range, made of weights in the middle of it (or 0). What underflows on the way, below
+// 1e-308, is then below 1e-208 times 4 whatever it is multiplied by, and nothing beside a sum.
+constexpr double kSmallest = 1e-150, kLargest = 1e150, kLightest = 1e-100, kHeaviest = 1e100;
 
 bool in_range(double x) { return x >= kSmallest && x <= kLargest; }
+bool is_weight(double x) { return x == 0 || (x >= kLightest && x <= kHeaviest); }
 
 // 2^exponent; 0 where that is too small.
 double power_of_two(int exponent) {
@@ -44,7 +47,10 @@ template <class Real>
 bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& log_z, Workspace& ws) const {
   Workspace::Frame frame(ws);
   const auto w = frame.take<double>(num_statistics_ + 1), expected = frame.take<double>(num_statistics_ + 1);
-  for (std::size_t k = 0; k < num_statistics_; ++k) w[k] = std::exp(static_cast<double>(s[k]));
+  for (std::size_t k = 0; k < num_statistics_; ++k) {
+    w[k] = std::exp(static_cast<double>(s[k]));
+    if (!is_weight(w[k]) || (w[k] == 0 && s[k] > -std::numeric_limits<Real>::infinity())) return false;
+  }
   w[num_statistics_] = 1;
   std::size_t most_factors = 0;
   for (std::size_t c = 0; c < num_cells(); ++c) {
@@ -77,10 +83,12 @@ bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& 
     return (w[edge.rule] * factor[edge.factor]) *
            (top[left[edge.factor] + edge.left] * top[right[edge.factor] + edge.right]);
   };
+  // No number, so that the sum over it is out of range, where the product is no weight.
   const auto unary_weight = [&](std::size_t u) {
     double product = 1;
     for (std::size_t k = unary_edges_[u].first_statistic; k < unary_edges_[u + 1].first_statistic; ++k) {
       product *= w[unary_statistics_[k]];
+      if (!is_weight(product)) return std::numeric_limits<double>::quiet_NaN();
     }
     return product;
   };

@@ -30,20 +30,20 @@ GraphInference graph_inference(std::string_view name) {
   if (name == "bp") return GraphInference::bp;
   if (name == "trw") return GraphInference::trw;
   if (name == "auto") return GraphInference::automatic;
-  throw Error(fmt::format("inference {}; expected exact, bp, trw or auto", in_quotes(name)));
+  throw Error(fmt::format("--inference: {}; expected exact, bp, trw or auto", in_quotes(name)));
 }
 
 MarkovGraph::MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphInferenceOptions& options)
     : graph_(std::move(graph)), inference_(options.inference) {
   const EliminationTree tree = eliminate(*graph_);
   width_ = tree.width;
-  exact_bytes_ = JunctionTree::bytes(tree);
-  const bool fits = exact_bytes_ <= static_cast<double>(options.memory);
+  const double bytes = JunctionTree::bytes(tree);
+  const bool fits = bytes <= static_cast<double>(options.memory);
   if (inference_ == GraphInference::exact && !fits) {
     throw Error(
         fmt::format("exact inference: a junction tree of width {} needs {} of memory; expected at most {}: "
                     "allow more with --memory, or take --inference trw or bp",
-                    width_, in_bytes(exact_bytes_), in_bytes(static_cast<double>(options.memory))));
+                    width_, in_bytes(bytes), in_bytes(static_cast<double>(options.memory))));
   }
   if (inference_ == GraphInference::automatic)
     inference_ = fits ? GraphInference::exact : GraphInference::trw;

@@ -71,7 +71,7 @@ std::vector<GraphTypeSize> GraphModel::sizes(const std::string& file) const {
 GraphInferenceOptions GraphModel::inference_options() const {
   GraphInferenceOptions options;
   options.inference = inference;
-  options.memory = static_cast<std::size_t>(memory * static_cast<double>(std::size_t{1} << 30));
+  options.memory = memory;
   return options;
 }
 
@@ -109,9 +109,7 @@ GraphModel GraphModel::load(const StoredTask& stored) {
   } catch (const Error&) {
     throw corrupt(fmt::format("inference {}", in_quotes(name)));
   }
-  model.memory = stored.settings.at("memory").get<double>();
-  if (!(model.memory > 0 && model.memory < 1e6))
-    throw corrupt(fmt::format("a memory of {} GiB", model.memory));
+  model.memory = stored.settings.at("memory").get<std::size_t>();
   model.nodes_only = stored.settings.at("nodes_only").get<bool>();
   for (const auto& type : stored.settings.at("node_types")) {
     const std::size_t t = model.types.nodes.size();

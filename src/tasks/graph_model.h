@@ -23,7 +23,7 @@ namespace espalier {
 struct GraphModel {
   GraphTypes types;
   GraphInference inference = GraphInference::automatic;
-  double memory = 2;  // GiB
+  std::size_t memory = std::size_t{2} << 30;  // bytes that exact inference may take
   bool nodes_only = false;
 
   // Node types first, then clique types. Throws Error naming `file` where tables are too large.

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "espalier/base/pipeline.h"
 #include "espalier/tasks/graph.h"
+#include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/graph_model.h"
 
@@ -16,34 +16,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The graphs that one worker looks at together, and what comes of them. With the same blocks whatever the number of workers,
-// what is written before an error is the same, too.
+// The graphs that one worker looks at together, and what comes of them.
 struct GraphBatch {
   static constexpr std::size_t kFull = 64;
 
   std::vector<GraphRecord> records;
   std::vector<std::vector<std::string>> declarations;  // in front of each record, and behind the last one
-  std::exception_ptr failure;                          // of reading what is behind them
   std::string text;
   GraphScores scores;
 
   bool read(GraphReader& reader) {
     records.clear();
     declarations.clear();
-    failure = nullptr;
-    try {
-      while (records.size() < kFull) {
-        GraphRecord record;
-        const bool more = reader.next(record);
-        if (more || !reader.declarations().empty())
-          declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
-        if (!more) break;
-        records.push_back(std::move(record));
-      }
-    } catch (...) {
-      failure = std::current_exception();
+    while (records.size() < kFull) {
+      GraphRecord record;
+      const bool more = reader.next(record);
+      if (more || !reader.declarations().empty())
+        declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
+      if (!more) break;
+      records.push_back(std::move(record));
     }
-    return !records.empty() || !declarations.empty() || failure;
+    return !records.empty() || !declarations.empty();
   }
 };
 
@@ -163,19 +156,9 @@ class GraphPredictor final : public Predictor {
       Workspace ws;
       std::vector<double> s;
     };
-    std::vector<GraphBatch> batches(pipeline_slots(threads));
     std::vector<Worker> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.push_back({GraphShapes(model_), {}, {}});
-    bool failed = false;
-    PipelineStages stages;
-    stages.read = [&](std::size_t slot) {
-      if (failed || !batches[slot].read(reader)) return false;
-      failed = batches[slot].failure != nullptr;
-      return true;
-    };
-    stages.work = [&](std::size_t number, std::size_t slot) {
-      Worker& worker = workers[number];
-      GraphBatch& batch = batches[slot];
+    const auto work_on = [&](Worker& worker, GraphBatch& batch) {
       batch.text.clear();
       batch.scores = {};
       GraphSet set(model_, reader.name());
@@ -186,11 +169,8 @@ class GraphPredictor final : public Predictor {
         work(set, i, worker.s, batch, worker.ws);
       }
     };
-    stages.write = [&](std::size_t slot) {
-      write(batches[slot]);
-      if (batches[slot].failure) std::rethrow_exception(batches[slot].failure);
-    };
-    run_pipeline(threads, stages);
+    run_blocks<GraphBatch>(
+        workers, [&](GraphBatch& batch) { return batch.read(reader); }, work_on, write);
   }
 
   static MarkovGraph::Output decode(const GraphRecord& record, const MarkovGraph& structure,

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <iterator>
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "espalier/base/pipeline.h"
 #include "espalier/base/text.h"
 #include "espalier/tasks/attachment.h"
 #include "espalier/tasks/dependency_writer.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tree_drawing.h"
+#include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/parse_model.h"
 #include "tasks/parse_weights.h"
@@ -20,14 +19,12 @@
 namespace espalier {
 namespace {
 
-// The sentences that one worker looks at together, and what comes of them. With the same blocks whatever the number of
-// workers, what is written before an error is the same, too.
+// The sentences that one worker looks at together, and what comes of them.
 struct ParseBlock {
   static constexpr std::size_t kFull = 64;
 
   std::vector<DependencySentence> sentences;  // used again
   std::size_t size = 0;
-  std::exception_ptr failure;  // of reading what is behind them
   std::string text;
   // Evaluation.
   std::vector<std::uint32_t> heads;
@@ -35,14 +32,9 @@ struct ParseBlock {
 
   bool read(DependencyReader& reader) {
     size = 0;
-    failure = nullptr;
     if (sentences.empty()) sentences.resize(kFull);
-    try {
-      while (size < kFull && reader.next(sentences[size])) ++size;
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    return size > 0 || failure;
+    while (size < kFull && reader.next(sentences[size])) ++size;
+    return size > 0;
   }
 };
 
@@ -148,22 +140,10 @@ class ParsePredictor final : public Predictor {
   void run(const std::string& path, std::size_t threads, bool needs_heads, const Work& work,
            const Write& write) const {
     DependencyReader reader(path, needs_heads);
-    std::vector<ParseBlock> blocks(pipeline_slots(threads));
     std::vector<ParseWorker> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(model_, theta_.row(0));
-    bool failed = false;
-    PipelineStages stages;
-    stages.read = [&](std::size_t slot) {
-      if (failed || !blocks[slot].read(reader)) return false;
-      failed = blocks[slot].failure != nullptr;
-      return true;
-    };
-    stages.work = [&](std::size_t worker, std::size_t slot) { work(workers[worker], blocks[slot]); };
-    stages.write = [&](std::size_t slot) {
-      write(blocks[slot]);
-      if (blocks[slot].failure) std::rethrow_exception(blocks[slot].failure);
-    };
-    run_pipeline(threads, stages);
+    run_blocks<ParseBlock>(
+        workers, [&](ParseBlock& block) { return block.read(reader); }, work, write);
   }
 
   void predict(const DependencySentence& sentence, const PredictOptions& options, bool draw,

@@ -1,12 +1,11 @@
 #include <charconv>
-#include <exception>
 #include <iterator>
 
 #include "espalier/base/error.h"
-#include "espalier/base/pipeline.h"
 #include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tagger.h"
+#include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/tag_model.h"
 #include "tasks/tag_parser.h"
@@ -43,13 +42,11 @@ TagLabels forced_labels(const std::optional<std::string>& forced, TagFormat form
   return labels;
 }
 
-// The sequences of a file that one worker looks at together, and what comes of them. With the same blocks whatever the number of
-// workers, what is written before an error is the same, too.
+// The sequences of a file that one worker looks at together, and what comes of them.
 struct TagBlock {
   static constexpr std::size_t kFull = std::size_t{1} << 16;
 
   SequenceBlock sequences;
-  std::exception_ptr failure;  // of reading what is behind the sequences
   // Prediction.
   std::string text;
   // Evaluation.
@@ -334,26 +331,15 @@ class TagPredictor final : public Predictor {
     std::vector<TagWorker> workers;
     workers.reserve(threads);
     for (std::size_t w = 0; w < threads; ++w) workers.emplace_back(model_, tagger_, labels, encoding);
-    std::vector<TagBlock> blocks(pipeline_slots(threads));
-    run_pipeline(threads, {[&](std::size_t slot) { return read_block(reader, blocks[slot]); },
-                           [&](std::size_t worker, std::size_t slot) { work(workers[worker], blocks[slot]); },
-                           [&](std::size_t slot) {
-                             write(blocks[slot]);
-                             if (blocks[slot].failure) std::rethrow_exception(blocks[slot].failure);
-                           }});
+    run_blocks<TagBlock>(
+        workers, [&](TagBlock& block) { return read_block(reader, block); }, work, write);
   }
 
-  // What is wrong behind the sequences of a block waits for what may be wrong in them.
   static bool read_block(SequenceReader& reader, TagBlock& block) {
     block.sequences.clear();
-    block.failure = nullptr;
-    try {
-      while (block.sequences.num_bytes() < TagBlock::kFull && reader.append_next(block.sequences)) {
-      }
-    } catch (...) {
-      block.failure = std::current_exception();
+    while (block.sequences.num_bytes() < TagBlock::kFull && reader.append_next(block.sequences)) {
     }
-    return block.sequences.size() > 0 || !block.sequences.after().empty() || block.failure;
+    return block.sequences.size() > 0 || !block.sequences.after().empty();
   }
 
   WeightsView theta_;

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <exception>
 #include <iterator>
 
 #include "espalier/base/error.h"
-#include "espalier/base/pipeline.h"
 #include "espalier/base/text.h"
 #include "espalier/tasks/parseval.h"
 #include "espalier/tasks/treebank.h"
+#include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/treebank_model.h"
 #include "tasks/treebank_reader.h"
@@ -17,28 +16,21 @@
 namespace espalier {
 namespace {
 
-// The sentences that one worker looks at together, and what comes of them. With the same blocks whatever the number of
-// workers, what is written before an error is the same, too.
+// The sentences that one worker looks at together, and what comes of them.
 struct TreebankBlock {
   static constexpr std::size_t kFull = 16;
 
   std::vector<TreebankSentence> sentences;  // used again
   std::size_t size = 0;
-  std::exception_ptr failure;  // of reading what is behind them
   std::string text;
   std::vector<ParsevalCounts> counts;  // evaluation
   std::size_t unparsed = 0;
 
   bool read(TreebankReader& reader) {
     size = 0;
-    failure = nullptr;
     if (sentences.empty()) sentences.resize(kFull);
-    try {
-      while (size < kFull && reader.next(sentences[size])) ++size;
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    return size > 0 || failure;
+    while (size < kFull && reader.next(sentences[size])) ++size;
+    return size > 0;
   }
 };
 
@@ -137,22 +129,10 @@ class TreebankPredictor final : public Predictor {
   void run(const std::string& path, TreebankFormat format, std::size_t threads, const Work& work,
            const Write& write) const {
     TreebankReader reader(path, format, model_.norm());
-    std::vector<TreebankBlock> blocks(pipeline_slots(threads));
     std::vector<TreebankWorker> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(model_, theta_);
-    bool failed = false;
-    PipelineStages stages;
-    stages.read = [&](std::size_t slot) {
-      if (failed || !blocks[slot].read(reader)) return false;
-      failed = blocks[slot].failure != nullptr;
-      return true;
-    };
-    stages.work = [&](std::size_t worker, std::size_t slot) { work(workers[worker], blocks[slot]); };
-    stages.write = [&](std::size_t slot) {
-      write(blocks[slot]);
-      if (blocks[slot].failure) std::rethrow_exception(blocks[slot].failure);
-    };
-    run_pipeline(threads, stages);
+    run_blocks<TreebankBlock>(
+        workers, [&](TreebankBlock& block) { return block.read(reader); }, work, write);
   }
 
   void predict(std::span<const TaggedWord> words, std::size_t kbest, TreebankWorker& worker,

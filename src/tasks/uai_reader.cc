@@ -67,10 +67,11 @@ UaiModel read_uai(const std::string& path) {
   Words words(path);
   const std::string_view kind = words.expect("MARKOV or BAYES");
   if (kind != "MARKOV" && kind != "BAYES") words.fail(in_quotes(kind), "MARKOV or BAYES");
-  std::vector<std::uint32_t> cardinalities(words.number("the number of variables, 1 or more", 1, kMost));
+  std::vector<std::uint32_t> cardinalities(
+      words.number("the number of variables, from 1 to 2147483647", 1, kMost));
   for (auto& labels : cardinalities) {
-    labels =
-        static_cast<std::uint32_t>(words.number("the number of a variable's labels, 1 or more", 1, kMost));
+    labels = static_cast<std::uint32_t>(
+        words.number("the number of a variable's labels, from 1 to 2147483647", 1, kMost));
   }
   const auto graph = std::make_shared<FactorGraph>(cardinalities);
   // Tables of no variables are constants; they have no clique.

@@ -52,8 +52,9 @@ TEST(ParseNumber, AmountsOfMemory) {
   EXPECT_EQ(parse_bytes("3K"), 3072u);
   EXPECT_EQ(parse_bytes("512M"), std::size_t{512} << 20);
   EXPECT_EQ(parse_bytes("1.5G"), std::size_t{3} << 29);
+  EXPECT_EQ(parse_bytes("2T"), std::size_t{1} << 41);
   for (const char* text :
-       {"", "G", "0", "0.5", "-1", "-1G", "1T", "1 G", "1g", "1GB", "1e30", "1e30G", "nan"}) {
+       {"", "G", "0", "0.5", "-1", "-1G", "1P", "1 G", "1g", "1GB", "1e30", "1e30G", "nan"}) {
     EXPECT_EQ(parse_bytes(text), std::nullopt) << text;
   }
 }

@@ -56,6 +56,14 @@ class CliTest : public ::testing::Test {
     EXPECT_EQ(outcome.status, 0) << arguments << '\n' << outcome.err;
     return outcome.out;
   }
+  // Runs what is to be refused, and returns the last line that it says.
+  std::string error(const std::string& arguments, const std::string& input = "") const {
+    const Outcome outcome = run(arguments, input);
+    EXPECT_EQ(outcome.status, 2) << arguments;
+    EXPECT_EQ(outcome.out, "") << arguments;
+    const std::vector<std::string> all = lines(outcome.err);
+    return all.empty() ? "" : all.back();
+  }
   // Several programs joined by pipes; $E is ours.
   Outcome run_shell(const std::string& script) const {
     return run_program({"/bin/sh", "-c", "E='" ESPALIER_PROGRAM "'; " + script}, here());

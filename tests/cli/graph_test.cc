@@ -19,12 +19,6 @@ class CliGraphTest : public CliTest {
   double accuracy(const std::string& model, const std::string& file = "test.jsonl") const {
     return json("eval " + model + " " + file + " --json").at("accuracy");
   }
-  std::string error(const std::string& arguments) const {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    const std::vector<std::string> all = lines(outcome.err);
-    return all.empty() ? "" : all.back();
-  }
 };
 
 TEST_F(CliGraphTest, EdgesHelp) {

@@ -92,29 +92,23 @@ TEST_F(CliKernel, PathCrossValidationCheckpointsAndMarginals) {
 }
 
 TEST_F(CliKernel, Refusals) {
-  const auto refusal = [&](const std::string& arguments) {
-    const auto outcome = run(arguments);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    const auto said = lines(outcome.err);
-    return said.empty() ? "" : said.back();
-  };
-  EXPECT_EQ(refusal("train classify train.svm -o m.esp --kernel poly"),
+  EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly"),
             "espalier: --kernel: 'poly'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
-  EXPECT_EQ(refusal("train classify train.svm -o m.esp --kernel poly,2 --kernel-memory some"),
-            "espalier: --kernel-memory: found 'some'; expected a number of bytes > 0, as 500M or 2G; "
+  EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --kernel-memory some"),
+            "espalier: --kernel-memory: found 'some'; expected a number of bytes > 0, as 500M or 1.5G; "
             "see 'espalier train classify --help'");
   EXPECT_EQ(
-      refusal("train classify train.svm -o m.esp --kernel poly,2 --solver lbfgs"),
+      error("train classify train.svm -o m.esp --kernel poly,2 --solver lbfgs"),
       "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as --solver eg");
   succeed("train classify train.svm -o linear.esp --quiet");
   succeed("train classify train.svm -o kernel.esp --kernel poly,2 --quiet");
   constexpr const char* kInit =
       "espalier: --init: a kernel, whose coefficients have no names to be matched by; expected a model and a "
       "run without --kernel";
-  EXPECT_EQ(refusal("train classify train.svm -o m.esp --kernel poly,2 --init linear.esp"), kInit);
-  EXPECT_EQ(refusal("train classify train.svm -o m.esp --init kernel.esp"), kInit);
+  EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --init linear.esp"), kInit);
+  EXPECT_EQ(error("train classify train.svm -o m.esp --init kernel.esp"), kInit);
   EXPECT_EQ(
-      refusal("show --diff kernel.esp linear.esp"),
+      error("show --diff kernel.esp linear.esp"),
       "espalier: --diff: a model with a kernel, whose coefficients have no names; expected two without");
   EXPECT_FALSE(files().contains("m.esp"));
 }

@@ -23,13 +23,6 @@ class CliLifecycleTest : public CliTest {
     EXPECT_LE(a.at("dual").get<double>(), b.at("primal").get<double>());
     EXPECT_LE(b.at("dual").get<double>(), a.at("primal").get<double>());
   }
-  std::string error(const std::string& arguments) const {
-    const Outcome outcome = run(arguments);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    EXPECT_EQ(outcome.out, "");
-    const std::vector<std::string> all = lines(outcome.err);
-    return all.empty() ? "" : all.back();
-  }
 };
 
 using CliCheckpointTest = CliLifecycleTest;

@@ -22,13 +22,6 @@ class CliParseTest : public CliTest {
   void train(const std::string& model, const std::string& options = "") const {
     succeed(kTrain + ("--gap 1e-2 --quiet -o " + model + " " + options));
   }
-  std::string error(const std::string& arguments, const std::string& input = "") const {
-    const Outcome outcome = run(arguments, input);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    const std::vector<std::string> all = lines(outcome.err);
-    return all.empty() ? "" : all.back();
-  }
   Json certificate(const std::string& model) const {
     return json("show " + model + " --json").at("certificate");
   }

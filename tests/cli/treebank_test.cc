@@ -19,13 +19,6 @@ class CliTreebankTest : public CliTest {
   void train(const std::string& model, const std::string& options = "") const {
     succeed(kTrain + ("--quiet -o " + model + " " + options));
   }
-  std::string error(const std::string& arguments, const std::string& input = "") const {
-    const Outcome outcome = run(arguments, input);
-    EXPECT_EQ(outcome.status, 2) << arguments;
-    EXPECT_EQ(outcome.out, "") << arguments;
-    const std::vector<std::string> all = lines(outcome.err);
-    return all.empty() ? "" : all.back();
-  }
   // A tree without its brackets: "the_DT rain_NN".
   static std::string tagged(const std::string& tree) {
     std::string text;

@@ -122,17 +122,7 @@ RC_GTEST_PROP(CfgProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoDerivations, (
 RC_GTEST_PROP(CfgProblem, SharesAddUp, (std::uint64_t seed)) {
   const OwnedCfgProblem owned(seed, any_options());
   Random random(seed);
-  Workspace ws;
-  const auto shares = *rc::gen::inRange<std::size_t>(1, 5);
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    std::vector<double> delta(owned.problem.num_statistics(i));
-    for (double& x : delta) x = random.uniform() - 0.5;
-    DoubleWeights whole(owned.problem.weight_shape()), parts(owned.problem.weight_shape());
-    owned.problem.accumulate(i, delta, whole, ws);
-    for (std::size_t part = 0; part < shares; ++part)
-      owned.problem.accumulate(i, delta, RowShare{part, shares}, parts, ws);
-    RC_ASSERT(std::ranges::equal(whole.values(), parts.values()));
-  }
+  RC_ASSERT(test_support::check_shares(owned.problem, *rc::gen::inRange<std::size_t>(1, 5), random) == "");
 }
 
 // Steps in float may leave out what hardly moves, but nothing where all that moves moves alike: by a power of two, say.
@@ -140,20 +130,7 @@ RC_GTEST_PROP(CfgProblem, ChangesOfOneSizeAreAllTaken, (std::uint64_t seed)) {
   const OwnedCfgProblem owned(seed, any_options());
   Random random(seed);
   const float size = *rc::gen::element(1.0f, 0.5f, 0x1p-40f, 0x1p20f, 0.3f);
-  Workspace ws;
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    std::vector<float> delta(owned.problem.num_statistics(i));
-    for (float& x : delta) x = size * (static_cast<float>(random.below(3)) - 1);
-    const std::vector<double> exact(delta.begin(), delta.end());
-    Weights w(owned.problem.weight_shape());
-    DoubleWeights expected(owned.problem.weight_shape());
-    owned.problem.accumulate_shared(i, delta, w, ws);
-    owned.problem.accumulate(i, exact, expected, ws);
-    for (std::size_t j = 0; j < w.values().size(); ++j)
-      RC_ASSERT(std::abs(w.values()[j] - expected.values()[j]) <= 1e-4 * size);
-    const double norm = owned.problem.squared_norm(i, exact, ws);
-    RC_ASSERT(std::abs(owned.problem.squared_norm(i, delta, ws) - norm) <= 1e-5 * norm);
-  }
+  RC_ASSERT(test_support::check_changes_of_one_size(owned.problem, size, random) == "");
 }
 
 RC_GTEST_PROP(CfgProblem, DualIsThatOfEnumeration, ()) {

@@ -89,20 +89,7 @@ RC_GTEST_PROP(DependencyProblem, ChangesOfOneSizeAreAllTaken, (std::uint64_t see
   const OwnedTreebankProblem owned(any_treebank());
   Random random(seed);
   const float size = *rc::gen::element(1.0f, 0.5f, 0x1p-40f, 0x1p20f, 0.3f);
-  Workspace ws;
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    std::vector<float> delta(owned.problem.num_statistics(i));
-    for (float& x : delta) x = size * (static_cast<float>(random.below(3)) - 1);
-    const std::vector<double> exact(delta.begin(), delta.end());
-    Weights w(owned.problem.weight_shape());
-    DoubleWeights expected(owned.problem.weight_shape());
-    owned.problem.accumulate(i, delta, w, ws);
-    owned.problem.accumulate(i, exact, expected, ws);
-    for (std::size_t j = 0; j < w.values().size(); ++j)
-      RC_ASSERT(std::abs(w.values()[j] - expected.values()[j]) <= 1e-4 * size);
-    const double norm = owned.problem.squared_norm(i, exact, ws);
-    RC_ASSERT(std::abs(owned.problem.squared_norm(i, delta, ws) - norm) <= 1e-5 * norm);
-  }
+  RC_ASSERT(test_support::check_changes_of_one_size(owned.problem, size, random) == "");
 }
 
 // What is left out of weights is no more than 0.2 % of all that moves, and what is left out of norms no more than 2 %.
@@ -149,17 +136,7 @@ TEST(DependencyProblem, NothingThatMovesIsNothing) {
 RC_GTEST_PROP(DependencyProblem, SharesAddUp, (std::uint64_t seed)) {
   const OwnedTreebankProblem owned(any_treebank());
   Random random(seed);
-  Workspace ws;
-  const auto shares = *rc::gen::inRange<std::size_t>(1, 5);
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    std::vector<double> delta(owned.problem.num_statistics(i));
-    for (double& x : delta) x = random.uniform() - 0.5;
-    DoubleWeights whole(owned.problem.weight_shape()), parts(owned.problem.weight_shape());
-    owned.problem.accumulate(i, delta, whole, ws);
-    for (std::size_t part = 0; part < shares; ++part)
-      owned.problem.accumulate(i, delta, RowShare{part, shares}, parts, ws);
-    RC_ASSERT(std::ranges::equal(whole.values(), parts.values()));
-  }
+  RC_ASSERT(test_support::check_shares(owned.problem, *rc::gen::inRange<std::size_t>(1, 5), random) == "");
 }
 
 RC_GTEST_PROP(DependencyProblem, DualIsThatOfEnumeration, ()) {

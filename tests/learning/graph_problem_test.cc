@@ -52,18 +52,8 @@ RC_GTEST_PROP(GraphProblem, PrimalHasTheGradientThatAccumulates, (std::uint64_t 
 
 RC_GTEST_PROP(GraphProblem, SharesOfRowsAddUpToAllOfThem, (std::uint64_t seed)) {
   const OwnedGraphProblem owned(seed, any_graphs());
-  Random random(seed + 1);
-  Workspace ws;
-  const auto shares = *rc::gen::inRange<std::size_t>(1, 5);
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    std::vector<double> delta(owned.problem.num_statistics(i));
-    for (double& x : delta) x = random.uniform() - 0.5;
-    DoubleWeights whole(owned.problem.weight_shape()), parts(owned.problem.weight_shape());
-    owned.problem.accumulate(i, delta, whole, ws);
-    for (std::size_t part = 0; part < shares; ++part)
-      owned.problem.accumulate(i, delta, RowShare{part, shares}, parts, ws);
-    RC_ASSERT(std::ranges::equal(whole.values(), parts.values()));
-  }
+  Random random(seed);
+  RC_ASSERT(test_support::check_shares(owned.problem, *rc::gen::inRange<std::size_t>(1, 5), random) == "");
 }
 
 RC_GTEST_PROP(GraphProblem, GoldIsTheGoldLabellingAndCostTheSumOverNodes, (std::uint64_t seed)) {

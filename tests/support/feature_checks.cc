@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -168,6 +169,45 @@ std::string check_gradient(const Problem& problem, Random& random) {
   const double step = 1e-5, difference = (loss_at(step) - loss_at(-step)) / (2 * step);
   if (!(std::abs(slope - difference) <= 1e-5 * (1 + std::abs(slope))))
     return fmt::format("the slope is {}, differences of the loss say {}", slope, difference);
+  return "";
+}
+
+std::string check_shares(const Problem& problem, std::size_t shares, Random& random) {
+  Workspace ws;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    std::vector<double> delta(problem.num_statistics(i));
+    for (double& x : delta) x = random.uniform() - 0.5;
+    DoubleWeights whole(problem.weight_shape()), parts(problem.weight_shape());
+    problem.accumulate(i, delta, whole, ws);
+    for (std::size_t part = 0; part < shares; ++part)
+      problem.accumulate(i, delta, RowShare{part, shares}, parts, ws);
+    if (!std::ranges::equal(whole.values(), parts.values()))
+      return fmt::format("example {}: {} shares", i, shares);
+  }
+  return "";
+}
+
+std::string check_changes_of_one_size(const Problem& problem, float size, Random& random) {
+  Workspace ws;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    std::vector<float> delta(problem.num_statistics(i));
+    for (float& x : delta) x = size * (static_cast<float>(random.below(3)) - 1);
+    const std::vector<double> exact(delta.begin(), delta.end());
+    Weights w(problem.weight_shape()), shared(problem.weight_shape());
+    DoubleWeights expected(problem.weight_shape());
+    problem.accumulate(i, delta, w, ws);
+    problem.accumulate_shared(i, delta, shared, ws);
+    problem.accumulate(i, exact, expected, ws);
+    for (std::size_t j = 0; j < w.values().size(); ++j) {
+      for (const float found : {w.values()[j], shared.values()[j]}) {
+        if (!(std::abs(found - expected.values()[j]) <= 1e-4 * size))
+          return fmt::format("example {}, weight {}: {} instead of {}", i, j, found, expected.values()[j]);
+      }
+    }
+    const double norm = problem.squared_norm(i, exact, ws), found = problem.squared_norm(i, delta, ws);
+    if (!(std::abs(found - norm) <= 1e-5 * norm))
+      return fmt::format("example {}: a norm of {} instead of {}", i, found, norm);
+  }
   return "";
 }
 

@@ -24,6 +24,12 @@ std::string check_double_features(const Problem& problem, Random& random);
 // central differences of the loss are.
 std::string check_gradient(const Problem& problem, Random& random);
 
+// What so many shares of the rows accumulate is, to the bit, what one does.
+std::string check_shares(const Problem& problem, std::size_t shares, Random& random);
+
+// Steps in float may leave out what hardly moves, but nothing where all that moves moves by `size`.
+std::string check_changes_of_one_size(const Problem& problem, float size, Random& random);
+
 // |F(chi(a) - chi(b))|^2
 template <class Examples, class Output>
 double squared_distance(const StructuredProblem<Examples>& problem, std::size_t i, const Output& a,

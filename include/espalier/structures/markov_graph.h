@@ -70,8 +70,6 @@ class MarkovGraph {
   bool exact() const { return tree_ != nullptr; }
   // Of the elimination order found: variables in the largest clique of the junction tree, less one.
   std::size_t width() const { return width_; }
-  // What exact inference takes, whether it is done or not.
-  double exact_bytes() const { return exact_bytes_; }
   // exact, bp or trw: what is done.
   GraphInference inference() const { return inference_; }
 
@@ -116,7 +114,6 @@ class MarkovGraph {
 
   std::shared_ptr<const FactorGraph> graph_;
   std::size_t width_ = 0;
-  double exact_bytes_ = 0;
   GraphInference inference_ = GraphInference::exact;
   std::shared_ptr<const JunctionTree> tree_;              // exact
   std::shared_ptr<const BeliefPropagation> propagation_;  // bp and trw

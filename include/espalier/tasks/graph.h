@@ -11,11 +11,11 @@ namespace espalier {
 
 // Markov random fields over any graph: a label for each node.
 struct GraphOptions {
-  std::string inference = "auto";    // exact, bp, trw or auto: exact where it fits in memory, else trw
-  double memory = 2;                 // GiB that exact inference may take
-  bool nodes_only = false;           // cliques are left out: each node for itself
-  std::optional<std::size_t> first;  // only the first N training graphs
-  bool maxima = false;               // trained with an infinite beta
+  std::string inference = "auto";  // exact, bp, trw or auto: exact where it fits in memory, else trw
+  std::size_t memory = std::size_t{2} << 30;  // bytes that exact inference may take
+  bool nodes_only = false;                    // cliques are left out: each node for itself
+  std::optional<std::size_t> first;           // only the first N training graphs
+  bool maxima = false;                        // trained with an infinite beta
 };
 
 inline constexpr int kGraphVersion = 1;
