@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "cli/commands.h"
@@ -56,7 +57,7 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
   }
   const Progress& last = summary.history.back();
   save_model(arguments.output,
-             {arguments.task, loss, l2, arguments.solver_name(),
+             {arguments.task, loss, l2, solver.name,
               Certificate{last.primal, last.dual, last.passes, last.approximate}, data.problem().relaxed()},
              data, training.theta);
   return summary.message + (data.problem().relaxed() ? " (of the relaxed problem: inference is trw)" : "");
@@ -68,7 +69,7 @@ int run_cross_validation(const Arguments& arguments) {
   }
   const std::vector<double> l2 = arguments.path.values();
   const Loss loss = arguments.checked_loss();
-  const SolverEntry solver = arguments.checked_solver();
+  arguments.check_solver();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_outputs();
   InterruptGuard interrupt;
@@ -79,8 +80,10 @@ int run_cross_validation(const Arguments& arguments) {
   const auto folds = make_folds(data->problem().size(), arguments.folds, arguments.seed);
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
+  const SolverEntry solver = arguments.solver_for(data->problem(), std::ranges::min(l2));
   RunLog log(arguments.log);
   Json start = arguments.to_json();
+  start["solver"] = solver.name;
   start["folds"] = arguments.folds;
   start["l2"] = l2;
   log.start(start, false);
@@ -103,7 +106,7 @@ int run_cross_validation(const Arguments& arguments) {
         const std::lock_guard lock(display_mutex);
         display.note(fmt::format("fold {}  l2 {:<10.6g} pass {:>7.2f}  gap {:.2e}  {}", fold + 1, point.l2,
                                  point.total_passes, point.certificate.relative_gap(), last[fold].headline));
-        log.progress(arguments.solver_name(), point.l2, progress, last[fold].rates, {{"fold", fold + 1}});
+        log.progress(solver.name, point.l2, progress, last[fold].rates, {{"fold", fold + 1}});
       });
   if (result.status == Status::failed) {
     throw Error(

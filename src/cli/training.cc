@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -28,10 +29,10 @@ class Session {
   explicit Session(const TrainingOptions& options)
       : options_(options),
         loss_(options.checked_loss()),
-        solver_(options.checked_solver()),
         settings_(options.checked_settings()),
         display_(options.gap, options.quiet),
         log_(options.log) {
+    options.check_solver();
     options.check_outputs();
   }
 
@@ -43,8 +44,10 @@ class Session {
         {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
     const std::string name = options_.train == "-" ? "standard input" : options_.train;
     display_.note(fmt::format("read {}: {}", name, data_->describe()));
+    solver_ = options_.solver_for(
+        data_->problem(), l2.is_array() ? std::ranges::min(l2.get<std::vector<double>>()) : l2.get<double>());
     if (!options_.checkpoint.empty()) {
-      identity_ = run_identity(*data_, loss_, l2, options_.solver_name());
+      identity_ = run_identity(*data_, loss_, l2, solver_.name);
       if (l2.is_array()) identity_["dev"] = options_.dev;
     }
     if (options_.resume) {
@@ -54,6 +57,7 @@ class Session {
                                               {data_->problem(), loss_, l2.get<double>()}, solver_, display_);
     }
     Json settings = options_.to_json();
+    settings["solver"] = solver_.name;
     settings["l2"] = l2;
     if (relaxed()) settings["relaxed"] = true;
     log_.start(settings, options_.resume);
@@ -151,9 +155,8 @@ class Session {
     const PathPoint& best = path.points.at(path.best);
     const bool save = !options_.output.empty() && path.status != Status::failed;
     if (save) {
-      save_model(options_.output,
-                 {options_.task, loss_, best.l2, options_.solver_name(), best.certificate, relaxed()}, *data_,
-                 path.theta);
+      save_model(options_.output, {options_.task, loss_, best.l2, solver_.name, best.certificate, relaxed()},
+                 *data_, path.theta);
     }
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
     if (relaxed()) outcome["relaxed"] = true;
@@ -191,7 +194,7 @@ class Session {
     Evaluation dev;
     if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
     display_.report(progress, dev.headline);
-    log_.progress(options_.solver_name(), l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
+    log_.progress(solver_.name, l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
   }
 
   void save_state(const Progress& progress) {

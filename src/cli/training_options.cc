@@ -15,7 +15,9 @@ namespace {
 
 std::string solver_help() {
   std::string help =
-      "training algorithm: auto (eg; for svm frank-wolfe, to classify smo; for perceptron itself)";
+      "training algorithm: auto (eg, or lbfgs where examples share a few weights; for svm frank-wolfe, to "
+      "classify smo; for "
+      "perceptron itself)";
   for (const SolverEntry& entry : solver_table()) {
     help += fmt::format("; {} ({}", entry.name, entry.summary);
     if (entry.losses == Losses::smooth) help += "; finite beta";
@@ -107,11 +109,14 @@ void TrainingOptions::add_to(CLI::App& command) {
 
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
-std::string TrainingOptions::solver_name() const {
-  return solver == "auto" ? std::string(default_solver(checked_loss(), task)) : solver;
+void TrainingOptions::check_solver() const {
+  if (solver != "auto") find_solver(solver, checked_loss());
 }
 
-SolverEntry TrainingOptions::checked_solver() const { return find_solver(solver_name(), checked_loss()); }
+SolverEntry TrainingOptions::solver_for(const Problem& problem, double l2) const {
+  const Loss loss = checked_loss();
+  return find_solver(solver == "auto" ? default_solver({problem, loss, l2}, task) : solver, loss);
+}
 
 SolverSettings TrainingOptions::checked_settings() const {
   SolverSettings settings;
@@ -170,7 +175,7 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) 
 nlohmann::ordered_json TrainingOptions::to_json() const {
   nlohmann::ordered_json json{{"version", ESPALIER_VERSION}, {"task", task}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
-  json.update({{"loss", loss}, {"solver", solver_name()}, {"gap", gap}, {"passes", passes}});
+  json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
   if (seconds) json["seconds"] = *seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;

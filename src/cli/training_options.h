@@ -59,12 +59,13 @@ struct TrainingOptions {
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
   SolverSettings checked_settings() const;
-  SolverEntry checked_solver() const;
-  std::string solver_name() const;  // the one that `auto` means for this loss
+  void check_solver() const;
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;
 
   std::unique_ptr<TrainingSet> read_data(const Reading& reading) const;
+  // The one that was asked for, or that `auto` means for these data and the smallest l2 that they are trained with.
+  SolverEntry solver_for(const Problem& problem, double l2) const;
   nlohmann::ordered_json to_json() const;
 };
 

@@ -82,8 +82,8 @@ struct SolverEntry {
 
 // The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
-// The name of the one that is fastest for a loss on the examples of a task, as measured (docs/solvers.md).
-std::string_view default_solver(const Loss& loss, std::string_view task);
+// The name of the one that is fastest on the examples of a task, as measured (docs/solvers.md).
+std::string_view default_solver(const Objective& objective, std::string_view task);
 // Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the solver's. Names
 // with commas between them are a chain: each solver but the last gets the next one close, and hands over what it has.
 SolverEntry find_solver(std::string_view name, const Loss& loss);
