@@ -132,13 +132,6 @@ int run_race(const Arguments& arguments) {
   return interrupt.interrupted() ? kInterrupted : kSuccess;
 }
 
-std::string solver_names() {
-  std::string names;
-  for (const SolverEntry& entry : solver_table())
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
-  return names;
-}
-
 }  // namespace
 
 void add_race(CLI::App& program, Action& action) {
@@ -155,7 +148,9 @@ void add_race(CLI::App& program, Action& action) {
     for (const char* name : {"--solver", "--seconds", "--rescaling"}) {
       subcommand.remove_option(subcommand.get_option(name));
     }
-    subcommand.add_option("--solvers", arguments->solvers, "separated by commas: " + solver_names())
+    subcommand
+        .add_option("--solvers", arguments->solvers,
+                    "those to compare, of the list below, separated by commas")
         ->required();
     subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2 against the sum of losses")
         ->capture_default_str()

@@ -35,8 +35,11 @@ void add_task_commands(CLI::App& command, const AddMore& add_more) {
     const auto arguments = std::make_shared<Arguments>();
     arguments->task = task.name;
     arguments->add_to(*subcommand);
+    subcommand->option_defaults()->group("Options of " + std::string(task.name));
     task.add_options(*subcommand, *arguments);
+    subcommand->option_defaults()->group("Options");
     add_more(*subcommand, task, arguments);
+    subcommand->footer(subcommand->get_footer() + "\n\n" + solver_list());
   }
 }
 

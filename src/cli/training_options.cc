@@ -13,30 +13,34 @@
 namespace espalier::cli {
 namespace {
 
-std::string solver_help() {
-  std::string help =
-      "training algorithm: auto (eg, or lbfgs where examples share a few weights; for svm frank-wolfe, to "
-      "classify smo; for "
-      "perceptron itself)";
-  for (const SolverEntry& entry : solver_table()) {
-    help += fmt::format("; {} ({}", entry.name, entry.summary);
-    if (entry.losses == Losses::smooth) help += "; finite beta";
-    if (entry.losses == Losses::maximum) help += "; svm";
-    if (entry.factored) help += "; classify and tag";
-    help += ")";
-  }
-  return help +
-         "; or several, as smo,eg: each but the last until it is close or slow, then the next from there";
-}
+constexpr const char* kSolverOptions = "Options of single solvers";
 
 }  // namespace
+
+std::string solver_list() {
+  std::string list = "Solvers:\n";
+  for (const SolverEntry& entry : solver_table()) {
+    std::string limits;
+    if (entry.losses == Losses::smooth) limits = "finite beta";
+    if (entry.losses == Losses::maximum) limits = "svm";
+    if (entry.factored) limits += ", classify and tag";
+    list += fmt::format("  {:<14} {}{}\n", entry.name, entry.summary,
+                        limits.empty() ? "" : fmt::format(" ({})", limits));
+  }
+  return list;
+}
 
 void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("TRAIN", train, "training data; '-' is standard input")->required();
   command.add_option("--dev", dev, "held-out data, evaluated at every report");
   command.add_option("--loss", loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA")
       ->capture_default_str();
-  command.add_option("--solver", solver, solver_help())->capture_default_str();
+  command
+      .add_option(
+          "--solver", solver,
+          "one of those below; several, as smo,eg, hand over to the next when they are close or slow; "
+          "auto: eg, or lbfgs where examples share a few weights; svm: frank-wolfe, to classify smo")
+      ->capture_default_str();
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
       ->capture_default_str()
       ->check(number_from_zero());
@@ -45,8 +49,6 @@ void TrainingOptions::add_to(CLI::App& command) {
       ->check(positive_number());
   command.add_option("--seconds", seconds, "stop after so many seconds of training")
       ->check(positive_number());
-  command.add_flag("--recompute", recompute,
-                   "eg: half the memory for duals, for one more inference a visit; eg-batch: none at all");
   command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
       ->capture_default_str()
       ->check(whole_number_from(0));
@@ -59,6 +61,11 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--report-every", report_every, "passes at most between two reports")
       ->capture_default_str()
       ->check(positive_number());
+  command.add_flag("--quiet", quiet, "say nothing but errors");
+
+  command.option_defaults()->group(kSolverOptions);
+  command.add_flag("--recompute", recompute,
+                   "eg: half the memory for duals, for one more inference a visit; eg-batch: none at all");
   command
       .add_option("--sampling", sampling,
                   "eg, sdca, frank-wolfe, smo: how examples are picked: gap, random, shuffled, cyclic")
@@ -104,7 +111,7 @@ void TrainingOptions::add_to(CLI::App& command) {
           "--smo-mass", smo_mass,
           "smo: what an output may give: cliques (until the first has none), or factored (its probability)")
       ->capture_default_str();
-  command.add_flag("--quiet", quiet, "say nothing but errors");
+  command.option_defaults()->group("Options");
 }
 
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }

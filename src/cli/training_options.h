@@ -69,6 +69,9 @@ struct TrainingOptions {
   nlohmann::ordered_json to_json() const;
 };
 
+// All solvers, a line each, with what they are for.
+std::string solver_list();
+
 // The options of interrupted runs, for `train` and `path`.
 void add_checkpoint_options(CLI::App& command, TrainingOptions& options);
 
