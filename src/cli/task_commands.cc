@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;
 
 void add_kernel_options(CLI::App& command, std::string& kernel, std::size_t& memory) {
   command.add_option("--kernel", kernel,
-                     "compare inputs instead of weighing attributes: linear, poly,DEGREE[,CONSTANT[,SCALE]] "
-                     "or rbf,GAMMA");
+                     "compare tokens, examples or nodes instead of weighing their attributes: linear, "
+                     "poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA");
   command
       .add_option("--kernel-memory", memory,
                   "for the values of the kernel; what does not fit is computed again and again")
