@@ -103,6 +103,18 @@ TEST_F(CliKernel, Graph) {
   EXPECT_LE(json("eval linear.esp train.jsonl --json").at("accuracy"), 0.8);
 }
 
+// The graphs are rings, so neither is exact.
+TEST_F(CliKernel, GraphWithApproximateInference) {
+  const std::string train =
+      "train graph train.jsonl --l2 0.1 --kernel poly,2 --gap 1e-2 -o model.esp --quiet ";
+  succeed(train + "--inference trw");
+  EXPECT_EQ(json("show model.esp --json").at("certificate").at("relaxed"), true);
+  EXPECT_EQ(json("eval model.esp train.jsonl --json").at("accuracy"), 1.0);
+  succeed(train + "--inference bp");
+  EXPECT_EQ(json("show model.esp --json").at("certificate").at("approximate"), true);
+  EXPECT_EQ(json("eval model.esp train.jsonl --json").at("accuracy"), 1.0);
+}
+
 // What it is a sum of does not matter to the optimum.
 TEST_F(CliKernel, GraphWithALinearKernelHasTheOptimumOfWeights) {
   const auto primal = [&](const std::string& options) -> double {
