@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "cli/cli_test.h"
 
@@ -15,23 +17,22 @@ using testing::lines;
 class CliKernel : public CliTest {
  protected:
   CliKernel() {
-    std::string classes, words, graphs, nodes, labels;
+    std::string classes, words, graphs;
+    std::vector<std::string> nodes, labels;  // of one graph, a ring of four
     for (int i = 0; i < 40; ++i) {
       const int x = i % 2 == 0 ? 1 : -1, y = i / 2 % 2 == 0 ? 1 : -1, noise = i % 5;
       const std::string label = x * y > 0 ? "same" : "differ";
-      const std::string more = "z:" + std::to_string(noise) + "e-2";
-      classes += label + " 1:" + std::to_string(x) + " 2:" + std::to_string(y) +
-                 " 3:" + std::to_string(noise) + "e-2\n";
-      words += label + "\tx:" + std::to_string(x) + "\ty:" + std::to_string(y) + "\t" + more + "\n";
-      if (i % 4 == 3) words += "\n";
-      nodes += (nodes.empty() ? "" : ",") + std::string(R"({"features":{"x":)") + std::to_string(x) +
-               R"(,"y":)" + std::to_string(y) + R"(,"z":)" + std::to_string(noise) + "e-2}}";
-      labels += (labels.empty() ? "\"" : ",\"") + label + "\"";
+      classes += fmt::format("{} 1:{} 2:{} 3:{}e-2\n", label, x, y, noise);
+      words += fmt::format("{}\tx:{}\ty:{}\tz:{}e-2\n", label, x, y, noise);
+      nodes.push_back(fmt::format(R"({{"features":{{"x":{},"y":{},"z":{}e-2}}}})", x, y, noise));
+      labels.push_back('"' + label + '"');
       if (i % 4 != 3) continue;
-      graphs += "{\"nodes\":[" + nodes +
-                R"(],"cliques":[{"type":"ring","nodes":[0,1]},{"type":"ring","nodes":[1,2]},)"
-                R"({"type":"ring","nodes":[2,3]},{"type":"ring","nodes":[3,0]}],"labels":[)" +
-                labels + "]}\n";
+      words += "\n";
+      graphs += fmt::format(R"({{"nodes":[{}],"cliques":[{}],"labels":[{}]}})", fmt::join(nodes, ","),
+                            R"({"type":"ring","nodes":[0,1]},{"type":"ring","nodes":[1,2]},)"
+                            R"({"type":"ring","nodes":[2,3]},{"type":"ring","nodes":[3,0]})",
+                            fmt::join(labels, ","));
+      graphs += '\n';
       nodes.clear();
       labels.clear();
     }
