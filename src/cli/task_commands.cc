@@ -12,8 +12,8 @@ using Json = nlohmann::ordered_json;
 
 void add_kernel_options(CLI::App& command, std::string& kernel, std::size_t& memory) {
   command.add_option("--kernel", kernel,
-                     "compare inputs instead of weighing attributes: linear, poly,DEGREE[,CONSTANT[,SCALE]] "
-                     "or rbf,GAMMA");
+                     "compare tokens, examples or nodes instead of weighing their attributes: linear, "
+                     "poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA");
   command
       .add_option("--kernel-memory", memory,
                   "for the values of the kernel; what does not fit is computed again and again")
@@ -247,6 +247,7 @@ void add_graph_options(CLI::App& command, TrainingOptions& options) {
                    "leave cliques out: each node for itself, to compare with");
   command.add_option("--first", graph.first, "use only the first N training graphs")
       ->check(whole_number_from(1));
+  add_kernel_options(command, graph.kernel, graph.kernel_memory);
 }
 
 std::unique_ptr<TrainingSet> read_graph_data(const TrainingOptions& options, const Reading&) {
@@ -259,6 +260,7 @@ void describe_graph(const TrainingOptions& options, Json& json) {
   const GraphOptions& graph = options.graph;
   json.update({{"inference", graph.inference}, {"memory", graph.memory}, {"nodes_only", graph.nodes_only}});
   if (graph.first) json["first"] = *graph.first;
+  if (!graph.kernel.empty()) json.update({{"kernel", graph.kernel}, {"kernel_memory", graph.kernel_memory}});
 }
 
 constexpr TaskCommand kTasks[] = {

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
-#include "features/as_kernel.h"
 #include "kernels/gram.h"
 #include "kernels/relaxed.h"
 #include "kernels/vectors.h"
@@ -16,8 +15,8 @@ namespace {
 
 // Nodes whose coefficients are not all zero.
 template <class W>
-std::span<const std::uint32_t> find_support(const BasicWeights<W>& w, std::span<std::uint32_t> nodes) {
-  const std::size_t width = w.shape().width;
+std::span<const std::uint32_t> find_support(const Coefficients<W>& w, std::span<std::uint32_t> nodes) {
+  const std::size_t width = w.width;
   std::size_t size = 0;
   for (std::uint32_t v = 0; v < nodes.size(); ++v) {
     const W* row = w.row(v);
@@ -126,10 +125,9 @@ void KernelMatrix::with_rows(std::span<const std::uint32_t> nodes, Workspace& ws
 }
 
 template <class W, class Real>
-void KernelMatrix::score_of(std::span<const std::uint32_t> nodes, const BasicWeights<W>& w, Real scale,
+void KernelMatrix::score_of(std::span<const std::uint32_t> nodes, const Coefficients<W>& w, Real scale,
                             std::span<Real> s, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const std::size_t width = w.shape().width;
   kernels::GramRows gram{nullptr, 0, nullptr, num_nodes()};
   // To look for zeros costs about as much as to score one input.
   if (nodes.size() > 1) {
@@ -141,20 +139,20 @@ void KernelMatrix::score_of(std::span<const std::uint32_t> nodes, const BasicWei
     gram.num_rows = std::min(kTogether, nodes.size() - first);
     with_rows(nodes.subspan(first, gram.num_rows), ws, [&](const float* const* rows) {
       gram.rows = rows;
-      kernels::score_gram(as_kernel(w), gram, scale, s.data() + first * width);
+      kernels::score_gram({w.first, w.width, w.stride}, gram, scale, s.data() + first * w.width);
     });
   }
 }
 
-void KernelMatrix::score(std::size_t begin, std::size_t end, const Weights& w, float scale,
+void KernelMatrix::score(std::size_t begin, std::size_t end, Coefficients<float> w, float scale,
                          std::span<float> s, Workspace& ws) const {
   score_of({inputs_.range(0, 0).ids + begin, end - begin}, w, scale, s, ws);
 }
-void KernelMatrix::score(std::size_t begin, std::size_t end, const Weights& w, double scale,
+void KernelMatrix::score(std::size_t begin, std::size_t end, Coefficients<float> w, double scale,
                          std::span<double> s, Workspace& ws) const {
   score_of({inputs_.range(0, 0).ids + begin, end - begin}, w, scale, s, ws);
 }
-void KernelMatrix::score(std::size_t begin, std::size_t end, const DoubleWeights& w, double scale,
+void KernelMatrix::score(std::size_t begin, std::size_t end, Coefficients<double> w, double scale,
                          std::span<double> s, Workspace& ws) const {
   score_of({inputs_.range(0, 0).ids + begin, end - begin}, w, scale, s, ws);
 }
@@ -197,11 +195,11 @@ double KernelMatrix::largest_squared_norm(std::size_t begin, std::size_t end, Wo
 }
 
 template <class Real>
-double KernelMatrix::inner_product_of(const BasicWeights<Real>& a, const BasicWeights<Real>& b) const {
+double KernelMatrix::inner_product_of(const Coefficients<Real>& a, const Coefficients<Real>& b) const {
   Workspace ws;
   std::vector<std::uint32_t> memory(num_nodes());
   const auto support = find_support(a, memory);
-  const std::size_t width = a.shape().width;
+  const std::size_t width = a.width;
   constexpr std::size_t kBlock = 8 * kTogether;
   std::vector<double> s(kBlock * width);
   double sum = 0;
@@ -213,14 +211,16 @@ double KernelMatrix::inner_product_of(const BasicWeights<Real>& a, const BasicWe
       for (std::size_t k = 0; k < width; ++k) sum += row[k] * s[r * width + k];
     }
   }
-  for (std::size_t r = num_nodes(); r < a.shape().rows; ++r) sum += dot(a.row(r), b.row(r), width);
+  for (std::size_t r = num_nodes(); r < a.rows; ++r) sum += dot(a.row(r), b.row(r), width);
   return sum;
 }
-double KernelMatrix::inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
+double KernelMatrix::inner_product(Coefficients<double> a, Coefficients<double> b) const {
   return inner_product_of(a, b);
 }
-double KernelMatrix::squared_norm(const Weights& w) const { return std::max(inner_product_of(w, w), 0.0); }
-double KernelMatrix::squared_norm(const DoubleWeights& w) const {
+double KernelMatrix::squared_norm(Coefficients<float> w) const {
+  return std::max(inner_product_of(w, w), 0.0);
+}
+double KernelMatrix::squared_norm(Coefficients<double> w) const {
   return std::max(inner_product_of(w, w), 0.0);
 }
 

@@ -8,6 +8,8 @@
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
 #include "tasks/common.h"
+#include "tasks/graph_kernels.h"
+#include "tasks/kernel_model.h"
 
 namespace espalier {
 namespace {
@@ -51,8 +53,10 @@ const char* name_of(GraphInference inference) {
 
 std::vector<GraphTypeSize> GraphModel::sizes(const std::string& file) const {
   std::vector<GraphTypeSize> sizes;
-  for (const GraphNodeType& type : types.nodes)
-    sizes.push_back({type.features.size(), type.labels.size(), 1});
+  for (std::size_t t = 0; t < types.nodes.size(); ++t) {
+    const std::size_t rows = kernels.empty() ? types.nodes[t].features.size() : kernels[t]->size();
+    sizes.push_back({rows, types.nodes[t].labels.size(), 1});
+  }
   for (const GraphCliqueType& type : types.cliques) {
     std::size_t entries = 1;
     for (const std::uint32_t node : type.nodes) {
@@ -68,6 +72,26 @@ std::vector<GraphTypeSize> GraphModel::sizes(const std::string& file) const {
   return sizes;
 }
 
+std::string GraphModel::describe() const {
+  std::string text;
+  const auto count = [](std::size_t number, const char* what) {
+    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
+  };
+  const auto comma = [&text] { return text.empty() ? "" : "; "; };
+  for (const GraphNodeType& type : types.nodes) {
+    text += fmt::format("{}{}: {}, {}", comma(), type.name, count(type.labels.size(), "label"),
+                        count(type.features.size(), "feature"));
+  }
+  for (const GraphCliqueType& type : types.cliques) {
+    text += fmt::format("{}{} of {}: {}", comma(), type.name, count(type.nodes.size(), "node"),
+                        count(type.features.size(), "feature"));
+  }
+  if (kernels.empty()) return text;
+  std::size_t compared = 0;
+  for (const auto& nodes : kernels) compared += nodes->size();
+  return text + describe_kernel(kernels.front()->kernel(), compared);
+}
+
 GraphInferenceOptions GraphModel::inference_options() const {
   GraphInferenceOptions options;
   options.inference = inference;
@@ -81,6 +105,7 @@ TaskSections GraphModel::sections() const {
   sections.settings["inference"] = name_of(inference);
   sections.settings["memory"] = memory;
   sections.settings["nodes_only"] = nodes_only;
+  if (!kernels.empty()) sections.settings["kernel"] = kernels.front()->kernel().name();
   Json& nodes = sections.settings["node_types"] = Json::array();
   for (std::size_t t = 0; t < types.nodes.size(); ++t) {
     nodes.push_back(types.nodes[t].name);
@@ -137,10 +162,11 @@ GraphModel GraphModel::load(const StoredTask& stored) {
     if (!fits)
       throw corrupt(fmt::format("cliques of the type {} that do not fit the nodes", in_quotes(clique.name)));
   }
+  model.kernels = load_graph_kernels(stored, model.types);
   const GraphWeights weights(model.sizes(stored.file));
   if (stored.theta.shape != weights.shape())
     throw corrupt(fmt::format("{} x {} weights for {}", stored.theta.shape.rows, stored.theta.shape.width,
-                              describe_types(model.types)));
+                              model.describe()));
   return model;
 }
 
@@ -196,7 +222,7 @@ std::shared_ptr<const MarkovGraph> GraphShapes::find(const GraphRecord& record, 
 }
 
 GraphSet::GraphSet(const GraphModel& of, const std::string& from)
-    : model(of), file(from), features(of.sizes(from)) {}
+    : model(of), file(from), features(of.sizes(from)), inputs(of.kernels.size()) {}
 
 void GraphSet::add(const GraphRecord& record, GraphShapes& shapes) {
   const GraphOrder order(record);
@@ -205,7 +231,15 @@ void GraphSet::add(const GraphRecord& record, GraphShapes& shapes) {
   example.weight = record.weight;
   for (const GraphRecord::Node& node : record.nodes) example.gold.push_back(node.gold);
   const auto add_row = [&](std::size_t type, const GraphRecord::Features& row) {
-    for (const auto& [id, value] : row) features.add(type, id, value);
+    const bool compared = type < inputs.size();
+    for (const auto& [id, value] : row) {
+      if (compared) {
+        inputs[type].add(id, value);
+      } else {
+        features.add(type, id, value);
+      }
+    }
+    if (compared) inputs[type].finish_row();
     features.finish_row(type);
   };
   for (const std::uint32_t v : order.nodes) {
@@ -220,6 +254,18 @@ void GraphSet::add(const GraphRecord& record, GraphShapes& shapes) {
     add_row(model.types.nodes.size() + record.cliques[c].type, record.cliques[c].features);
   features.finish_graph();
   examples.push_back(std::move(example));
+}
+
+void GraphSet::score(std::size_t i, const float* theta, std::span<double> s, Workspace& ws) const {
+  features.score(i, theta, 1.0, s, ws);
+  std::size_t at = 0;
+  for (std::size_t t = 0; t < inputs.size(); ++t) {
+    const GraphWeights::Block& block = features.weights().block(t);
+    const SparseRows::Range rows = inputs[t].range(features.begin(i, t), features.end(i, t));
+    const auto of_type = s.subspan(at, rows.size * block.columns);
+    model.kernels[t]->score(rows, {theta + block.begin, {block.attributes, block.columns}}, of_type, ws);
+    at += of_type.size();
+  }
 }
 
 void GraphScores::add(std::span<const std::uint32_t> gold, std::span<const std::uint32_t> predicted) {
@@ -260,8 +306,9 @@ Evaluation GraphScores::evaluation() const {
   return result;
 }
 
-std::optional<std::size_t> find_graph_weight(const GraphTypes& types, const GraphWeights& weights,
+std::optional<std::size_t> find_graph_weight(const GraphModel& model, const GraphWeights& weights,
                                              const WeightName& name) {
+  const GraphTypes& types = model.types;
   const std::size_t colon = name.attribute.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
   const std::string_view type_name = name.attribute.substr(0, colon),
@@ -270,7 +317,7 @@ std::optional<std::size_t> find_graph_weight(const GraphTypes& types, const Grap
   if (node < types.nodes.size()) {
     const auto feature = types.nodes[node].features.find(feature_name);
     const auto label = types.nodes[node].labels.find(name.label);
-    if (!feature || !label || !name.before.empty()) return std::nullopt;
+    if (!model.kernels.empty() || !feature || !label || !name.before.empty()) return std::nullopt;
     return weights.place(node, *feature, *label);
   }
   if (clique == types.cliques.size()) return std::nullopt;
@@ -287,9 +334,10 @@ std::optional<std::size_t> find_graph_weight(const GraphTypes& types, const Grap
   return weights.place(types.nodes.size() + clique, *feature, entry_of(types, type.nodes, labels));
 }
 
-void for_each_graph_weight(const GraphTypes& types, const GraphWeights& weights,
+void for_each_graph_weight(const GraphModel& model, const GraphWeights& weights,
                            const std::function<void(const WeightName& name, std::size_t place)>& visit) {
-  for (std::size_t t = 0; t < types.nodes.size(); ++t) {
+  const GraphTypes& types = model.types;
+  for (std::size_t t = 0; model.kernels.empty() && t < types.nodes.size(); ++t) {
     const GraphNodeType& type = types.nodes[t];
     for (std::uint32_t a = 0; a < type.features.size(); ++a) {
       const std::string attribute = fmt::format("{}:{}", type.name, type.features.name(a));
@@ -332,23 +380,6 @@ Dictionary all_attributes(const GraphTypes& types) {
       attributes.add(fmt::format("{}:{}", type.name, type.features.name(a)));
   }
   return attributes;
-}
-
-std::string describe_types(const GraphTypes& types) {
-  std::string text;
-  const auto count = [](std::size_t number, const char* what) {
-    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
-  };
-  const auto comma = [&text] { return text.empty() ? "" : "; "; };
-  for (const GraphNodeType& type : types.nodes) {
-    text += fmt::format("{}{}: {}, {}", comma(), type.name, count(type.labels.size(), "label"),
-                        count(type.features.size(), "feature"));
-  }
-  for (const GraphCliqueType& type : types.cliques) {
-    text += fmt::format("{}{} of {}: {}", comma(), type.name, count(type.nodes.size(), "node"),
-                        count(type.features.size(), "feature"));
-  }
-  return text;
 }
 
 }  // namespace espalier

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "espalier/features/graph_features.h"
+#include "espalier/features/kernel_nodes.h"
+#include "espalier/features/sparse_rows.h"
 #include "espalier/learning/graph_problem.h"
 #include "espalier/structures/markov_graph.h"
 #include "espalier/tasks/evaluation.h"
@@ -25,10 +27,14 @@ struct GraphModel {
   GraphInference inference = GraphInference::automatic;
   std::size_t memory = std::size_t{2} << 30;  // bytes that exact inference may take
   bool nodes_only = false;
+  // By type of nodes, what weights are coefficients of; none: weights of features.
+  std::vector<std::shared_ptr<const KernelNodes>> kernels;
 
   // Node types first, then clique types. Throws Error naming `file` where tables are too large.
   std::vector<GraphTypeSize> sizes(const std::string& file) const;
   GraphInferenceOptions inference_options() const;
+  // "pixel: 2 labels, 3 features; right of 2 nodes: 1 feature", and the kernel.
+  std::string describe() const;
 
   TaskSections sections() const;
   static GraphModel load(const StoredTask& stored);
@@ -57,10 +63,14 @@ class GraphShapes {
 struct GraphSet {
   GraphSet(const GraphModel& model, const std::string& file);
   void add(const GraphRecord& record, GraphShapes& shapes);
+  // theta is the first weight of all.
+  void score(std::size_t i, const float* theta, std::span<double> s, Workspace& ws) const;
 
   const GraphModel& model;
   std::string file;
   GraphFeatures features;
+  // Where the model has kernels, the rows of nodes by type, which need not be nodes of the kernels; features have empty ones.
+  std::vector<SparseRows> inputs;
   std::vector<GraphExample> examples;
 };
 
@@ -75,15 +85,13 @@ class GraphScores {
   std::size_t nodes_ = 0, right_nodes_ = 0, graphs_ = 0, right_graphs_ = 0;
 };
 
-// Names of weights: TYPE:FEATURE with a label, or with those of all nodes of a clique.
-std::optional<std::size_t> find_graph_weight(const GraphTypes& types, const GraphWeights& weights,
+// Names of weights: TYPE:FEATURE with a label, or with those of all nodes of a clique. Coefficients of a kernel have none.
+std::optional<std::size_t> find_graph_weight(const GraphModel& model, const GraphWeights& weights,
                                              const WeightName& name);
-void for_each_graph_weight(const GraphTypes& types, const GraphWeights& weights,
+void for_each_graph_weight(const GraphModel& model, const GraphWeights& weights,
                            const std::function<void(const WeightName& name, std::size_t place)>& visit);
 // Labels of all types of nodes; TYPE:FEATURE of all of them.
 Dictionary all_labels(const GraphTypes& types);
 Dictionary all_attributes(const GraphTypes& types);
-// "2 types of nodes with 11 labels, ..."
-std::string describe_types(const GraphTypes& types);
 
 }  // namespace espalier

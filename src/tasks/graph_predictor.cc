@@ -87,11 +87,11 @@ class GraphPredictor final : public Predictor {
     return scores.evaluation();
   }
 
-  std::string describe() const override { return describe_types(model_.types); }
+  std::string describe() const override { return model_.describe(); }
 
   std::string strongest(std::size_t top) const override {
     std::string text;
-    for (std::size_t t = 0; t < model_.types.nodes.size(); ++t) {
+    for (std::size_t t = 0; model_.kernels.empty() && t < model_.types.nodes.size(); ++t) {
       const GraphNodeType& type = model_.types.nodes[t];
       for (std::uint32_t y = 0; y < type.labels.size(); ++y) {
         text += fmt::format("{} {}\n", type.name, type.labels.name(y));
@@ -117,11 +117,11 @@ class GraphPredictor final : public Predictor {
   }
   void for_each_weight(
       const std::function<void(const WeightName& name, float weight)>& visit) const override {
-    for_each_graph_weight(model_.types, weights_,
+    for_each_graph_weight(model_, weights_,
                           [&](const WeightName& name, std::size_t place) { visit(name, weight(place)); });
   }
   std::optional<float> find_weight(const WeightName& name) const override {
-    const auto place = find_graph_weight(model_.types, weights_, name);
+    const auto place = find_graph_weight(model_, weights_, name);
     if (!place) return std::nullopt;
     return weight(*place);
   }
@@ -165,7 +165,7 @@ class GraphPredictor final : public Predictor {
       for (std::size_t i = 0; i < batch.records.size(); ++i) {
         set.add(batch.records[i], worker.shapes);
         worker.s.resize(set.examples[i].structure->num_statistics());
-        set.features.score(i, theta_.values, 1.0, std::span<double>(worker.s));
+        set.score(i, theta_.values, worker.s, worker.ws);
         work(set, i, worker.s, batch, worker.ws);
       }
     };

@@ -8,6 +8,7 @@
 #include "espalier/base/text.h"
 #include "espalier/tasks/graph.h"
 #include "tasks/common.h"
+#include "tasks/graph_kernels.h"
 #include "tasks/graph_model.h"
 
 namespace espalier {
@@ -20,7 +21,7 @@ Evaluation evaluate(const GraphSet& set, std::span<const std::uint32_t> chosen, 
   for (const std::uint32_t i : chosen) {
     const GraphExample& example = set.examples[i];
     s.resize(example.structure->num_statistics());
-    set.features.score(i, theta.row(0), 1.0, std::span<double>(s));
+    set.score(i, theta.row(0), s, ws);
     scores.add(example.gold, example.structure->decode(std::span<const double>(s), ws));
   }
   return scores.evaluation();
@@ -29,10 +30,12 @@ Evaluation evaluate(const GraphSet& set, std::span<const std::uint32_t> chosen, 
 class GraphTrainingSet final : public TrainingSet {
  public:
   GraphTrainingSet(const std::string& path, const GraphOptions& options) {
+    if (!options.kernel.empty()) Kernel::parse(options.kernel);
     model_.inference = graph_inference(options.inference);
     model_.memory = options.memory;
     model_.nodes_only = options.nodes_only;
     read(path, options);
+    if (!options.kernel.empty()) use_kernel(options);
     labels_ = all_labels(model_.types);
     attributes_ = all_attributes(model_.types);
     problem_ =
@@ -40,14 +43,17 @@ class GraphTrainingSet final : public TrainingSet {
   }
 
   std::string_view task() const override { return "graph"; }
-  int version() const override { return kGraphVersion; }
+  int version() const override { return model_.kernels.empty() ? kLinearGraphVersion : kGraphVersion; }
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
     return fmt::format("{} graphs of {} nodes and {} cliques ({}), {}", grouped(train_->examples.size()),
-                       grouped(num_nodes_), grouped(num_cliques_), describe_types(model_.types),
-                       describe_inference());
+                       grouped(num_nodes_), grouped(num_cliques_), model_.describe(), describe_inference());
   }
   TaskSections sections() const override { return model_.sections(); }
+  std::optional<ModelContents> model_contents(const Weights& theta) const override {
+    if (model_.kernels.empty()) return std::nullopt;
+    return keep_graph_support(model_, train_->features.weights(), theta);
+  }
 
   void read_dev(const std::string& path) override {
     const GraphTypes& types = model_.types;
@@ -67,15 +73,18 @@ class GraphTrainingSet final : public TrainingSet {
   }
 
   float* find_weight(const WeightName& name, Weights& theta) const override {
-    const auto place = find_graph_weight(model_.types, train_->features.weights(), name);
+    const auto place = find_graph_weight(model_, train_->features.weights(), name);
     return place ? theta.row(0) + *place : nullptr;
   }
   const Dictionary& labels() const override { return labels_; }
   const Dictionary& attributes() const override { return attributes_; }
   std::uint64_t fingerprint() const override {
     Fingerprint fingerprint;
-    for (std::size_t t = 0; t < train_->features.weights().num_types(); ++t)
+    for (std::size_t t = 0; t < train_->features.weights().num_types(); ++t) {
       add_rows(train_->features.rows(t), fingerprint);
+      if (const KernelMatrix* kernel = train_->features.kernel(t))
+        add_rows(kernel->nodes().rows(), fingerprint);
+    }
     for (const GraphExample& example : train_->examples) {
       const FactorGraph& graph = example.structure->graph();
       fingerprint.add_list(graph.cardinalities());
@@ -108,6 +117,15 @@ class GraphTrainingSet final : public TrainingSet {
     train_ = std::make_unique<GraphSet>(model_, reader.name());
     GraphShapes shapes(model_);
     for (const GraphRecord& record : records) train_->add(record, shapes);
+  }
+
+  // What was read as features of nodes are the inputs of kernels from here on.
+  void use_kernel(const GraphOptions& options) {
+    const auto kernels =
+        make_graph_kernels(options.kernel, options.kernel_memory, model_.types, train_->features);
+    train_->features = GraphFeatures(std::move(train_->features), kernels);
+    for (const auto& kernel : kernels)
+      model_.kernels.push_back(std::shared_ptr<const KernelNodes>(kernel, &kernel->nodes()));
   }
 
   std::string describe_inference() const {

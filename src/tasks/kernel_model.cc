@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-constexpr const char *kOffsets = "nodes.offsets", *kIds = "nodes.ids", *kValues = "nodes.values";
+constexpr const char* kNodes = "nodes";  // what names of their sections begin with
 
 // Rows as a model file has them.
 struct StoredRows {
@@ -32,15 +32,6 @@ struct StoredRows {
 
 bool is_support(const Weights& theta, std::size_t row) {
   return std::any_of(theta.row(row), theta.row(row) + theta.shape().width, [](float c) { return c != 0; });
-}
-
-Kernel stored_kernel(const StoredTask& stored) {
-  const auto name = stored.settings.at("kernel").get<std::string>();
-  try {
-    return Kernel::parse(name);
-  } catch (const Error&) {
-    throw Error::in(stored.file, fmt::format("the kernel {}", in_quotes(name)), "train the model anew");
-  }
 }
 
 }  // namespace
@@ -68,20 +59,41 @@ ModelContents keep_support(const KernelNodes& nodes, const Weights& theta, TaskS
   for (std::size_t r = 0; r < kept.size(); ++r) {
     std::copy_n(theta.row(kept[r]), theta.shape().width, smaller.row(r));
   }
-  const auto stored = std::make_shared<const StoredRows>(rows);
   sections.settings["nodes"] = rows.size();
-  sections.arrays.emplace_back(kOffsets, as_bytes(std::span(stored->offsets)));
-  sections.arrays.emplace_back(kIds, as_bytes(std::span(stored->ids)));
-  sections.arrays.emplace_back(kValues, as_bytes(std::span(stored->values)));
-  return {std::move(sections), std::move(smaller), stored};
+  auto memory = add_kernel_rows(kNodes, rows, sections);
+  return {std::move(sections), std::move(smaller), std::move(memory)};
 }
 
 std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, std::size_t num_attributes) {
   if (!stored.settings.contains("kernel")) return nullptr;
   const Kernel kernel = stored_kernel(stored);
-  const auto offsets = as_array<std::uint64_t>(stored.array(kOffsets), kOffsets, stored.file);
-  const auto ids = as_array<std::uint32_t>(stored.array(kIds), kIds, stored.file);
-  const auto values = as_array<float>(stored.array(kValues), kValues, stored.file);
+  SparseRows rows = load_kernel_rows(kNodes, stored, num_attributes);
+  if (rows.size() > stored.theta.shape.rows) {
+    throw Error::in(
+        stored.file,
+        fmt::format("{} rows of weights for {} nodes of a kernel", stored.theta.shape.rows, rows.size()),
+        "train the model anew");
+  }
+  return std::make_shared<KernelNodes>(kernel, std::move(rows), num_attributes);
+}
+
+std::shared_ptr<const void> add_kernel_rows(const std::string& prefix, const SparseRows& rows,
+                                            TaskSections& sections) {
+  auto stored = std::make_shared<const StoredRows>(rows);
+  sections.arrays.emplace_back(prefix + ".offsets", as_bytes(std::span(stored->offsets)));
+  sections.arrays.emplace_back(prefix + ".ids", as_bytes(std::span(stored->ids)));
+  sections.arrays.emplace_back(prefix + ".values", as_bytes(std::span(stored->values)));
+  return stored;
+}
+
+SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored, std::size_t num_attributes) {
+  const auto load = [&]<class T>(const char* part, T) {
+    const std::string name = prefix + part;
+    return as_array<T>(stored.array(name), name, stored.file);
+  };
+  const auto offsets = load(".offsets", std::uint64_t{});
+  const auto ids = load(".ids", std::uint32_t{});
+  const auto values = load(".values", float{});
   const auto refuse = [&](const std::string& found) {
     throw Error::in(stored.file, found, "train the model anew");
   };
@@ -99,15 +111,23 @@ std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, s
     }
     rows.finish_row();
   }
-  if (rows.size() > stored.theta.shape.rows) {
-    refuse(fmt::format("{} rows of weights for {} nodes of a kernel", stored.theta.shape.rows, rows.size()));
+  return rows;
+}
+
+Kernel stored_kernel(const StoredTask& stored) {
+  const auto name = stored.settings.at("kernel").get<std::string>();
+  try {
+    return Kernel::parse(name);
+  } catch (const Error&) {
+    throw Error::in(stored.file, fmt::format("the kernel {}", in_quotes(name)), "train the model anew");
   }
-  return std::make_shared<KernelNodes>(kernel, std::move(rows), num_attributes);
 }
 
 std::string describe_kernel(const KernelNodes* nodes) {
-  if (!nodes) return "";
-  return fmt::format(", kernel {} over {} nodes", nodes->kernel().name(), grouped(nodes->size()));
+  return nodes ? describe_kernel(nodes->kernel(), nodes->size()) : "";
+}
+std::string describe_kernel(const Kernel& kernel, std::size_t num_nodes) {
+  return fmt::format(", kernel {} over {} nodes", kernel.name(), grouped(num_nodes));
 }
 
 }  // namespace espalier

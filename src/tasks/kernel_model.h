@@ -4,8 +4,10 @@
 #include <memory>
 #include <string>
 
+#include "espalier/features/kernel.h"
 #include "espalier/features/kernel_matrix.h"
 #include "espalier/features/kernel_nodes.h"
+#include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
@@ -22,7 +24,14 @@ ModelContents keep_support(const KernelNodes& nodes, const Weights& theta, TaskS
 // Those nodes; nullptr where the model has no kernel. Throws Error for what cannot be right.
 std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, std::size_t num_attributes);
 
+// The same in parts, for models with several expansions. Rows under a prefix of sections; the answer keeps their bytes.
+std::shared_ptr<const void> add_kernel_rows(const std::string& prefix, const SparseRows& rows,
+                                            TaskSections& sections);
+SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored, std::size_t num_attributes);
+Kernel stored_kernel(const StoredTask& stored);
+
 // ", kernel poly,3,1,1 over 512 nodes"; nothing without a kernel.
 std::string describe_kernel(const KernelNodes* nodes);
+std::string describe_kernel(const Kernel& kernel, std::size_t num_nodes);
 
 }  // namespace espalier

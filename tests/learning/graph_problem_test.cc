@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/random.h"
 #include "support/certificate_checks.h"
 #include "support/eg_solution.h"
 #include "support/feature_checks.h"
+#include "support/kernel_problems.h"
 #include "support/random_graph.h"
 #include "support/random_graph_problem.h"
 #include "support/random_objective.h"
@@ -24,8 +27,10 @@ using test_support::any_dual;
 using test_support::any_l2;
 using test_support::any_loss;
 using test_support::any_weights;
+using test_support::KernelGraphs;
 using test_support::OwnedGraphProblem;
 using test_support::RandomGraphOptions;
+using test_support::RandomGraphs;
 using test_support::squared_distance;
 
 RandomGraphOptions any_graphs() {
@@ -114,6 +119,101 @@ RC_GTEST_PROP(GraphProblem, GapIsTheSumOfItsParts, (std::uint64_t seed)) {
   const OwnedGraphProblem owned(seed, any_graphs());
   test_support::check_gaps(owned.problem, any_loss(), any_l2(), any_weights(owned.problem),
                            any_dual(owned.problem));
+}
+
+// The same with nodes in kernel form.
+Kernel any_kernel() {
+  return Kernel::parse(*rc::gen::element<std::string>("linear", "poly,1,0,1", "poly,2,1,0.5", "rbf,0.3"));
+}
+
+RC_GTEST_PROP(GraphProblemWithKernels, FeaturesAreALinearOperatorAndItsAdjoint, (std::uint64_t seed)) {
+  const KernelGraphs graphs(RandomGraphs(seed, any_graphs()), any_kernel());
+  Random random(seed + 1);
+  RC_ASSERT(test_support::check_features(graphs.problem, random) == "");
+}
+
+RC_GTEST_PROP(GraphProblemWithKernels, PrimalHasTheGradientThatAccumulates, (std::uint64_t seed)) {
+  const KernelGraphs graphs(RandomGraphs(seed, any_graphs()), any_kernel());
+  Random random(seed + 1);
+  RC_ASSERT(test_support::check_gradient(graphs.problem, random) == "");
+}
+
+RC_GTEST_PROP(GraphProblemWithKernels, SharesOfRowsAddUpToAllOfThem, (std::uint64_t seed)) {
+  const KernelGraphs graphs(RandomGraphs(seed, any_graphs()), any_kernel());
+  Random random(seed);
+  RC_ASSERT(test_support::check_shares(graphs.problem, *rc::gen::inRange<std::size_t>(1, 5), random) == "");
+  RC_ASSERT(test_support::check_changes_of_one_size(graphs.problem, 0.5f, random) == "");
+}
+
+RC_GTEST_PROP(GraphProblemWithKernels, SquaredDiameterBoundsTheDistanceOfAnyTwoLabellings,
+              (std::uint64_t seed)) {
+  const KernelGraphs graphs(RandomGraphs(seed, any_graphs()), any_kernel());
+  Random random(seed + 1);
+  for (std::size_t i = 0; i < graphs.problem.size(); ++i) {
+    const auto outputs = all_outputs(graphs.problem.examples().structure(i));
+    for (int pair = 0; pair < 50; ++pair) {
+      const auto &a = outputs[random.below(outputs.size())], &b = outputs[random.below(outputs.size())];
+      RC_ASSERT(squared_distance(graphs.problem, i, a, b) <= graphs.problem.squared_diameter(i) * (1 + 1e-6));
+    }
+  }
+}
+
+RC_GTEST_PROP(GraphProblemWithKernels, ObjectiveAndGapsAreThoseOfEnumeration, (std::uint64_t seed)) {
+  const KernelGraphs graphs(RandomGraphs(seed, any_graphs()), any_kernel());
+  const Loss loss = any_loss();
+  const double l2 = any_l2();
+  const Weights theta = any_weights(graphs.problem);
+  const DualState dual = any_dual(graphs.problem);
+  test_support::check_primal(graphs.problem, loss, l2, theta);
+  test_support::check_dual(graphs.problem, loss, l2, dual);
+  test_support::check_gaps(graphs.problem, loss, l2, theta, dual);
+}
+
+TEST(GraphProblemWithKernels, WeightsOfNodesAreOneRowForEachDifferentNode) {
+  // Nodes of two types, by their features: 0:1, 0:2, 0:1 in the one, 0:1 1:1, and nothing, in the other; and a pair.
+  GraphFeatures linear({{1, 3, 1}, {2, 2, 1}, {1, 6, 2}, {1, 2, 1}});
+  for (const float x : {1.0f, 2.0f, 1.0f}) {
+    linear.add(0, 0, x);
+    linear.finish_row(0);
+  }
+  linear.add(1, 0, 1);
+  linear.add(1, 1, 1);
+  linear.finish_row(1);
+  linear.finish_row(1);
+  linear.add(2, 0, 1);
+  linear.finish_row(2);
+  linear.finish_graph();
+  const Kernel kernel = Kernel::parse("poly,2");
+  const auto first = test_support::kernel_matrix(kernel, linear.rows(0), 1),
+             second = test_support::kernel_matrix(kernel, linear.rows(1), 2);
+  const GraphFeatures features(std::move(linear), {first, second});
+  EXPECT_TRUE(features.has_kernels());
+  EXPECT_EQ(features.kernel(0), first.get());
+  EXPECT_EQ(features.kernel(2), nullptr);
+  // 2 rows of 3 columns, 2 of 2, 1 of 6 and 1 of 2; nothing is known of the last type.
+  EXPECT_EQ(features.weights().block(0).attributes, 2u);
+  EXPECT_EQ(features.weights().block(1).begin, 16u);
+  EXPECT_EQ(features.weights().block(1).attributes, 2u);
+  EXPECT_EQ(features.weights().block(2).begin, 32u);
+  EXPECT_EQ(features.weights().block(3).begin, 48u);
+
+  Weights w(features.weights().shape());
+  const auto at = [&](std::size_t type, std::size_t row, std::size_t column) -> float& {
+    return *w.row(features.weights().place(type, row, column));
+  };
+  at(0, 1, 2) = 1;    // node 0:2, label 2
+  at(1, 0, 1) = -1;   // node 0:1 1:1, label 1
+  at(2, 0, 4) = 0.5;  // of the pair
+  std::vector<float> s(3 * 3 + 2 * 2 + 6);
+  Workspace ws;
+  features.score(0, w.row(0), 1.0f, std::span(s), ws);
+  const std::vector<float> expected{0, 0,  9, 0,  0,   25, 0, 0, 9,  // (1*2 + 1)^2, (2*2 + 1)^2
+                                    0, -9, 0, -1,                    // (1 + 1 + 1)^2, 1
+                                    0, 0,  0, 0,  0.5, 0};
+  EXPECT_EQ(s, expected);
+  EXPECT_EQ(features.squared_norm(w), 25 + 9 + 0.25);
+  EXPECT_EQ(features.squared_diameter(0), 2 * (4 * 4 + 4 * 9 + 25 + (9 + 2 * 1 + 1) + 1));
+  EXPECT_EQ(features.squared_change(0), 2.0 * (4 + 25 + 4 + 9 + 1 + 2 * 1) / 5);
 }
 
 TEST(GraphProblem, WeightsLieInBlocksByType) {

@@ -16,13 +16,17 @@ namespace {
 
 using test_support::KernelChains;
 using test_support::KernelClasses;
+using test_support::KernelGraphs;
 using test_support::num_quadratic_features;
 using test_support::OwnedChainProblem;
+using test_support::OwnedGraphProblem;
 using test_support::OwnedProblem;
 using test_support::quadratic_features;
+using test_support::quadratic_nodes;
 using test_support::random_chain_data;
 using test_support::random_data;
 using test_support::random_double_weights;
+using test_support::RandomGraphs;
 
 const std::vector<Kernel> kKernels{Kernel::parse("linear"), Kernel::parse("poly,2,1,0.5"),
                                    Kernel::parse("rbf,0.3")};
@@ -75,7 +79,10 @@ RC_GTEST_PROP(KernelProblem, OperatorAndNormsGoTogether, ()) {
                                                        .order = *rc::gen::inRange<std::size_t>(1, 3)}),
                               kernel);
     check_operator(chains.problem, random);
+    const KernelGraphs graphs(RandomGraphs(seed, {.graphs = 6}), kernel);
+    check_operator(graphs.problem, random);
     RC_ASSERT(!chains.problem.euclidean());
+    RC_ASSERT(!graphs.problem.euclidean());
     RC_ASSERT(!classes.problem.euclidean());
   }
 }
@@ -162,6 +169,16 @@ TEST(KernelProblem, ChainsWithAQuadraticKernelAreThoseOfItsFeatures) {
   expect_same_optimum(kernel.problem, linear.problem, Loss::svm());
 }
 
+TEST(KernelProblem, GraphsWithAQuadraticKernelAreThoseOfItsFeatures) {
+  const RandomGraphs data(14, {});
+  const GraphFeatures expanded = quadratic_nodes(data.features, 1, 0.5);
+  const GraphProblem linear(GraphExamples(expanded, data.examples));
+  const KernelGraphs kernel(RandomGraphs(14, {}), Kernel::parse("poly,2,1,0.5"));
+  expect_same(kernel.problem, linear);
+  expect_same_optimum(kernel.problem, linear, Loss::crf());
+  expect_same_optimum(kernel.problem, linear, Loss::softmax_margin());
+}
+
 TEST(KernelProblem, TheLinearKernelIsTheLinearModel) {
   const auto classes = random_data(13, {.examples = 25});
   expect_same(KernelClasses(classes, Kernel::parse("linear")).problem, OwnedProblem(classes).problem);
@@ -171,6 +188,12 @@ TEST(KernelProblem, TheLinearKernelIsTheLinearModel) {
   const OwnedChainProblem linear(chains);
   expect_same(kernel.problem, linear.problem);
   expect_same_optimum(kernel.problem, linear.problem, Loss::softmax_margin());
+  for (const char* name : {"linear", "poly,1,0,1"}) {
+    const KernelGraphs graphs(RandomGraphs(15, {}), Kernel::parse(name));
+    const OwnedGraphProblem linear_graphs(15);
+    expect_same(graphs.problem, linear_graphs.problem);
+    expect_same_optimum(graphs.problem, linear_graphs.problem, Loss::crf());
+  }
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void check_dual(const StructuredProblem<Examples>& problem, const Loss& loss, do
   Sweep sweep;
   const DualValue value = evaluate_dual({problem, loss, l2}, dual);
   const auto expected = enumerate_dual(problem, loss, l2, probabilities(problem, dual));
-  const double norm = euclidean_squared_norm(expected.w);
+  const double norm = problem.squared_norm(expected.w);
   double cancelled = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) {
     double size = 0;  // of what cancels in H = log Z - s.mu
@@ -100,7 +100,7 @@ void check_gaps(const StructuredProblem<Examples>& problem, const Loss& loss, do
   for (std::size_t j = 0; j < difference.values().size(); ++j) {
     difference.values()[j] -= value.w.values()[j] / l2;
   }
-  parts += l2 / 2 * euclidean_squared_norm(difference);
+  parts += l2 / 2 * problem.squared_norm(difference);
   // Sums of scores of the size of 1 may cancel to a primal of rounding alone, of either sign.
   RC_ASSERT(std::abs(certificate.gap() - parts) <=
             1e-9 * (std::abs(certificate.primal) + std::abs(certificate.dual)) + 1e-13);

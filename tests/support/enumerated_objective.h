@@ -14,8 +14,8 @@
 namespace espalier::test_support {
 
 // The objective, its gradient and its dual by sums over all outputs, straight from their definitions. The
-// problem is seen through score(), accumulate(), add_gold() and add_cost(), which have tests of their own,
-// and all_outputs().
+// problem is seen through score(), accumulate(), squared_norm(w), add_gold() and add_cost(), which have tests of
+// their own, and all_outputs().
 
 struct EnumeratedExample {
   std::vector<std::vector<double>> chi;
@@ -85,7 +85,7 @@ inline std::vector<double> expectation(const EnumeratedExample& e, const std::ve
 template <class Examples>
 double enumerate_primal(const StructuredProblem<Examples>& problem, const Loss& loss, double l2,
                         const Weights& theta) {
-  double primal = l2 / 2 * euclidean_squared_norm(theta);
+  double primal = l2 / 2 * problem.squared_norm(theta);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     primal += problem.weight(i) * enumerate_loss(problem, loss, i, theta).value;
   }
@@ -120,7 +120,7 @@ EnumeratedDual enumerate_dual(const StructuredProblem<Examples>& problem, const 
       difference[k] = problem.weight(i) * (e.z[k] - difference[k]);
     problem.accumulate(i, std::span<const double>(difference), dual.w, ws);
   }
-  dual.value -= euclidean_squared_norm(dual.w) / (2 * l2);
+  dual.value -= problem.squared_norm(dual.w) / (2 * l2);
   return dual;
 }
 

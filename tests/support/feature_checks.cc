@@ -30,6 +30,23 @@ BasicWeights<Real> random_weights(Random& random, WeightShape shape) {
   return w;
 }
 
+// <a, b> of the problem, which with a kernel is not the Euclidean one.
+template <class Real>
+double product(const Problem& problem, const BasicWeights<Real>& a, const BasicWeights<Real>& b) {
+  DoubleWeights of_a, of_b;
+  of_a.assign(a);
+  of_b.assign(b);
+  return problem.inner_product(of_a, of_b);
+}
+
+// |w|^2 of absolute values: what rounding in sums of products of a kernel's values and coefficients goes by. Without a kernel it
+// is |w|^2.
+template <class Real>
+double squared_size(const Problem& problem, BasicWeights<Real> w) {
+  for (Real& value : w.values()) value = std::abs(value);
+  return problem.squared_norm(w);
+}
+
 template <class Real>
 bool padding_is_zero(const BasicWeights<Real>& w) {
   for (std::size_t r = 0; r < w.shape().rows; ++r) {
@@ -53,8 +70,8 @@ std::string check_example(const Problem& problem, std::size_t i, Random& random,
   if (!padding_is_zero(image)) return "accumulate() wrote into the padding";
 
   // <F'w, delta> = <w, F delta>
-  const double left = dot(s, delta), right = dot(w.values(), image.values());
-  const double size = std::sqrt(dot(w.values(), w.values()) * dot(image.values(), image.values()));
+  const double left = dot(s, delta), right = product(problem, w, image);
+  const double size = std::sqrt(squared_size(problem, w) * squared_size(problem, image));
   if (!(std::abs(left - right) <= tolerance * size)) {
     return fmt::format("<F'w, delta> is {}, <w, F delta> is {}", left, right);
   }
@@ -62,7 +79,7 @@ std::string check_example(const Problem& problem, std::size_t i, Random& random,
   // |F delta|^2
   const double direct = problem.squared_norm(image);
   const double told = problem.squared_norm(i, std::span<const Real>(delta), ws);
-  if (!(std::abs(told - direct) <= tolerance * direct)) {
+  if (!(std::abs(told - direct) <= tolerance * squared_size(problem, image))) {
     return fmt::format("squared_norm(delta) is {}, |F delta|^2 is {}", told, direct);
   }
 
@@ -165,7 +182,7 @@ std::string check_gradient(const Problem& problem, Random& random) {
     problem.add_gold(i, -1.0, mu);
     problem.accumulate(i, mu, gradient, ws);
   }
-  const double slope = dot(gradient.values(), direction.values());
+  const double slope = problem.inner_product(gradient, direction);
   const double step = 1e-5, difference = (loss_at(step) - loss_at(-step)) / (2 * step);
   if (!(std::abs(slope - difference) <= 1e-5 * (1 + std::abs(slope))))
     return fmt::format("the slope is {}, differences of the loss say {}", slope, difference);

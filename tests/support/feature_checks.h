@@ -14,7 +14,7 @@ namespace espalier::test_support {
 // precisions:
 //   <F'w, delta> = <w, F delta>,  |F delta|^2 = squared_norm(delta),  score() scales,  accumulate() adds,
 //   |F(z - chi(y))|^2 <= squared_diameter for outputs y found by argmax, and padding that stays zero.
-// Answers with what is wrong, or with nothing. For problems whose weights have the Euclidean norm.
+// Answers with what is wrong, or with nothing. With a kernel, products and norms of weights are the kernel's.
 std::string check_features(const Problem& problem, Random& random);
 
 // The same in double alone, for problems that leave out what hardly moves where they are in a hurry.

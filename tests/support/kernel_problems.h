@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "espalier/features/kernel_matrix.h"
 #include "support/random_chain.h"
+#include "support/random_graph_problem.h"
 #include "support/random_problem.h"
 
 namespace espalier::test_support {
@@ -52,6 +54,29 @@ struct KernelChains {
   const ChainProblem problem;
 };
 
+// Random graphs, with nodes in kernel form: both of their types.
+struct KernelGraphs {
+  KernelGraphs(RandomGraphs from, const Kernel& kernel, std::size_t memory = kPlenty)
+      : examples(std::move(from.examples)),
+        features(with_kernels(std::move(from.features), kernel, memory)),
+        problem(GraphExamples(features, examples)) {}
+  KernelGraphs(const KernelGraphs&) = delete;
+  KernelGraphs& operator=(const KernelGraphs&) = delete;
+
+  static GraphFeatures with_kernels(GraphFeatures linear, const Kernel& kernel, std::size_t memory) {
+    std::vector<std::shared_ptr<const KernelMatrix>> kernels;
+    for (std::size_t t = 0; t < RandomGraphs::kNodeTypes; ++t) {
+      const std::size_t attributes = linear.weights().block(t).attributes;
+      kernels.push_back(kernel_matrix(kernel, linear.rows(t), attributes, memory));
+    }
+    return {std::move(linear), std::move(kernels)};
+  }
+
+  const std::vector<GraphExample> examples;
+  const GraphFeatures features;
+  const GraphProblem problem;
+};
+
 // Features whose inner product is (scale x.y + constant)^2: 1, x_a, x_a x_b with a <= b.
 inline SparseRows quadratic_features(const SparseRows& rows, std::size_t attributes, double constant,
                                      double scale) {
@@ -77,6 +102,32 @@ inline SparseRows quadratic_features(const SparseRows& rows, std::size_t attribu
 }
 inline std::size_t num_quadratic_features(std::size_t attributes) {
   return 1 + attributes + attributes * attributes;
+}
+
+// Graphs whose nodes have such features, and whose cliques are the same.
+inline GraphFeatures quadratic_nodes(const GraphFeatures& linear, double constant, double scale) {
+  std::vector<GraphTypeSize> sizes;
+  std::vector<SparseRows> rows;
+  for (std::size_t t = 0; t < linear.weights().num_types(); ++t) {
+    const GraphWeights::Block& block = linear.weights().block(t);
+    const bool node = t < RandomGraphs::kNodeTypes;
+    rows.push_back(node ? quadratic_features(linear.rows(t), block.attributes, constant, scale)
+                        : linear.rows(t));
+    sizes.push_back({node ? num_quadratic_features(block.attributes) : block.attributes, block.columns,
+                     RandomGraphs::arity(t)});
+  }
+  GraphFeatures expanded(sizes);
+  for (std::size_t i = 0; i < linear.size(); ++i) {
+    for (std::size_t t = 0; t < rows.size(); ++t) {
+      for (std::size_t r = linear.begin(i, t); r < linear.end(i, t); ++r) {
+        const SparseRows::Row row = rows[t].row(r);
+        for (std::size_t j = 0; j < row.ids.size(); ++j) expanded.add(t, row.ids[j], row.value(j));
+        expanded.finish_row(t);
+      }
+    }
+    expanded.finish_graph();
+  }
+  return expanded;
 }
 
 }  // namespace espalier::test_support

@@ -15,6 +15,8 @@ std::vector<GraphTypeSize> type_sizes() { return {{4, 3, 1}, {3, 2, 1}, {2, 9, 2
 
 }  // namespace
 
+std::size_t RandomGraphs::arity(std::size_t type) { return type_sizes()[type].arity; }
+
 RandomGraphs::RandomGraphs(std::uint64_t seed, const RandomGraphOptions& options) : features(type_sizes()) {
   Random random(seed);
   const auto sizes = type_sizes();

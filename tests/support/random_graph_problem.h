@@ -21,6 +21,9 @@ struct RandomGraphOptions {
 // Graphs of two types of nodes, with three and two labels, and cliques of two and three nodes; some have loops. Gold labels follow the
 // features, with noise. The same seed and options give the same data.
 struct RandomGraphs {
+  static constexpr std::size_t kNodeTypes = 2;  // the first ones
+  static std::size_t arity(std::size_t type);
+
   RandomGraphs(std::uint64_t seed, const RandomGraphOptions& options);
   GraphFeatures features;
   std::vector<GraphExample> examples;

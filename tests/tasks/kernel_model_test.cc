@@ -8,9 +8,11 @@
 #include "espalier/features/row_features.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/graph.h"
 #include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
+#include "tasks/graph_kernels.h"
 #include "tasks/trained.h"
 
 namespace espalier {
@@ -24,6 +26,12 @@ using testing::Trained;
 constexpr const char* kSquare =
     "same 1:-1 2:-1\ndiffer 1:1 2:-1\ndiffer 1:-1 2:1\nsame 1:1 2:1\nsame 1:1 2:1\n";
 constexpr const char* kTag = "A\tx:1\ty:2\nB\ty:1\n\nB\tx:-1\nA\tx:1\ty:2\nA\n\n";
+
+// Words and corners, each with features of their own.
+constexpr const char* kGraphs = R"({"nodes":[{"type":"word","features":["a"]}],"labels":["A"]}
+{"nodes":[{"type":"word","features":["b"]},{"type":"corner","features":{"x":-1,"y":-1}}],"cliques":[{"type":"pair","nodes":[0,1]}],"labels":["B","same"]}
+{"nodes":[{"type":"corner","features":{"x":1,"y":-1}},{"type":"corner","features":{"x":1,"y":1}},{"type":"word","features":["b"]}],"cliques":[{"type":"pair","nodes":[2,1]}],"labels":["differ","same","B"]}
+)";
 
 ClassifyOptions quadratic() {
   ClassifyOptions options;
@@ -97,8 +105,85 @@ TEST(KernelModel, TagTrainingSetAndModel) {
       << model.predictor->strongest(1);
 }
 
+TEST(KernelModel, GraphTrainingSetAndModel) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("train.jsonl", kGraphs);
+  GraphOptions options;
+  options.kernel = "poly,2,0";
+  const auto set = read_graph_training(path, options);
+  EXPECT_EQ(set->version(), 2);
+  EXPECT_EQ(set->describe(),
+            "3 graphs of 6 nodes and 2 cliques (word: 2 labels, 2 features; corner: 2 labels, 2 features; "
+            "pair of 2 "
+            "nodes: 1 feature, kernel poly,2,0,1 over 5 nodes), exact inference, tree-width up to 1");
+  EXPECT_EQ(set->sections().settings.at("kernel"), "poly,2,0,1");
+  // Nodes of corners are (-1, -1), (1, -1) and (1, 1), in that order; those of words are behind, in a block of their own.
+  ASSERT_EQ(set->problem().weight_shape(), (WeightShape{48, 1}));
+  Weights theta(set->problem().weight_shape());
+  const auto at = [&](std::size_t place) -> float& { return *theta.row(place); };
+  const std::size_t word = 0, corner = 16, pair = 32;
+  at(word + 1 * 2 + 1) = 1;    // "b" says B
+  at(corner + 1 * 2 + 1) = 1;  // (1, -1) says differ
+  at(corner + 2 * 2 + 0) = 1;  // (1, 1) says same
+  at(pair + 2) = 0.5;          // B same
+  EXPECT_EQ(set->find_weight({"corner:x", {}, "same"}, theta), nullptr);
+  const std::string_view first = "B";
+  EXPECT_EQ(set->find_weight({"pair:constant", {&first, 1}, "same"}, theta), &at(pair + 2));
+
+  set->read_dev(path);
+  EXPECT_EQ(set->evaluate_dev(theta).badness, 0);
+  EXPECT_EQ(set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 1, 2}).badness, 0);
+
+  const auto contents = set->model_contents(theta);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->theta.shape(), (WeightShape{48, 1}));
+  EXPECT_EQ(contents->sections.settings.at("nodes").dump(), "[1,2]");
+  const Trained model(load_graph_predictor, contents->sections, contents->theta);
+  EXPECT_EQ(model.predictor->evaluate(path, {}).badness, 0);
+  EXPECT_EQ(model.predictor->describe(),
+            "word: 2 labels, 2 features; corner: 2 labels, 2 features; pair of 2 nodes: 1 feature, kernel "
+            "poly,2,0,1 over 3 nodes");
+  EXPECT_EQ(model.predictor->strongest(1), "pair\n    +0.5000  constant  B same\n");
+  EXPECT_EQ(model.predictor->all_weights(),
+            "pair:constant\tA\tsame\t0\npair:constant\tA\tdiffer\t0\npair:constant\tB\tsame\t0.5\n"
+            "pair:constant\tB\tdiffer\t0\n");
+  EXPECT_EQ(model.predictor->find_weight({"pair:constant", {&first, 1}, "same"}), 0.5f);
+  EXPECT_FALSE(model.predictor->find_weight({"word:b", {}, "B"}));
+}
+
+TEST(KernelModel, TypesOfNodesShareTheMemoryTheSmallestFirst) {
+  GraphTypes types;
+  types.nodes.resize(3);
+  GraphFeatures features({{100, 2}, {100, 2}, {100, 2}});
+  const std::size_t sizes[] = {40, 5, 30};
+  for (std::size_t t = 0; t < 3; ++t) {
+    for (std::uint32_t a = 0; a < 100; ++a) types.nodes[t].features.add(std::to_string(a));
+    for (std::uint32_t v = 0; v < sizes[t]; ++v) {
+      features.add(t, v, 1);
+      features.finish_row(t);
+    }
+  }
+  features.finish_graph();
+  const auto complete = [&](std::size_t memory) {
+    std::string which;
+    for (const auto& kernel : make_graph_kernels("linear", memory, types, features))
+      which += kernel->complete() ? '1' : '0';
+    return which;
+  };
+  // Rows are padded to 16 floats: 4 * 40 * 48, 4 * 5 * 16 and 4 * 30 * 32 bytes.
+  EXPECT_EQ(complete(7680 + 320 + 3840), "111");
+  EXPECT_EQ(complete(7680 + 320 + 3840 - 1), "011");
+  EXPECT_EQ(complete(3840 + 320 + 3840), "011");
+  EXPECT_EQ(complete(3840 + 320 + 3839 - 1), "010");
+  EXPECT_EQ(complete(960), "010");
+  EXPECT_EQ(complete(959), "000");
+}
+
 TEST(KernelModel, WithoutAKernelNothingChanges) {
   const TemporaryFolder folder;
+  const auto graphs = read_graph_training(folder.file("train.jsonl", kGraphs), {});
+  EXPECT_FALSE(graphs->model_contents(Weights(graphs->problem().weight_shape())));
+  EXPECT_EQ(graphs->version(), 1);
   const auto set = read_classify_training(folder.file("train.svm", kSquare), {});
   EXPECT_FALSE(set->model_contents(Weights(set->problem().weight_shape())));
   EXPECT_EQ(set->version(), 1);
@@ -109,8 +194,12 @@ TEST(KernelModel, Refusals) {
   const std::string svm = folder.file("train.svm", kSquare), path = folder.file("train.txt", kTag);
   ClassifyOptions classify;
   classify.kernel = "cubic";
-  EXPECT_EQ(error_message([&] { read_classify_training(svm, classify); }),
-            "--kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3");
+  const std::string unknown =
+      "--kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3";
+  EXPECT_EQ(error_message([&] { read_classify_training(svm, classify); }), unknown);
+  GraphOptions graph;
+  graph.kernel = "cubic";
+  EXPECT_EQ(error_message([&] { read_graph_training(folder.file("train.jsonl", kGraphs), graph); }), unknown);
   TagOptions tag;
   tag.format = "crfsuite";
   tag.kernel = "poly,3";
@@ -160,6 +249,47 @@ TEST_F(BrokenKernelModel, AnAttributeThatIsNone) {
 TEST_F(BrokenKernelModel, TooFewCoefficients) {
   contents_.theta = Weights({3, 2});
   EXPECT_EQ(refusal(), "model.esp: 3 rows of weights for 4 nodes of a kernel; train the model anew");
+}
+
+// The same for graphs.
+class BrokenKernelGraphModel : public ::testing::Test {
+ protected:
+  BrokenKernelGraphModel() {
+    GraphOptions options;
+    options.kernel = "rbf,1";
+    set_ = read_graph_training(folder_.file("train.jsonl", kGraphs), options);
+    Weights theta(set_->problem().weight_shape());
+    theta.fill(1);
+    contents_ = *set_->model_contents(theta);
+  }
+  std::string refusal() {
+    return error_message([&] { Trained(load_graph_predictor, contents_.sections, contents_.theta); });
+  }
+
+  TemporaryFolder folder_;
+  std::unique_ptr<TrainingSet> set_;
+  ModelContents contents_;
+};
+
+TEST_F(BrokenKernelGraphModel, IsFineAsLongAsNothingIsDoneToIt) { EXPECT_EQ(refusal(), "(no error)"); }
+
+TEST_F(BrokenKernelGraphModel, AKernelThatNobodyKnows) {
+  contents_.sections.settings["kernel"] = "spline";
+  EXPECT_EQ(refusal(), "model.esp: the kernel 'spline'; train the model anew");
+}
+
+TEST_F(BrokenKernelGraphModel, NodesOfASecondTypeThatDoNotFit) {
+  for (auto& array : contents_.sections.arrays) {
+    if (array.first == "nodes.1.values") array.second = array.second.substr(4);
+  }
+  EXPECT_EQ(refusal(), "model.esp: nodes of a kernel that do not fit their attributes; train the model anew");
+}
+
+TEST_F(BrokenKernelGraphModel, TooFewCoefficients) {
+  contents_.theta = Weights({32, 1});
+  EXPECT_EQ(refusal(),
+            "model.esp: 32 x 1 weights for word: 2 labels, 2 features; corner: 2 labels, 2 features; pair of "
+            "2 nodes: 1 feature, kernel rbf,1 over 5 nodes; train the model anew");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "espalier/base/prefetch.h"
 #include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
+#include "espalier/features/kernel_matrix.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
 
@@ -28,6 +29,7 @@ class GraphWeights {
  public:
   struct Block {
     std::size_t begin, attributes, columns, stride;
+    std::size_t size() const { return attributes * stride; }
   };
   explicit GraphWeights(std::span<const GraphTypeSize> types);
 
@@ -48,11 +50,16 @@ class GraphWeights {
 //   (F'w)_c,k  = sum_a x_ca w_T(c),ak
 //   F delta    : row a of the block of T changes by sum of x_ca delta_c over the c of type T
 // The statistics of a graph are in the order of types, and in each type in the order in which its rows were added.
-// Requires that a row names an attribute at most once.
+// Requires that a row names an attribute at most once. Types may have a kernel: then the rows of their block are coefficients
+// (kernel_matrix.h), one for each node of the kernel.
 class GraphFeatures {
  public:
   explicit GraphFeatures(std::vector<GraphTypeSize> types);
+  // The same graphs, with kernels for types: one for each type, null for those that have none, and for the last ones left out.
+  // Row r of a type is input r of its kernel. Requires all graphs to be finished.
+  GraphFeatures(GraphFeatures&& linear, std::vector<std::shared_ptr<const KernelMatrix>> kernels);
   GraphFeatures(GraphFeatures&&) = default;
+  GraphFeatures& operator=(GraphFeatures&&) = default;
 
   // Appends to the row of the given type that is being built.
   void add(std::size_t type, std::uint32_t attribute, float value) {
@@ -64,12 +71,16 @@ class GraphFeatures {
   std::size_t size() const { return squared_changes_.size(); }  // graphs
   const GraphWeights& weights() const { return weights_; }
   const SparseRows& rows(std::size_t type) const { return tables_[type].rows; }
-  // What the statistics of graph i are: so many tables of each type.
-  std::size_t num_rows(std::size_t i, std::size_t type) const { return end(i, type) - begin(i, type); }
+  // What the statistics of graph i are: the tables of these rows of each type.
+  std::size_t begin(std::size_t i, std::size_t type) const { return ends_[i * tables_.size() + type]; }
+  std::size_t end(std::size_t i, std::size_t type) const { return ends_[(i + 1) * tables_.size() + type]; }
+  // nullptr: none.
+  const KernelMatrix* kernel(std::size_t type) const { return tables_[type].kernel.get(); }
+  bool has_kernels() const { return has_kernels_; }
 
   // w is the first weight of all.
   template <class Real, class Scale>
-  void score(std::size_t i, const Real* w, Scale scale, std::span<Scale> s) const;
+  void score(std::size_t i, const Real* w, Scale scale, std::span<Scale> s, Workspace& ws) const;
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, Real* w) const;
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, double* w,
@@ -79,20 +90,31 @@ class GraphFeatures {
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const;
 
+  // Of all weights, where types may have kernels.
+  template <class Real>
+  double squared_norm(const BasicWeights<Real>& w) const;
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const;
+
   double squared_diameter(std::size_t i) const { return squared_diameters_[i]; }
   double squared_change(std::size_t i) const { return squared_changes_[i]; }
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:
   struct Table {
-    SparseRows rows;
+    SparseRows rows;  // with a kernel, its inputs
+    std::shared_ptr<const KernelMatrix> kernel = nullptr;
     // For each entry, which of the graph's attributes of this type it has: |F delta|^2 is summed in a block of just these.
     std::vector<std::uint32_t> local_ids;
     std::vector<std::uint32_t> local_of;  // scratch: of each attribute, in the graph that is being built
   };
 
-  std::size_t begin(std::size_t i, std::size_t type) const { return ends_[i * tables_.size() + type]; }
-  std::size_t end(std::size_t i, std::size_t type) const { return ends_[(i + 1) * tables_.size() + type]; }
+  // How far rows can move F, squared and but for a factor of 2: all of them together, and one alone, summed over all.
+  struct Reach {
+    double together = 0, alone = 0;
+  };
+  void add_reach(std::size_t i, std::size_t type, Reach& sum, Workspace& ws) const;
+  void measure(std::size_t i);
+
   SparseRows::Range range(std::size_t i, std::size_t type) const {
     return tables_[type].rows.range(begin(i, type), end(i, type));
   }
@@ -103,6 +125,7 @@ class GraphFeatures {
   std::vector<std::size_t> ends_;        // rows of each type before each graph, and at the end
   std::vector<std::uint32_t> distinct_;  // attributes of each type in each graph
   std::vector<double> squared_diameters_, squared_changes_;
+  bool has_kernels_ = false;
   std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
 

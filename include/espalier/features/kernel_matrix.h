@@ -15,6 +15,19 @@
 
 namespace espalier {
 
+// Rows of coefficients wherever they lie: all weights of a problem, or a block of them.
+template <class Real>
+struct Coefficients {
+  const Real* first;
+  std::size_t rows, width, stride;
+
+  Coefficients(const Real* first_of_all, std::size_t num_rows, std::size_t values_in_row)
+      : first(first_of_all), rows(num_rows), width(values_in_row), stride(row_stride(values_in_row)) {}
+  Coefficients(const BasicWeights<Real>& w)  // NOLINT: weights are rows of them
+      : Coefficients(w.row(0), w.shape().rows, w.shape().width) {}
+  const Real* row(std::size_t r) const { return first + r * stride; }
+};
+
 // The node part of a problem in kernel form. Its weights are coefficients: row v of them, one value a label, belongs to node v,
 // and stands for the vector sum_v phi(x_v) (x) c_v, which nobody writes down. With K(x, y) = phi(x).phi(y), over the training
 // inputs t = begin, ..., end - 1 of an example (tokens of a sequence, nodes of a graph; row `of[t]` is that of input t),
@@ -37,11 +50,12 @@ class KernelMatrix {
   // Whether the whole Gram matrix is in memory.
   bool complete() const { return slots_.empty(); }
 
-  void score(std::size_t begin, std::size_t end, const Weights& w, float scale, std::span<float> s,
+  // w has the nodes' rows, perhaps with others behind them.
+  void score(std::size_t begin, std::size_t end, Coefficients<float> w, float scale, std::span<float> s,
              Workspace& ws) const;
-  void score(std::size_t begin, std::size_t end, const Weights& w, double scale, std::span<double> s,
+  void score(std::size_t begin, std::size_t end, Coefficients<float> w, double scale, std::span<double> s,
              Workspace& ws) const;
-  void score(std::size_t begin, std::size_t end, const DoubleWeights& w, double scale, std::span<double> s,
+  void score(std::size_t begin, std::size_t end, Coefficients<double> w, double scale, std::span<double> s,
              Workspace& ws) const;
 
   // |F delta|^2 where delta has `width` values for each input.
@@ -55,9 +69,9 @@ class KernelMatrix {
   double self(std::size_t t) const { return nodes_->self(node(t)); }
 
   // <a, b> of weights whose first num_nodes() rows are those of nodes; the others have the Euclidean one.
-  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const;
-  double squared_norm(const Weights& w) const;
-  double squared_norm(const DoubleWeights& w) const;
+  double inner_product(Coefficients<double> a, Coefficients<double> b) const;
+  double squared_norm(Coefficients<float> w) const;
+  double squared_norm(Coefficients<double> w) const;
 
  private:
   // A place for one row of the matrix.
@@ -77,13 +91,13 @@ class KernelMatrix {
   std::uint32_t find_slot(std::uint32_t node, bool& fill) const;
 
   template <class W, class Real>
-  void score_of(std::span<const std::uint32_t> nodes, const BasicWeights<W>& w, Real scale, std::span<Real> s,
+  void score_of(std::span<const std::uint32_t> nodes, const Coefficients<W>& w, Real scale, std::span<Real> s,
                 Workspace& ws) const;
   template <class Real>
   double squared_norm_of(std::size_t begin, std::size_t end, std::span<const Real> delta, std::size_t width,
                          Workspace& ws) const;
   template <class Real>
-  double inner_product_of(const BasicWeights<Real>& a, const BasicWeights<Real>& b) const;
+  double inner_product_of(const Coefficients<Real>& a, const Coefficients<Real>& b) const;
 
   static constexpr std::size_t kTogether = 8;
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};

@@ -101,6 +101,7 @@ class ChainExamples {
   }
   // nullptr: none.
   const KernelMatrix* kernel() const { return features_->kernel(); }
+  bool euclidean() const { return !kernel(); }
   template <class Real>
   double squared_norm(const BasicWeights<Real>& w) const {
     return kernel() ? kernel()->squared_norm(w) : euclidean_squared_norm(w);

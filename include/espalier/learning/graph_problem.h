@@ -22,7 +22,7 @@ struct GraphExample {
 
 // Markov random fields: features of nodes and cliques with weights tied by type, and costs of nodes. Requires gold labels that
 // the structures allow, and cliques in the structures in the order of the features: by types, and in each type in the order of
-// its rows. Keeps a reference to the features.
+// its rows. Keeps a reference to the features, which may have kernels.
 class GraphExamples {
  public:
   // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any other, since its
@@ -53,8 +53,9 @@ class GraphExamples {
   // Wrong labels that are free would begin with as much mass as right ones.
   void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
   template <class Real, class Scale>
-  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s, Workspace&) const {
-    features_->score(i, w.row(0), scale, s);
+  void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
+             Workspace& ws) const {
+    features_->score(i, w.row(0), scale, s, ws);
   }
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
@@ -70,6 +71,14 @@ class GraphExamples {
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const {
     return features_->squared_norm(i, delta, ws);
+  }
+  bool euclidean() const { return !features_->has_kernels(); }
+  template <class Real>
+  double squared_norm(const BasicWeights<Real>& w) const {
+    return features_->squared_norm(w);
+  }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
+    return features_->inner_product(a, b);
   }
 
  private:

@@ -22,7 +22,7 @@ namespace espalier {
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
 //   add_near_gold(i, kappa, s)                      where costs say too little of it
 //   slack_argmax(i, s, gamma, chi, ws)  rescales_slack()   where that maximum can be found
-//   kernel() squared_norm(w) inner_product(a, b)   where weights may be coefficients of a kernel's expansion
+//   euclidean() squared_norm(w) inner_product(a, b)   where weights may be coefficients of a kernel's expansion
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
 // Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
 template <class Examples>
@@ -109,19 +109,19 @@ class StructuredProblem final : public Problem {
     return examples_.squared_norm(i, delta, ws);
   }
   double squared_norm(const Weights& w) const override {
-    if constexpr (requires { examples_.kernel(); }) return examples_.squared_norm(w);
+    if constexpr (requires { examples_.euclidean(); }) return examples_.squared_norm(w);
     return Problem::squared_norm(w);
   }
   double squared_norm(const DoubleWeights& w) const override {
-    if constexpr (requires { examples_.kernel(); }) return examples_.squared_norm(w);
+    if constexpr (requires { examples_.euclidean(); }) return examples_.squared_norm(w);
     return Problem::squared_norm(w);
   }
   double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
-    if constexpr (requires { examples_.kernel(); }) return examples_.inner_product(a, b);
+    if constexpr (requires { examples_.euclidean(); }) return examples_.inner_product(a, b);
     return Problem::inner_product(a, b);
   }
   bool euclidean() const override {
-    if constexpr (requires { examples_.kernel(); }) return examples_.kernel() == nullptr;
+    if constexpr (requires { examples_.euclidean(); }) return examples_.euclidean();
     return true;
   }
 

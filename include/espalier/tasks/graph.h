@@ -16,9 +16,12 @@ struct GraphOptions {
   bool nodes_only = false;                    // cliques are left out: each node for itself
   std::optional<std::size_t> first;           // only the first N training graphs
   bool maxima = false;                        // trained with an infinite beta
+  std::string kernel;  // of nodes, as kernel.h reads it; empty: none, and weights of features
+  std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrices
 };
 
-inline constexpr int kGraphVersion = 1;
+inline constexpr int kGraphVersion = 2;        // with a kernel
+inline constexpr int kLinearGraphVersion = 1;  // without
 
 // Both throw Error for what they cannot read.
 std::unique_ptr<TrainingSet> read_graph_training(const std::string& path, const GraphOptions& options);
