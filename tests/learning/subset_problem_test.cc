@@ -3,6 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "espalier/learning/certificate.h"
+#include "support/random_graph_problem.h"
 #include "support/random_objective.h"
 
 namespace espalier {
@@ -57,6 +58,20 @@ RC_GTEST_PROP(SubsetProblem, CertifiesLikeAProblemOfJustTheseExamples, ()) {
   const auto chosen = any_subset(data.gold.size());
   const OwnedProblem whole(data), made(part_of(data, chosen));
   expect_equal_certificates(SubsetProblem(whole.problem, chosen), made.problem);
+}
+
+// Also what most problems leave as it is.
+RC_GTEST_PROP(SubsetProblem, StartsNearGoldLikeTheWhole, ()) {
+  const test_support::OwnedGraphProblem owned(*rc::gen::arbitrary<std::uint64_t>());
+  const Problem& whole = owned.problem;
+  const auto chosen = any_subset(whole.size());
+  const SubsetProblem subset(whole, chosen);
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    std::vector<float> a(whole.num_statistics(chosen[i]), 0.0f), b = a;
+    subset.add_near_gold(i, 3, a);
+    whole.add_near_gold(chosen[i], 3, b);
+    RC_ASSERT(a == b);
+  }
 }
 
 // Every call is that of the example it stands for.

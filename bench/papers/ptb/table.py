@@ -22,7 +22,7 @@ LAST_TRAIN, LAST_DEV = 159, 179
 LONGEST = 40  # words of a test sentence
 MODELS = (
     ("rules, CRF", ["--features", "rules", "--loss", "crf", "--l2", 1]),
-    ("rules, SVM", ["--features", "rules", "--loss", "svm", "--l2", 10]),
+    ("rules, SVM", ["--features", "rules", "--loss", "svm", "--l2", 0.1]),
     ("rules and spans, CRF", ["--features", "spans", "--loss", "crf", "--l2", 1]),
     ("rules and spans, SVM", ["--features", "spans", "--loss", "svm", "--l2", 10]),
 )

@@ -40,6 +40,9 @@ class SubsetProblem final : public Problem {
     whole_.add_cost(examples_[i], scale, out);
   }
 
+  void add_near_gold(std::size_t i, float kappa, Out s) const override {
+    whole_.add_near_gold(examples_[i], kappa, s);
+  }
   void score(std::size_t i, const Weights& w, float scale, Out s, Workspace& ws) const override {
     whole_.score(examples_[i], w, scale, s, ws);
   }
