@@ -36,7 +36,8 @@ using CliOutputTest = CliTest;
 // Numbers that are worth nothing are not saved.
 TEST_F(CliOutputTest, AnObjectiveThatIsNotFiniteIsAFailure) {
   write("good.svm", kGood);
-  const Outcome outcome = run("train classify good.svm --solver eg --l2 1e-300 --quiet -o out.esp --log run.jsonl");
+  const Outcome outcome =
+      run("train classify good.svm --solver eg --l2 1e-300 --quiet -o out.esp --log run.jsonl");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_TRUE(outcome.err.starts_with("espalier: failed: the objective is not finite after ")) << outcome.err;
