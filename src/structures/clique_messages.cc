@@ -91,4 +91,17 @@ bool CliqueMessages::take_out_impossible(std::span<double> node, std::span<doubl
   return true;
 }
 
+double CliqueMessages::score(std::span<const double> node, std::span<const double> s,
+                             std::span<const std::uint32_t> y) const {
+  double score = 0;
+  for (std::size_t v = 0; v < y.size(); ++v) score += node[label_begin[v] + y[v]];
+  for (const Clique& clique : cliques) {
+    std::size_t entry = 0;
+    for (std::size_t j = 0; j < clique.variables.size(); ++j)
+      entry = entry * clique.labels[j] + y[clique.variables[j]];
+    score += s[clique.begin + entry];
+  }
+  return score;
+}
+
 }  // namespace espalier

@@ -36,6 +36,10 @@ struct CliqueMessages {
   // its cliques. False where a variable has no label left.
   bool take_out_impossible(std::span<double> node, std::span<double> s, Workspace& ws) const;
 
+  // Of a labelling, by those scores.
+  double score(std::span<const double> node, std::span<const double> s,
+               std::span<const std::uint32_t> y) const;
+
   static constexpr std::size_t kMostVariables = 64;  // of a clique: no memory holds a table of more
 
   std::vector<Clique> cliques;

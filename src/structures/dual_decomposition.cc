@@ -5,7 +5,8 @@
 // as they are, so that D never rises:
 //   d_ai(x_i) = 1/|a| max over x_a with x_i of ( s_a + sum_{j in a} (S_j - d_aj) )  -  (S_i - d_ai)(x_i)
 // After each sweep a labelling is read off the S_i, variable by variable with what is decided before, and improved by changing one
-// label at a time. Where its score is D, it is the best. Coordinate descent may stop above the least D.
+// label at a time. Where its score is D, it is the best. Coordinate descent may stop above the least D; then the best labelling
+// seen is improved once more, many labels at a time (forest_moves.h).
 
 #include "structures/dual_decomposition.h"
 
@@ -16,6 +17,7 @@
 #include <limits>
 
 #include "structures/contraction.h"
+#include "structures/forest_moves.h"
 
 namespace espalier {
 namespace {
@@ -149,20 +151,8 @@ void DualDecomposition::improve(State& state, std::span<std::uint32_t> y) const 
   }
 }
 
-double DualDecomposition::value(const State& state, std::span<const std::uint32_t> y) const {
-  double value = 0;
-  for (std::size_t v = 0; v < y.size(); ++v) value += state.node[layout_.label_begin[v] + y[v]];
-  for (const Clique& clique : layout_.cliques) {
-    std::size_t entry = 0;
-    for (std::size_t j = 0; j < clique.variables.size(); ++j)
-      entry = entry * clique.labels[j] + y[clique.variables[j]];
-    value += state.s[clique.begin + entry];
-  }
-  return value;
-}
-
-MarkovGraph::Best DualDecomposition::best(std::span<const double> s, std::span<std::uint32_t> y,
-                                          Workspace& ws) const {
+MarkovGraph::Best DualDecomposition::best(std::span<const double> s, std::size_t moves,
+                                          std::span<std::uint32_t> y, Workspace& ws) const {
   Workspace::Frame frame(ws);
   State state;
   const std::size_t num_labels = layout_.label_begin.back();
@@ -203,13 +193,17 @@ MarkovGraph::Best DualDecomposition::best(std::span<const double> s, std::span<s
     if (!std::has_single_bit(sweep) && !last) continue;
     round(state, trial);
     improve(state, trial);
-    const double reached = value(state, trial);
+    const double reached = layout_.score(state.node, state.s, trial);
     if (reached > best.value || sweep == 1) {
       best.value = reached;
       std::copy(trial.begin(), trial.end(), y.begin());
     }
     best.optimal = best.value >= best.bound - 1e-9 * scale;
   }
+  if (best.optimal || best.value == kExcluded) return best;
+  improve_by_forests(layout_, state.node, state.s, moves, y, ws);
+  best.value = layout_.score(state.node, state.s, y);
+  best.optimal = best.value >= best.bound - 1e-9 * (1 + std::abs(best.bound));
   return best;
 }
 

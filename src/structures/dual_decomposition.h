@@ -17,8 +17,10 @@ class DualDecomposition {
  public:
   DualDecomposition(const FactorGraph& graph, std::size_t iterations, double tolerance);
 
-  // The value is that of y, -infinity where no possible labelling was found; the bound holds for every labelling.
-  MarkovGraph::Best best(std::span<const double> s, std::span<std::uint32_t> y, Workspace& ws) const;
+  // The value is that of y, -infinity where no possible labelling was found; the bound holds for every labelling. Where y is not
+  // proven to be the best, so many moves (forest_moves.h) may improve it.
+  MarkovGraph::Best best(std::span<const double> s, std::size_t moves, std::span<std::uint32_t> y,
+                         Workspace& ws) const;
 
  private:
   using Clique = CliqueMessages::Clique;
@@ -28,7 +30,6 @@ class DualDecomposition {
   double bound(State& state) const;
   void round(State& state, std::span<std::uint32_t> y) const;
   void improve(State& state, std::span<std::uint32_t> y) const;
-  double value(const State& state, std::span<const std::uint32_t> y) const;
 
   CliqueMessages layout_;
   std::size_t iterations_;

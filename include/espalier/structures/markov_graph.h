@@ -110,7 +110,7 @@ class MarkovGraph {
   template <class Real>
   double argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
   template <class Real>
-  Best best_of(std::span<const Real> s, std::span<std::uint32_t> y, Workspace& ws) const;
+  Best best_of(std::span<const Real> s, std::size_t moves, std::span<std::uint32_t> y, Workspace& ws) const;
 
   std::shared_ptr<const FactorGraph> graph_;
   std::size_t width_ = 0;
