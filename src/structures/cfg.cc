@@ -22,9 +22,9 @@
 namespace espalier {
 namespace {
 
-// The fast way takes sums of this range, made of weights in the middle of it (or 0). What underflows on the way, below
-// 1e-308, is then below 1e-208 times 4 whatever it is multiplied by, and nothing beside a sum.
-constexpr double kSmallest = 1e-150, kLargest = 1e150, kLightest = 1e-100, kHeaviest = 1e100;
+// The fast way takes sums and weights of these ranges (or 0). What underflows on the way, below 1e-308, meets one more weight and
+// inside sums of at most 2, so that it stays below 1e-257: nothing beside a sum. Exact weights may be light, not heavy.
+constexpr double kSmallest = 1e-240, kLargest = 1e240, kLightest = 1e-250, kHeaviest = 1e50;
 
 bool in_range(double x) { return x >= kSmallest && x <= kLargest; }
 bool is_weight(double x) { return x == 0 || (x >= kLightest && x <= kHeaviest); }
@@ -80,8 +80,8 @@ bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& 
     return unit;
   };
   const auto term = [&](const Edge& edge) {
-    return (w[edge.rule] * factor[edge.factor]) *
-           (top[left[edge.factor] + edge.left] * top[right[edge.factor] + edge.right]);
+    return (w[edge.rule] * factor[edge.factor]) * top[left[edge.factor] + edge.left] *
+           top[right[edge.factor] + edge.right];
   };
   // No number, so that the sum over it is out of range, where the product is no weight.
   const auto unary_weight = [&](std::size_t u) {
