@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -107,6 +108,22 @@ RC_GTEST_PROP(Cfg, LogarithmsAgree, (bool masked)) {
   const double expected = cfg.log_partition_reference(s, slow, ws);
   RC_ASSERT(std::abs(log_z - expected) <= 1e-12 * (1 + std::abs(expected)));
   for (std::size_t k = 0; k < s.size(); ++k) RC_ASSERT(std::abs(fast[k] - slow[k]) <= 1e-10);
+}
+
+// Weights that underflow count where others of the same derivation are heavy.
+RC_GTEST_PROP(Cfg, LogarithmsAgreeOnScoresOfAnyRange, (bool masked)) {
+  constexpr std::array kScores = {-745.0, -740.0, -372.0, 0.0, 0.0, 372.0, 500.0};
+  const OwnedCfg cfg = draw_cfg(masked);
+  Random random(*rc::gen::arbitrary<std::uint64_t>());
+  std::vector<double> s(cfg.num_statistics()), fast(s.size()), slow(s.size());
+  Workspace ws;
+  for (int trial = 0; trial < 20; ++trial) {
+    for (double& score : s) score = kScores[random.below(kScores.size())];
+    const double log_z = cfg.log_partition(std::span<const double>(s), std::span(fast), ws);
+    const double expected = cfg.log_partition_reference(s, slow, ws);
+    RC_ASSERT(std::abs(log_z - expected) <= 1e-12 * (1 + std::abs(expected)));
+    for (std::size_t k = 0; k < s.size(); ++k) RC_ASSERT(std::abs(fast[k] - slow[k]) <= 1e-10);
+  }
 }
 
 RC_GTEST_PROP(Cfg, KnowsItsDerivations, ()) {
