@@ -1,7 +1,14 @@
 #include "structures/forest_moves.h"
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "espalier/base/random.h"
 #include "support/enumeration.h"
 #include "support/random_graph.h"
 
