@@ -80,7 +80,7 @@ int run_cross_validation(const Arguments& arguments) {
   const auto folds = make_folds(data->problem().size(), arguments.folds, arguments.seed);
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
-  const SolverEntry solver = arguments.solver_for(data->problem(), std::ranges::min(l2));
+  const SolverEntry solver = find_solver(arguments.solver, arguments.checked_loss());
   RunLog log(arguments.log);
   Json start = arguments.to_json();
   start["solver"] = solver.name;

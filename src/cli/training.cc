@@ -44,8 +44,7 @@ class Session {
         {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
     const std::string name = options_.train == "-" ? "standard input" : options_.train;
     display_.note(fmt::format("read {}: {}", name, data_->describe()));
-    solver_ = options_.solver_for(
-        data_->problem(), l2.is_array() ? std::ranges::min(l2.get<std::vector<double>>()) : l2.get<double>());
+    solver_ = find_solver(options_.solver, loss_);
     if (!options_.checkpoint.empty()) {
       identity_ = run_identity(*data_, loss_, l2, solver_.name);
       if (l2.is_array()) identity_["dev"] = options_.dev;
@@ -65,6 +64,10 @@ class Session {
       settings_.dev_error = [this](const Weights& theta) { return data_->evaluate_dev(theta).badness; };
     }
     settings_.stopping.stop = interrupt_.flag();
+    settings_.notice = [this](const std::string& text) {
+      display_.note(text);
+      log_.end({{"text", text}}, "notice");
+    };
     settings_.stopping.tick = [this](double passes) { display_.tick(passes); };
   }
 

@@ -18,7 +18,8 @@ constexpr const char* kSolverOptions = "Options of single solvers";
 }  // namespace
 
 std::string solver_list() {
-  std::string list = "Solvers:\n";
+  const SolverEntry automatic = find_solver("auto", Loss::crf());
+  std::string list = fmt::format("Solvers:\n  {:<14} {}\n", automatic.name, automatic.summary);
   for (const SolverEntry& entry : solver_table()) {
     std::string limits;
     if (entry.losses == Losses::smooth) limits = "finite beta";
@@ -117,12 +118,7 @@ void TrainingOptions::add_to(CLI::App& command) {
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 void TrainingOptions::check_solver() const {
-  if (solver != "auto") find_solver(solver, checked_loss());
-}
-
-SolverEntry TrainingOptions::solver_for(const Problem& problem, double l2) const {
-  const Loss loss = checked_loss();
-  return find_solver(solver == "auto" ? default_solver({problem, loss, l2}, task) : solver, loss);
+  find_solver(solver, checked_loss());
 }
 
 SolverSettings TrainingOptions::checked_settings() const {

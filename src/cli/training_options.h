@@ -64,8 +64,6 @@ struct TrainingOptions {
   void check_outputs() const;
 
   std::unique_ptr<TrainingSet> read_data(const Reading& reading) const;
-  // The one that was asked for, or that `auto` means for these data and the smallest l2 that they are trained with.
-  SolverEntry solver_for(const Problem& problem, double l2) const;
   nlohmann::ordered_json to_json() const;
 };
 

@@ -47,6 +47,9 @@ class Minimiser {
   bool add_examples(double& primal);
   void report(const double* x, double primal, double squared_gradient);
   Certificate certify_theta();
+  Certificate improved(const Certificate& certificate) {
+    return options_.keep_best_dual ? best_dual_.improve(certificate) : certificate;
+  }
 
   // Runs what liblbfgs calls back. It is C: an exception must not pass through it.
   template <class Action>
@@ -67,9 +70,10 @@ class Minimiser {
   BestDual best_dual_;
   DoubleWeights point_, gradient_;
   Sweep sweep_;
-  bool started_ = false;    // the first point has been evaluated
-  bool over_ = false;       // evaluate nothing any more
-  bool certified_ = false;  // the report that ended the run was exact
+  double reached_ = std::numeric_limits<double>::infinity();  // the primal of the last point accepted
+  bool started_ = false;                                      // the first point has been evaluated
+  bool over_ = false;                                         // evaluate nothing any more
+  bool certified_ = false;                                    // the report that ended the run was exact
   std::exception_ptr error_;
 };
 
@@ -108,10 +112,16 @@ Summary Minimiser::minimise() {
     minimiser.guarded([&] { minimiser.report(x, primal, gradient_norm * gradient_norm); });
     return minimiser.over_ ? 1 : 0;
   };
-  const int outcome =
-      ::lbfgs(static_cast<int>(length), x.get(), nullptr, evaluate, progress, this, &parameters);
-  if (error_) std::rethrow_exception(error_);
-  if (outcome == LBFGSERR_OUTOFMEMORY) throw std::bad_alloc();
+  // A line search may fail because of what is remembered of curvatures far away: then it starts anew where it is, as long as
+  // that leads somewhere.
+  double before;
+  do {
+    before = reached_;
+    const int outcome =
+        ::lbfgs(static_cast<int>(length), x.get(), nullptr, evaluate, progress, this, &parameters);
+    if (error_) std::rethrow_exception(error_);
+    if (outcome == LBFGSERR_OUTOFMEMORY) throw std::bad_alloc();
+  } while (!over_ && reached_ < before);
 
   if (!certified_) {
     run_.pause();
@@ -166,12 +176,12 @@ bool Minimiser::add_examples(double& primal) {
 
 void Minimiser::report(const double* x, double primal, double squared_gradient) {
   run_.pause();
+  reached_ = primal;
   const auto theta = theta_.values();
   for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = static_cast<float>(x[j]);
 
   const double passes = visits_.passes();
-  Certificate certificate =
-      best_dual_.improve({primal, primal - squared_gradient / (2 * objective_.l2), passes});
+  Certificate certificate = improved({primal, primal - squared_gradient / (2 * objective_.l2), passes});
   const bool last = run_.exhausted(passes) || certificate.relative_gap() <= options_.stopping.gap;
   if (last) certificate = certify_theta();
   over_ = run_.report(certificate, theta_);
@@ -182,7 +192,7 @@ void Minimiser::report(const double* x, double primal, double squared_gradient) 
 Certificate Minimiser::certify_theta() {
   Certificate certificate = certify_implied(objective_, theta_, sweep_);
   certificate.passes = visits_.passes();
-  return best_dual_.improve(certificate);
+  return improved(certificate);
 }
 
 }  // namespace

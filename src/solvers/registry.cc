@@ -18,6 +18,7 @@
 #include "espalier/solvers/sdca.h"
 #include "espalier/solvers/sgd.h"
 #include "espalier/solvers/smo.h"
+#include "solvers/automatic.h"
 #include "solvers/chained.h"
 
 namespace espalier {
@@ -162,20 +163,6 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
   throw Error(fmt::format("--solver: {} is no solver; expected one of {}", in_quotes(name), names));
 }
 
-// Large examples that share a few weights all pull at each of them, so that a step for one of them undoes what those for
-// others did; and the curvature in a few weights is soon known. EG's bound on its passes is beta R^2 / l2 but for logarithms.
-bool shares_few_weights(const Objective& objective) {
-  constexpr std::size_t kFew = 300;
-  constexpr double kLarge = 1e4;
-  const Problem& problem = objective.problem;
-  const WeightShape shape = problem.weight_shape();
-  if (shape.rows * shape.width > kFew || !problem.euclidean() || !(problem.exact() || problem.relaxed()))
-    return false;
-  double sum = 0;
-  for (std::size_t i = 0; i < problem.size(); ++i) sum += problem.weight(i) * problem.squared_diameter(i);
-  return objective.loss.beta * sum > kLarge * objective.l2 * static_cast<double>(problem.size());
-}
-
 }  // namespace
 
 std::span<const SolverEntry> solver_table() {
@@ -212,14 +199,8 @@ std::span<const SolverEntry> solver_table() {
   return kSolvers;
 }
 
-std::string_view default_solver(const Objective& objective, std::string_view task) {
-  const Loss& loss = objective.loss;
-  if (loss.smooth()) return shares_few_weights(objective) ? "lbfgs" : "eg";
-  if (loss.gamma == 0) return "perceptron";
-  return task == "classify" ? "smo" : "frank-wolfe";
-}
-
 SolverEntry find_solver(std::string_view name, const Loss& loss) {
+  if (name == "auto") return automatic_solver(loss);
   std::vector<SolverEntry> stages;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find(',', begin), name.size());

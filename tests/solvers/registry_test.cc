@@ -43,23 +43,6 @@ TEST(SolverTable, RefusesLossesThatAreNotTheSolvers) {
   EXPECT_EQ(find_solver("sgd", Loss::perceptron()).name, "sgd");
 }
 
-// Examples that share a few weights, and are large for their l2, are L-BFGS's.
-TEST(SolverTable, DefaultsAreWhatIsFastest) {
-  const OwnedProblem owned(1);
-  const Problem& problem = owned.problem;
-  const WeightShape shape = problem.weight_shape();
-  ASSERT_LE(shape.rows * shape.width, 300u);
-  double mean = 0;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    mean += problem.weight(i) * problem.squared_diameter(i) / static_cast<double>(problem.size());
-  }
-  EXPECT_EQ(default_solver({problem, Loss::crf(), 1.01e-4 * mean}, "tag"), "eg");
-  EXPECT_EQ(default_solver({problem, Loss::crf(), 0.99e-4 * mean}, "tag"), "lbfgs");
-  EXPECT_EQ(default_solver({problem, Loss::svm(), 1e-6 * mean}, "tag"), "frank-wolfe");
-  EXPECT_EQ(default_solver({problem, Loss::svm(), 1e-6 * mean}, "classify"), "smo");
-  EXPECT_EQ(default_solver({problem, Loss::perceptron(), 1}, "tag"), "perceptron");
-}
-
 // Each from nothing, and with the settings that concern it.
 TEST(SolverTable, EverySolverTrains) {
   const OwnedProblem owned(1);

@@ -10,7 +10,9 @@ namespace espalier {
 struct LbfgsOptions {
   StoppingRule stopping;
   std::size_t threads = 1;  // the result is the same with any number of them
-  int history = 10;         // pairs of vectors kept, as in Collins et al. 2008
+  bool keep_best_dual =
+      true;          // false: a report has the dual of its own weights, also where an earlier one was better
+  int history = 10;  // pairs of vectors kept, as in Collins et al. 2008
 };
 
 // L-BFGS on the primal, by liblbfgs in double precision. Every point that a line search tries is a pass.

@@ -49,6 +49,8 @@ struct SolverSettings {
   MiraUpdate update = MiraUpdate::max_loss;
   std::size_t kbest = 1;  // outputs that a visit of mira looks at
   SmoMass mass = SmoMass::cliques;
+  // Told what a solver decides on its way, in a sentence.
+  std::function<void(const std::string&)> notice;
   // The error of weights on held-out data, for solvers that choose a setting by it.
   std::function<double(const Weights&)> dev_error;
 };
@@ -82,10 +84,9 @@ struct SolverEntry {
 
 // The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
-// The name of the one that is fastest on the examples of a task, as measured (docs/solvers.md).
-std::string_view default_solver(const Objective& objective, std::string_view task);
 // Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the solver's. Names
-// with commas between them are a chain: each solver but the last gets the next one close, and hands over what it has.
+// with commas between them are a chain: each solver but the last gets the next one close, and hands over what it has. `auto`
+// chooses, and changes its mind where another solver is forecast to be faster (docs/solvers.md#auto).
 SolverEntry find_solver(std::string_view name, const Loss& loss);
 
 }  // namespace espalier

@@ -1,0 +1,344 @@
+// Several solvers as one. Each contender has its work, in passes of eg, counted by fixed ratios:
+//
+//   done so far, left = passes that its own gaps forecast (forecast.h), or a promise where it has not been tried
+//
+// The one at work is left where what it has left is more than kAdvantage times what the best of the others has. It is parked with
+// its duals, if it has any, so that it can go on if the other turns out to be no better.
+//
+// What every report is worth: the best dual of all bounds the optimum for the weights of all, and the best weights of all have
+// the certificate. A run has converged where these two meet the tolerance, whoever found them.
+
+#include "solvers/automatic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/error.h"
+#include "espalier/solvers/eg.h"
+#include "espalier/solvers/forecast.h"
+#include "espalier/solvers/lbfgs.h"
+
+namespace espalier {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// A change costs a start, and forecasts are rough.
+constexpr double kAdvantage = 1.5;
+// Reports that a forecast takes.
+constexpr std::size_t kFewestReports = 3;
+
+struct Contender {
+  SolverEntry solver;
+  double cost;                // of a pass, in passes of eg
+  double promise;             // passes that it is hoped to take
+  double settled;             // passes before its gaps tell anything
+  double patience;            // passes of a stint before it is left
+  std::vector<GapAt> gaps{};  // its own, after the passes that it made itself
+  double passes = 0;
+  int stints = 0;
+  Training parked{};
+  bool finished = false;  // it stalled: nothing is left to hope for
+};
+
+// Where all examples are one part each, as in classification.
+bool single_cliques(const Problem& problem) {
+  const Factored* factored = problem.factored();
+  return factored && problem.size() > 0 && factored->num_cliques(0) == 1;
+}
+
+// Passes that eg makes at a larger l2 before its gaps are those of the objective.
+double annealing_passes(const Objective& objective) {
+  const Problem& problem = objective.problem;
+  double mean = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) mean += problem.weight(i) * problem.squared_change(i);
+  mean /= static_cast<double>(problem.size());
+  return std::max(0.0, std::log2(mean / (2 * objective.l2)));
+}
+
+// Weights for each statistic: solvers on the primal work on all weights in every pass, most of all L-BFGS on twenty vectors of them.
+double weights_per_statistic(const Problem& problem) {
+  double statistics = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i)
+    statistics += static_cast<double>(problem.num_statistics(i));
+  const WeightShape shape = problem.weight_shape();
+  return static_cast<double>(shape.rows) * static_cast<double>(shape.width) / std::max(1.0, statistics);
+}
+
+// Of the gold outputs, on average.
+double parts_per_output(const Problem& problem) {
+  std::vector<float> gold;
+  double parts = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    gold.assign(problem.num_statistics(i), 0.0f);
+    problem.add_gold(i, 1.0f, gold);
+    parts += std::accumulate(gold.begin(), gold.end(), 0.0);
+  }
+  return parts / static_cast<double>(std::max<std::size_t>(problem.size(), 1));
+}
+
+// The first one begins. Costs and promises are what the race of defaults showed (docs/solvers.md#auto); they decide when to try
+// another one, and its own gaps decide whether to stay.
+std::vector<Contender> contenders(const Objective& objective, bool warm) {
+  const Problem& problem = objective.problem;
+  const Loss& loss = objective.loss;
+  std::vector<Contender> all;
+  if (loss.smooth()) {
+    const double annealing = warm ? 0 : annealing_passes(objective);
+    all.push_back({find_solver("eg", loss), 1, 10, annealing, annealing + 10});
+  } else if (single_cliques(problem)) {
+    all.push_back({find_solver("smo", loss), 0.6, 50, 0, 15});
+  } else {
+    all.push_back({find_solver("frank-wolfe", loss), 1, 20, 0, 15});
+  }
+  // The others have no duals but those that weights imply, which have to be exact, and no kernels.
+  if (!problem.euclidean() || !(problem.exact() || problem.relaxed())) return all;
+  const double weights = weights_per_statistic(problem);
+  if (loss.smooth()) {
+    all.push_back({find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 30, 4, 30});
+    return all;
+  }
+  // An output of many parts has too many rivals to keep a list of them.
+  constexpr double kManyParts = 200;
+  if (parts_per_output(problem) > kManyParts) {
+    all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 150});
+  } else {
+    all.push_back({find_solver("cutting-plane", loss), 5, 25, 2, 60});
+  }
+  return all;
+}
+
+class Automatic {
+ public:
+  Automatic(const Objective& objective, const SolverSettings& settings, Training& training,
+            const Observer& observer)
+      : objective_(objective),
+        settings_(settings),
+        training_(training),
+        observer_(observer),
+        contenders_(contenders(objective, training.dual.has_value())),
+        now_(settings.stopping.before) {}
+
+  Summary solve() {
+    std::size_t at = first();
+    while (run(at)) at = change(at);
+    return finish();
+  }
+
+ private:
+  // Who goes on from what is at hand: weights alone are those of a solver on the primal.
+  std::size_t first() const {
+    const bool has_duals = training_.dual || training_.means || training_.cliques;
+    const bool has_weights = training_.theta.shape() == objective_.problem.weight_shape();
+    return objective_.loss.smooth() && contenders_.size() > 1 && has_weights && !has_duals ? 1 : 0;
+  }
+
+  // Work that is left, in passes of eg.
+  double left(const Contender& c) const {
+    if (c.finished) return kInfinity;
+    if (c.stints == 0) return c.cost * c.promise;
+    // Solvers for maxima slow down as they go.
+    const double slowing = objective_.loss.smooth() ? 1 : 2;
+    return slowing * c.cost * forecast(c).value_or(kInfinity);
+  }
+
+  // In gaps themselves, not relative ones: far from the optimum those are all about 1.
+  std::optional<double> forecast(const Contender& c) const {
+    return passes_to_gap(c.gaps, settings_.stopping.gap * best_primal_);
+  }
+
+  std::size_t best_other(std::size_t at) const {
+    std::size_t best = at;
+    for (std::size_t k = 0; k < contenders_.size(); ++k) {
+      if (k == at || contenders_[k].finished) continue;
+      if (best == at || left(contenders_[k]) < left(contenders_[best])) best = k;
+    }
+    return best;
+  }
+
+  bool worth_leaving(std::size_t at, double passes_of_stint, std::size_t gaps_of_stint) const {
+    const Contender& c = contenders_[at];
+    const std::size_t other = best_other(at);
+    if (other == at || gaps_of_stint < kFewestReports) return false;
+    // Whoever comes back gets at least half as much as was spent on everything so far, so that changes become rare.
+    const double least = c.stints == 1 ? c.patience : std::max(c.patience, spent() / (2 * c.cost));
+    return passes_of_stint >= least && left(c) > kAdvantage * left(contenders_[other]);
+  }
+
+  double spent() const {
+    double sum = 0;
+    for (const Contender& c : contenders_) sum += c.cost * c.passes;
+    return sum;
+  }
+
+  StoppingRule remaining() const {
+    StoppingRule rule = settings_.stopping;
+    rule.before = now_;
+    rule.passes -= now_.passes - settings_.stopping.before.passes;
+    rule.seconds -= now_.seconds - settings_.stopping.before.seconds;
+    return rule;
+  }
+
+  // True: another one goes on.
+  bool run(std::size_t at) {
+    Contender& c = contenders_[at];
+    ++c.stints;
+    const double before = c.passes;
+    const Progress start = now_;
+    const std::size_t gaps_before = c.gaps.size();
+    leaving_ = false;
+    SolverSettings settings = settings_;
+    settings.stopping = remaining();
+    const int epochs = static_cast<int>(summary_.history.size());
+    const Observer observer = [&](const Progress& progress, const Weights& theta) {
+      const double passes = progress.passes - start.passes;
+      c.passes = before + passes;
+      if (passes >= c.settled || c.stints > 1) c.gaps.push_back({c.passes, progress.gap()});
+      const Control control = take(progress, theta, epochs);
+      if (control == Control::stop || converged_) return Control::stop;
+      leaving_ = worth_leaving(at, passes, c.gaps.size() - gaps_before);
+      return leaving_ ? Control::stop : Control::go_on;
+    };
+    Summary summary;
+    if (c.solver.name == "lbfgs") {
+      summary = run_lbfgs(settings, observer);
+    } else {
+      summary = c.solver.run(objective_, settings, training_, observer);
+    }
+    summary_.status = summary.status;
+    summary_.message = std::move(summary.message);
+    story_.push_back(fmt::format("{} {:.1f} passes", c.solver.name, c.passes - before));
+    if (converged_) return false;
+    if (summary_.status == Status::stalled) {
+      c.finished = true;
+      return best_other(at) != at;
+    }
+    return leaving_ && !settings_.stopping.interrupted() && summary_.status == Status::stopped;
+  }
+
+  // Its reports say what its own weights imply, also where that is below bounds that are known: how that falls is the forecast.
+  Summary run_lbfgs(const SolverSettings& settings, const Observer& observer) {
+    const WeightShape shape = objective_.problem.weight_shape();
+    if (training_.theta.shape() != shape) training_.theta = Weights(shape);
+    LbfgsOptions options;
+    options.stopping = settings.stopping;
+    options.threads = settings.threads;
+    options.keep_best_dual = false;
+    return lbfgs(objective_, options, training_.theta, observer);
+  }
+
+  // A report, with the best bound so far.
+  Control take(Progress progress, const Weights& theta, int epochs) {
+    if (!progress.approximate) {
+      best_dual_ = std::max(best_dual_, progress.dual);
+      progress.dual = best_dual_;
+    }
+    if (progress.primal < best_primal_) {
+      best_primal_ = progress.primal;
+      best_theta_ = theta;
+    }
+    progress.epoch += epochs;
+    now_ = progress;
+    summary_.history.push_back(progress);
+    const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
+    converged_ = !progress.approximate && best_primal_ > 0 &&
+                 best_primal_ - best_dual_ <= settings_.stopping.gap * best_primal_;
+    return control;
+  }
+
+  // Parks the one at work, and makes ready what the next one starts from.
+  std::size_t change(std::size_t at) {
+    const std::size_t next = best_other(at);
+    Contender& from = contenders_[at];
+    Contender& to = contenders_[next];
+    say(from, to);
+    from.parked.dual = std::exchange(training_.dual, std::nullopt);
+    from.parked.means = std::exchange(training_.means, std::nullopt);
+    from.parked.cliques = std::exchange(training_.cliques, std::nullopt);
+    training_.dual = std::exchange(to.parked.dual, std::nullopt);
+    training_.means = std::exchange(to.parked.means, std::nullopt);
+    training_.cliques = std::exchange(to.parked.cliques, std::nullopt);
+    // Weights that are worse than none are no start.
+    if (best_theta_.shape() == objective_.problem.weight_shape()) training_.theta = best_theta_;
+    if (to.solver.duals == Duals::none && worse_than_zero())
+      training_.theta = Weights(objective_.problem.weight_shape());
+    return next;
+  }
+
+  bool worse_than_zero() const {
+    Sweep sweep(settings_.threads);
+    return evaluate_primal(objective_, Weights(objective_.problem.weight_shape()), sweep) < best_primal_;
+  }
+
+  void say(const Contender& from, const Contender& to) const {
+    if (!settings_.notice) return;
+    const std::optional<double> more = forecast(from);
+    settings_.notice(fmt::format("from {} to {} after {:.1f} passes: {}", from.solver.name, to.solver.name,
+                                 now_.passes,
+                                 more ? fmt::format("it would take about {:.0f} more", *more)
+                                      : std::string("its gap no longer falls")));
+  }
+
+  Summary finish() {
+    if (summary_.history.empty()) return std::move(summary_);
+    // The best weights are not always the last ones.
+    if (best_theta_.shape() == training_.theta.shape() && summary_.history.back().primal > best_primal_) {
+      training_.theta = best_theta_;
+      Sweep sweep(settings_.threads);
+      Progress last = now_;
+      ++last.epoch;
+      last.primal = evaluate_primal(objective_, training_.theta, sweep);
+      last.dual = best_dual_;
+      summary_.history.push_back(last);
+      if (observer_) observer_(last, training_.theta);
+    }
+    const Progress& last = summary_.history.back();
+    if (!last.approximate && summary_.status != Status::failed &&
+        last.relative_gap() <= settings_.stopping.gap)
+      summary_.status = Status::converged;
+    std::string story;
+    for (const std::string& stint : story_) story += (story.empty() ? "" : ", ") + stint;
+    summary_.message = fmt::format("{}: relative gap {:.2g} after {:.1f} passes ({})",
+                                   to_string(summary_.status), last.relative_gap(), last.passes, story);
+    return std::move(summary_);
+  }
+
+  const Objective& objective_;
+  const SolverSettings& settings_;
+  Training& training_;
+  const Observer& observer_;
+  std::vector<Contender> contenders_;
+  Progress now_;
+  Summary summary_;
+  std::vector<std::string> story_;
+  double best_primal_ = kInfinity, best_dual_ = -kInfinity;
+  Weights best_theta_;
+  bool converged_ = false, leaving_ = false;
+};
+
+}  // namespace
+
+SolverEntry automatic_solver(const Loss& loss) {
+  if (!loss.smooth() && loss.gamma == 0) return find_solver("perceptron", loss);
+  SolverEntry entry;
+  entry.name = "auto";
+  entry.summary = "eg for a CRF, frank-wolfe or smo for an SVM; another where that is forecast to be faster";
+  entry.losses = Losses::any;
+  entry.perceptron_loss = false;
+  entry.factored = false;
+  entry.duals = loss.smooth() ? Duals::scores : Duals::means;
+  entry.run = [](const Objective& objective, const SolverSettings& settings, Training& training,
+                 const Observer& observer) {
+    return Automatic(objective, settings, training, observer).solve();
+  };
+  return entry;
+}
+
+}  // namespace espalier

@@ -1,0 +1,147 @@
+#include "solvers/automatic.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "espalier/learning/certificate.h"
+#include "support/random_problem.h"
+
+namespace espalier {
+namespace {
+
+using test_support::OwnedProblem;
+using test_support::RandomDataOptions;
+
+// All examples share a few dense attributes: at a small l2 block solvers crawl.
+const RandomDataOptions kDense{.examples = 60, .attributes = 3, .labels = 3, .density = 1, .noise = 0.3};
+
+struct Outcome {
+  Summary summary;
+  Training training;
+  std::vector<std::string> notices;
+};
+
+Outcome solve(const Objective& objective, double gap = 1e-3, double passes = 20000) {
+  Outcome outcome;
+  SolverSettings settings;
+  settings.stopping.gap = gap;
+  settings.stopping.passes = passes;
+  settings.notice = [&](const std::string& text) { outcome.notices.push_back(text); };
+  outcome.summary = find_solver("auto", objective.loss)
+                        .run(objective, settings, outcome.training,
+                             [](const auto&, const auto&) { return Control::go_on; });
+  return outcome;
+}
+
+TEST(Automatic, StaysWithEgWhereThatIsHealthy) {
+  const OwnedProblem owned(1);
+  const Objective objective{owned.problem, Loss::crf(), 1};
+  const Outcome outcome = solve(objective);
+  Training eg;
+  SolverSettings settings;
+  const Summary alone = find_solver("eg", objective.loss).run(objective, settings, eg, {});
+  ASSERT_EQ(outcome.summary.status, Status::converged);
+  EXPECT_TRUE(outcome.notices.empty());
+  EXPECT_EQ(outcome.summary.history.back().passes, alone.history.back().passes);
+  EXPECT_TRUE(std::ranges::equal(outcome.training.theta.values(), eg.theta.values()));
+}
+
+TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
+  const OwnedProblem owned(3, kDense);
+  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const Outcome outcome = solve(objective, 1e-6);
+  EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
+  ASSERT_FALSE(outcome.notices.empty());
+  EXPECT_EQ(outcome.notices.front().rfind("from eg to lbfgs after ", 0), 0u) << outcome.notices.front();
+  EXPECT_NE(outcome.summary.message.find("lbfgs"), std::string::npos) << outcome.summary.message;
+}
+
+TEST(Automatic, ChangesToCuttingPlanesWhereBlocksAreSlow) {
+  const OwnedProblem owned(3, kDense);
+  const Objective objective{owned.problem, Loss::svm(), 1e-4};
+  const Outcome outcome = solve(objective, 1e-4);
+  EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
+  ASSERT_FALSE(outcome.notices.empty());
+  EXPECT_EQ(outcome.notices.front().rfind("from smo to cutting-plane after ", 0), 0u)
+      << outcome.notices.front();
+}
+
+// Whoever found the weights and whoever the bound: the last report is the certificate of the weights that are left, no dual is
+// above the optimum, and the bound never falls.
+RC_GTEST_PROP(Automatic, LeavesTheBestWeightsWithTheBestBound, ()) {
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  const OwnedProblem owned(seed, *rc::gen::elementOf(std::vector<RandomDataOptions>{kDense, {}}));
+  const Loss loss = *rc::gen::elementOf(std::vector<Loss>{Loss::crf(), Loss::softmax_margin(), Loss::svm()});
+  const double l2 = *rc::gen::elementOf(std::vector<double>{1e-4, 1e-2, 1, 100});
+  const Objective objective{owned.problem, loss, l2};
+  const Outcome outcome = solve(objective, 1e-4, *rc::gen::elementOf(std::vector<double>{3, 40, 400}));
+  const std::vector<Progress>& history = outcome.summary.history;
+  RC_ASSERT(!history.empty());
+  const double primal = evaluate_primal(objective, outcome.training.theta);
+  RC_ASSERT(std::abs(primal - history.back().primal) <= 1e-12 * primal);
+  for (std::size_t k = 0; k < history.size(); ++k) {
+    // Reports on the way may be of weights that are not rounded yet.
+    RC_ASSERT(history.back().primal <= history[k].primal * (1 + 1e-6));
+    RC_ASSERT(history[k].dual <= primal * (1 + 1e-12));
+    RC_ASSERT(k == 0 || history[k].dual >= history[k - 1].dual);
+    RC_ASSERT(k == 0 || history[k].passes >= history[k - 1].passes);
+  }
+}
+
+TEST(Automatic, TheSameSeedGivesTheSameBits) {
+  const OwnedProblem owned(3, kDense);
+  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
+    const Objective objective{owned.problem, loss, 1e-4};
+    const Outcome first = solve(objective), second = solve(objective);
+    EXPECT_EQ(first.notices, second.notices);
+    EXPECT_EQ(first.summary.message, second.summary.message);
+    EXPECT_TRUE(std::ranges::equal(first.training.theta.values(), second.training.theta.values()));
+  }
+}
+
+TEST(Automatic, EndsWhereItIsInterrupted) {
+  const OwnedProblem owned(3, kDense);
+  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  std::atomic<bool> stop = false;
+  Training training;
+  SolverSettings settings;
+  settings.stopping.gap = 1e-9;
+  settings.stopping.stop = &stop;
+  bool changed = false;
+  settings.notice = [&](const std::string&) { changed = true; };
+  int after = 0;
+  const Summary summary = find_solver("auto", objective.loss)
+                              .run(objective, settings, training, [&](const Progress&, const Weights&) {
+                                if (changed && ++after == 3) stop = true;
+                                return Control::go_on;
+                              });
+  EXPECT_TRUE(changed);
+  EXPECT_EQ(summary.status, Status::stopped);
+  EXPECT_NEAR(evaluate_primal(objective, training.theta), summary.history.back().primal,
+              1e-9 * summary.history.back().primal);
+}
+
+// What a run that was cut short leaves is what the next one goes on from.
+TEST(Automatic, GoesOnWithTheSolverOfTheWeightsAtHand) {
+  const OwnedProblem owned(3, kDense);
+  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  Outcome outcome = solve(objective, 1e-6);
+  ASSERT_FALSE(outcome.training.dual.has_value());
+  SolverSettings settings;
+  settings.stopping.gap = 1e-6;
+  const Summary again = find_solver("auto", objective.loss).run(objective, settings, outcome.training, {});
+  EXPECT_EQ(again.status, Status::converged);
+  EXPECT_LE(again.history.back().passes, 5);
+}
+
+TEST(Automatic, IsThePerceptronForItsLoss) {
+  EXPECT_EQ(find_solver("auto", Loss::perceptron()).name, "perceptron");
+}
+
+}  // namespace
+}  // namespace espalier
