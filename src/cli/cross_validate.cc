@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/display.h"
@@ -56,6 +57,7 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
     throw Error(summary.message + "; expected finite numbers: check the data's values and l2");
   }
   const Progress& last = summary.history.back();
+  if (stopped_in_vain(summary.status, last.passes)) throw Stopped(nothing_saved(last.passes));
   save_model(arguments.output,
              {arguments.task, loss, l2, solver.name,
               Certificate{last.primal, last.dual, last.passes, last.approximate}, data.problem().relaxed()},
@@ -72,7 +74,8 @@ int run_cross_validation(const Arguments& arguments) {
   arguments.check_solver();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_outputs();
-  InterruptGuard interrupt;
+  const InterruptGuard interrupt;
+  std::optional<NothingToSave> until_trained("before training");
   Display display(arguments.gap, arguments.quiet);
   // One thread, so that what is printed depends on the seed alone.
   const auto data = arguments.read_data(
@@ -81,12 +84,13 @@ int run_cross_validation(const Arguments& arguments) {
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
   const SolverEntry solver = arguments.solver_for(data->problem(), std::ranges::min(l2));
-  RunLog log(arguments.log);
+  RunLog log(arguments.log, [&](const std::string& line) { display.warn(line); });
   Json start = arguments.to_json();
   start["solver"] = solver.name;
   start["folds"] = arguments.folds;
   start["l2"] = l2;
   log.start(start, false);
+  until_trained.reset();
 
   settings.stopping.stop = interrupt.flag();
   settings.threads = 1;

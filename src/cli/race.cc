@@ -49,7 +49,7 @@ struct Arguments : TrainingOptions {
     if (picture == "-") {
       throw Error("--picture -: standard output is where the table goes; expected the name of a file");
     }
-    if (!picture.empty()) OutputFile probe(picture);
+    if (!picture.empty()) check_writable(picture);
   }
 
   Json start(const std::vector<SolverEntry>& entries) const {
@@ -75,15 +75,17 @@ int run_race(const Arguments& arguments) {
   const std::vector<SolverEntry> solvers = arguments.checked_solvers();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_race_outputs();
-  InterruptGuard interrupt;
+  const InterruptGuard interrupt;
+  std::optional<NothingToSave> until_trained("before training");
   std::optional<Display> display;  // one a solver: each has its own way to the gap
   display.emplace(arguments.gap, arguments.quiet);
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
                                          interrupt.flag(), arguments.threads});
   const std::string name = arguments.train == "-" ? "standard input" : arguments.train;
   display->note(fmt::format("read {}: {}", name, data->describe()));
-  RunLog log(arguments.log);
+  RunLog log(arguments.log, [&](const std::string& line) { display->warn(line); });
   log.start(arguments.start(solvers), false);
+  until_trained.reset();
 
   settings.stopping.seconds = arguments.budget;
   settings.stopping.stop = interrupt.flag();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "cli/interrupt.h"
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
@@ -16,6 +17,13 @@ namespace {
 constexpr const char* kSolverOptions = "Options of single solvers";
 
 }  // namespace
+
+bool stopped_in_vain(Status status, double passes) { return status == Status::stopped && passes < 1; }
+
+std::string nothing_saved(double passes) {
+  return fmt::format("interrupted after {:.1f} passes, before the first was over; no model was saved",
+                     passes);
+}
 
 std::string solver_list() {
   std::string list = "Solvers:\n";
@@ -152,14 +160,11 @@ SolverSettings TrainingOptions::checked_settings() const {
 
 void TrainingOptions::check_outputs() const {
   for (const std::string& path : {output, log}) {
-    if (!path.empty() && path != "-") OutputFile probe(path);
+    if (!path.empty()) check_writable(path);
   }
   check_model_name(output);
   if (checkpoint.empty()) return;
-  if (checkpoint == "-" || checkpoint == output) {
-    throw Error(fmt::format("--checkpoint {}: {}; expected a file of its own", checkpoint,
-                            checkpoint == "-" ? "standard output" : "that is where the model goes"));
-  }
+  if (checkpoint == "-") throw Error("--checkpoint -: standard output; expected a file of its own");
   check_model_name(checkpoint);
   std::error_code ignored;
   const bool exists = std::filesystem::exists(checkpoint, ignored);
@@ -170,12 +175,16 @@ void TrainingOptions::check_outputs() const {
     throw Error::in(checkpoint, "no such file",
                     "expected the checkpoint of an interrupted run; one that ended has removed it");
   }
-  if (!resume) OutputFile probe(checkpoint);
+  if (!resume) check_writable(checkpoint);
 }
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) const {
+  const auto name = [](const std::string& file) { return file == "-" ? "standard input" : file; };
+  std::optional<NothingToSave> until_read("while reading " + name(train));
   auto data = task_command(task).read(*this, reading);
-  if (!dev.empty()) data->read_dev(dev);
+  if (dev.empty()) return data;
+  until_read.emplace("while reading " + name(dev));
+  data->read_dev(dev);
   return data;
 }
 

@@ -69,6 +69,12 @@ struct TrainingOptions {
   nlohmann::ordered_json to_json() const;
 };
 
+// Weights that were interrupted before their first pass was over are those that training started from, or little better: they
+// are not worth the model that they would replace, whatever the run went on from. `passes` are those of this run alone.
+bool stopped_in_vain(Status status, double passes);
+// What to say then.
+std::string nothing_saved(double passes);
+
 // All solvers, a line each, with what they are for.
 std::string solver_list();
 
