@@ -146,8 +146,8 @@ void add_race(CLI::App& program, Action& action) {
       "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
   add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
                                              const std::shared_ptr<Arguments>& arguments) {
-    // One of several, another name for the budget, and an objective that the other solvers do not have.
-    for (const char* name : {"--solver", "--seconds", "--rescaling"}) {
+    // One of several, another name for the budget, an objective that the other solvers do not have, and a model's gap.
+    for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {
       subcommand.remove_option(subcommand.get_option(name));
     }
     subcommand

@@ -10,6 +10,7 @@
 
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/ending.h"
 #include "cli/initial_model.h"
 #include "cli/interrupt.h"
 #include "cli/run_log.h"
@@ -136,6 +137,7 @@ class Session {
           display_.note(
               fmt::format("seed {}: dual {:.10g}, {}", run.seed, run.certificate.dual, run.message));
         });
+    history_.clear();  // of the last seed, which need not be the best
     const RepeatedRun& best = repeats.runs.at(repeats.best);
     const std::size_t runs = repeats.runs.size();  // fewer than asked for after Ctrl-C
     Path& path = state_.path;
@@ -154,8 +156,8 @@ class Session {
     return message;
   }
 
-  // Saves, unless the numbers are worthless, and ends the log. Returns the exit status.
-  int finish(const std::string& message) {
+  // Saves, unless the numbers are worthless, and ends the log. `l2_option` is what sets the smallest l2. Returns the exit status.
+  int finish(std::string message, std::string_view l2_option = "l2") {
     const Path& path = state_.path;
     const PathPoint& best = path.points.at(path.best);
     until_first_pass_.reset();  // of a run that was to take less: now there is something to save
@@ -165,6 +167,8 @@ class Session {
       save_model(options_.output, {options_.task, loss_, best.l2, solver_.name, best.certificate, relaxed()},
                  *data_, path.theta);
     }
+    message += describe_miss(
+        {best.status, history_, options_.gap, {data_->problem(), loss_, best.l2}, solver_.name, l2_option});
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
     if (relaxed()) outcome["relaxed"] = true;
     if (!outcome_.is_null()) outcome.update(outcome_);
@@ -182,7 +186,8 @@ class Session {
       throw Error(message + "; expected finite numbers: check the data's values and l2");
     display_.note(message + (relaxed() ? " (of the relaxed problem: inference is trw)" : "") +
                   (save ? "; saved " + options_.output : "") + resumable);
-    return interrupt_.interrupted() ? kInterrupted : kSuccess;
+    if (interrupt_.interrupted()) return kInterrupted;
+    return options_.check_gap(best.certificate, display_) ? kSuccess : kMissedGap;
   }
 
   LatentGold* latent_gold() { return data_->latent_gold(); }
@@ -204,6 +209,8 @@ class Session {
     if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
     new_passes_ = std::max(new_passes_, progress.passes - passes_before_);
     if (new_passes_ >= 1) until_first_pass_.reset();
+    if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
+    history_.push_back(progress);
     display_.report(progress, dev.headline);
     log_.progress(solver_.name, l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
   }
@@ -238,6 +245,7 @@ class Session {
   std::unique_ptr<TrainingSet> data_;
   Checkpoint state_;
   Json identity_;
+  std::vector<Progress> history_;              // of the last run of a solver
   Json outcome_;                               // what else the log's last line says
   double passes_before_ = 0, new_passes_ = 0;  // of the run that this one resumes, and since
   bool checkpointed_ = false;                  // there is a checkpoint of this run
@@ -291,7 +299,7 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
     message +=
         fmt::format(" ({}: {} of {} values)", to_string(path.status), path.points.size(), values.size());
   }
-  return session.finish(message);
+  return session.finish(message, "--l2-min");
 }
 
 }  // namespace espalier::cli

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "cli/interrupt.h"
 #include "cli/task_commands.h"
@@ -52,6 +54,8 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
       ->capture_default_str()
       ->check(number_from_zero());
+  command.add_flag("--require-gap", require_gap,
+                   "exit with status 3 if the model's gap is larger in the end; it is saved all the same");
   command.add_option("--passes", passes, "stop after so many passes over the data")
       ->capture_default_str()
       ->check(positive_number());
@@ -176,6 +180,13 @@ void TrainingOptions::check_outputs() const {
                     "expected the checkpoint of an interrupted run; one that ended has removed it");
   }
   if (!resume) check_writable(checkpoint);
+}
+
+bool TrainingOptions::check_gap(const Certificate& certificate, Display& display) const {
+  const double reached = certificate.relative_gap();
+  if (!require_gap || std::abs(reached) <= gap) return true;
+  display.warn(fmt::format("--require-gap: relative gap {:.2g}; expected at most {:g}", reached, gap));
+  return false;
 }
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) const {

@@ -1,0 +1,106 @@
+#include "cli/ending.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "espalier/base/text.h"
+#include "espalier/solvers/forecast.h"
+#include "espalier/solvers/registry.h"
+
+namespace espalier::cli {
+namespace {
+
+// To two digits: 3,987 -> 4,000.
+double two_digits(double number, double (*round)(double)) {
+  double unit = 1;
+  while (number / unit > 100) unit *= 10;
+  return round(number / unit) * unit;
+}
+
+std::string rounded_up(double number) {
+  return grouped(static_cast<std::size_t>(two_digits(number, std::ceil)));
+}
+
+// "310 times", "2.5 times"
+std::string times(double factor) {
+  return factor < 10 ? fmt::format("{:.2g} times", factor)
+                     : grouped(static_cast<std::size_t>(two_digits(factor, std::round))) + " times";
+}
+
+// Another solver that is good at what this one is slow at; empty where there is none.
+std::string better_solver(const Miss& miss) {
+  const bool smooth = miss.objective.loss.smooth();
+  const Problem& problem = miss.objective.problem;
+  const bool lbfgs_applies = smooth && problem.euclidean() && (problem.exact() || problem.relaxed());
+  if (lbfgs_applies && miss.solver.find("lbfgs") == std::string_view::npos) return "lbfgs";
+  for (const std::string_view good : {"eg", "frank-wolfe", "smo"}) {  // what auto chooses from
+    if (miss.solver == good) return "";
+  }
+  return smooth ? "" : "auto";
+}
+
+// Solvers that make no use of duals know little of how good they are.
+bool loose(std::string_view solver) {
+  return std::ranges::any_of(solver_table(), [&](const SolverEntry& entry) {
+    return entry.name == solver && entry.summary.find("loose certificate") != std::string_view::npos;
+  });
+}
+
+// The perceptron's loss has its optimum at weights of 0, which nobody wants.
+bool wants_optimum(const Loss& loss) { return !(loss == Loss::perceptron()); }
+
+}  // namespace
+
+std::string describe_miss(const Miss& miss) {
+  if (miss.status != Status::out_of_passes && miss.status != Status::out_of_time) return "";
+  if (miss.history.empty() || !(miss.gap > 0)) return "";
+  const Progress& last = miss.history.back();
+  const double reached = last.relative_gap();
+  if (last.approximate || !wants_optimum(miss.objective.loss) || !(reached > miss.gap) ||
+      !std::isfinite(reached))
+    return "";
+  std::string text = fmt::format("; the gap is {} the {:g} asked for", times(reached / miss.gap), miss.gap);
+  if (loose(miss.solver)) {
+    return text + fmt::format(", but {} certifies loosely: try --solver auto to know more", miss.solver);
+  }
+  const auto forecast = passes_to_gap(miss.history, miss.gap);
+  constexpr double kManyPasses = 1e9;
+  const bool falls = forecast && *forecast < kManyPasses;
+  if (falls) {
+    text += fmt::format("; at the pace of the last passes it takes at least {} more", rounded_up(*forecast));
+  }
+  constexpr double kPatience = 10;  // times as long as it took so far
+  const double longer = falls ? 1 + *forecast / last.passes : kPatience;
+  if (longer < kPatience) {
+    const bool time = miss.status == Status::out_of_time;
+    return text + fmt::format(": try --{} {:.0f}", time ? "seconds" : "passes",
+                              two_digits((time ? last.seconds : last.passes) * longer, std::ceil));
+  }
+  constexpr double kTooFew = 10;  // passes: with most solvers the gap falls late
+  if (!falls && last.passes < kTooFew) return text + ": try more passes";
+  if (!falls) text += "; it hardly falls any more";
+  const std::string solver = better_solver(miss);
+  return text + (solver.empty() ? fmt::format(": try a larger {}, or more passes", miss.l2_option)
+                                : fmt::format(": try --solver {}, or a larger {}", solver, miss.l2_option));
+}
+
+std::optional<std::string> far_from_optimum(const ModelInfo& info) {
+  constexpr double kFar = 0.1;
+  if (!info.certificate || info.certificate->approximate || !wants_optimum(info.loss)) return std::nullopt;
+  if (!(info.certificate->relative_gap() > kFar)) return std::nullopt;
+  return fmt::format("above {}: as far as is known, training ended far from the optimum", kFar);
+}
+
+void warn_if_far(const std::string& path, const ModelInfo& info) {
+  if (const auto warning = far_from_optimum(info)) {
+    std::fputs(fmt::format("espalier: {}: relative gap {:.2g}, {}\n", path, info.certificate->relative_gap(),
+                           *warning)
+                   .c_str(),
+               stderr);
+  }
+}
+
+}  // namespace espalier::cli
