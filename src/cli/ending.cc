@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <vector>
 
 #include "espalier/base/text.h"
 #include "espalier/solvers/forecast.h"
@@ -70,21 +72,27 @@ std::string describe_miss(const Miss& miss) {
   constexpr double kManyPasses = 1e9;
   const bool falls = forecast && *forecast < kManyPasses;
   if (falls) {
-    text += fmt::format("; at the pace of the last passes it takes at least {} more", rounded_up(*forecast));
+    text += fmt::format("; at the pace of the last passes it takes {} more", rounded_up(*forecast));
   }
-  constexpr double kPatience = 10;  // times as long as it took so far
-  const double longer = falls ? 1 + *forecast / last.passes : kPatience;
-  if (longer < kPatience) {
+  // The gap of most solvers falls late: what it did in the first passes tells little.
+  constexpr double kFew = 50, kSoon = 2, kEver = 10;  // passes; times as long as it took so far
+  const bool early = last.passes < kFew;
+  const double longer = falls ? 1 + *forecast / last.passes : std::numeric_limits<double>::infinity();
+  std::string patience;
+  if (longer < kEver) {
     const bool time = miss.status == Status::out_of_time;
-    return text + fmt::format(": try --{} {:.0f}", time ? "seconds" : "passes",
-                              two_digits((time ? last.seconds : last.passes) * longer, std::ceil));
+    patience = fmt::format("--{} {:.0f}", time ? "seconds" : "passes",
+                           two_digits((time ? last.seconds : last.passes) * longer, std::ceil));
+  } else if (early) {
+    patience = "more passes";
   }
-  constexpr double kTooFew = 10;  // passes: with most solvers the gap falls late
-  if (!falls && last.passes < kTooFew) return text + ": try more passes";
+  if (longer < kSoon || (early && (longer < kEver || !falls))) return text + ": try " + patience;
   if (!falls) text += "; it hardly falls any more";
-  const std::string solver = better_solver(miss);
-  return text + (solver.empty() ? fmt::format(": try a larger {}, or more passes", miss.l2_option)
-                                : fmt::format(": try --solver {}, or a larger {}", solver, miss.l2_option));
+  std::vector<std::string> ideas;
+  if (const std::string solver = better_solver(miss); !solver.empty()) ideas.push_back("--solver " + solver);
+  ideas.push_back(fmt::format("a larger {}", miss.l2_option));
+  if (!patience.empty()) ideas.push_back(patience);
+  return text + fmt::format(": try {}", fmt::join(ideas, " or "));
 }
 
 std::optional<std::string> far_from_optimum(const ModelInfo& info) {

@@ -23,8 +23,7 @@ class CliEndingTest : public CliTest {
 TEST_F(CliEndingTest, SaysByHowMuchAndHowLong) {
   const std::string line = last_line("--passes 12 --gap 1e-9 --report-every 1");
   EXPECT_TRUE(line.starts_with("out of passes (--passes): relative gap ")) << line;
-  EXPECT_TRUE(has(line, " times the 1e-09 asked for; at the pace of the last passes it takes at least "))
-      << line;
+  EXPECT_TRUE(has(line, " times the 1e-09 asked for; at the pace of the last passes it takes ")) << line;
   EXPECT_TRUE(line.ends_with("; saved model.esp")) << line;
   // What it says to try is enough, or nearly so.
   const std::string option = "try --passes ";
@@ -37,10 +36,10 @@ TEST_F(CliEndingTest, SaysByHowMuchAndHowLong) {
 
 TEST_F(CliEndingTest, SaysWhatToTry) {
   // EG crawls where l2 is tiny.
-  const std::string smooth = last_line("--solver eg --passes 40 --l2 1e-6 --report-every 1");
-  EXPECT_TRUE(has(smooth, ": try --solver lbfgs, or a larger l2; saved")) << smooth;
+  const std::string smooth = last_line("--solver eg --passes 60 --l2 1e-6 --report-every 1");
+  EXPECT_TRUE(has(smooth, ": try --solver lbfgs or a larger l2; saved")) << smooth;
   const std::string margin = last_line("--loss svm --solver bmrm --passes 20 --gap 1e-6");
-  EXPECT_TRUE(has(margin, ": try --solver auto, or a larger l2; saved")) << margin;
+  EXPECT_TRUE(has(margin, ": try --solver auto or a larger l2 or more passes; saved")) << margin;
   const std::string loose = last_line("--solver sgd --passes 3");
   EXPECT_TRUE(has(loose, " asked for, but sgd certifies loosely: try --solver auto to know more; saved"))
       << loose;
