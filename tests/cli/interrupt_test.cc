@@ -212,6 +212,23 @@ TEST_P(CliReadingTest, BeforeTheFirstPassIsOverNothingIsSaved) {
   EXPECT_EQ(files(), (std::set<std::string>{"keep.esp", "pipe", "train.txt"}));
 }
 
+// Those of a checkpoint are no better: it still has them.
+TEST_P(CliReadingTest, AResumedRunWithoutAPassOfItsOwnSavesNothing) {
+  succeed("generate supertag -n 100 -o train.txt");
+  const std::string options = "train tag train.txt --checkpoint run.ckpt ";
+  succeed(options + "--passes 1e-9 -o first.esp");
+  const std::string checkpoint = read("run.ckpt");
+  RunningProgram program(command(options + "--resume -o keep.esp"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(2));  // read, resumed
+  program.send(GetParam());
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(lines(outcome.err).back(),
+            "espalier: interrupted before the first pass was over; nothing was saved");
+  EXPECT_EQ(read("keep.esp"), "a good model");
+  EXPECT_TRUE(read("run.ckpt") == checkpoint);
+}
+
 INSTANTIATE_TEST_SUITE_P(Signals, CliReadingTest, ::testing::Values(SIGINT, SIGTERM),
                          [](const ::testing::TestParamInfo<int>& info) {
                            return info.param == SIGINT ? "Interrupt" : "Terminate";
