@@ -84,6 +84,7 @@
 #include "espalier/solvers/eg_qp.h"
 #include "espalier/solvers/excessive_gap.h"
 #include "espalier/solvers/extragradient.h"
+#include "espalier/solvers/forecast.h"
 #include "espalier/solvers/frank_wolfe.h"
 #include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/mira.h"

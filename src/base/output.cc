@@ -6,9 +6,13 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <utility>
 #include <vector>
@@ -20,12 +24,42 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
+// The temporary files that there are, where a signal handler can find them: it may neither allocate nor wait. More files
+// at a time than there are places are forgotten, and stay behind if the program is killed.
+enum class Place { free, changing, used, taken };
+struct TemporaryName {
+  std::atomic<Place> state{Place::free};
+  char path[PATH_MAX] = "";
+};
+std::array<TemporaryName, 8> temporary_names;
+static_assert(std::atomic<Place>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+
+TemporaryName* remember(const std::string& path) {
+  if (path.size() >= PATH_MAX) return nullptr;
+  for (TemporaryName& name : temporary_names) {
+    Place expected = Place::free;
+    if (!name.state.compare_exchange_strong(expected, Place::changing)) continue;
+    std::memcpy(name.path, path.c_str(), path.size() + 1);
+    name.state.store(Place::used);
+    return &name;
+  }
+  return nullptr;
+}
+
+void forget(TemporaryName* name) {
+  if (name == nullptr) return;
+  // One that the handler has taken stays its own: the program is about to end.
+  Place expected = Place::used;
+  name->state.compare_exchange_strong(expected, Place::free);
+}
+
 // Where the bytes go: an open file and the errors of writing to it.
 struct Target {
   std::string path;       // as the user gave it, for messages
   std::string place;      // where the file will be, symbolic links followed
   std::string temporary;  // where it is until then; empty where it is written in place
   int fd = -1;
+  TemporaryName* remembered = nullptr;
 
   void write(std::string_view bytes) const {
     while (!bytes.empty()) {
@@ -125,7 +159,7 @@ std::string resolved(const std::string& path) {
 }
 
 Target open_target(const std::string& path) {
-  Target target{path == "-" ? "standard output" : path, path, "", -1};
+  Target target{path == "-" ? "standard output" : path, path, ""};
   // /dev/stdout too: where standard output is redirected to a file, renaming would replace that file.
   if (path == "-" || path == "/dev/stdout") {
     target.fd = STDOUT_FILENO;
@@ -146,6 +180,7 @@ Target open_target(const std::string& path) {
     target.fd = ::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (target.fd < 0 && errno != EEXIST) target.fail_create();
   }
+  target.remembered = remember(target.temporary);
   // Where this fails the file has the permissions of any new file, which is no reason to stop.
   if (exists) ::fchmod(target.fd, status.st_mode & 07777);
   return target;
@@ -160,6 +195,7 @@ struct OutputFile::Sink {
   ~Sink() {
     if (target.fd > STDOUT_FILENO) ::close(target.fd);
     if (!target.temporary.empty()) ::unlink(target.temporary.c_str());
+    forget(target.remembered);
   }
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
@@ -198,6 +234,25 @@ void OutputFile::commit() {
     target.temporary.clear();
   }
   sink_.reset();
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-" || path == "/dev/stdout") return;
+  struct stat status;
+  const bool in_place =
+      ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (!in_place) {
+    OutputFile probe(path);
+  } else if (::access(path.c_str(), W_OK) != 0) {
+    Target{path, path, ""}.fail_create();
+  }
+}
+
+void remove_temporary_files() noexcept {
+  for (TemporaryName& name : temporary_names) {
+    Place expected = Place::used;
+    if (name.state.compare_exchange_strong(expected, Place::taken)) ::unlink(name.path);
+  }
 }
 
 }  // namespace espalier

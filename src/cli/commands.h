@@ -25,6 +25,6 @@ void add_generate(CLI::App& program, Action& action);
 // The whole program, given its arguments (without its own name). Prints errors and returns the exit status.
 int run(std::vector<std::string> arguments);
 
-inline constexpr int kSuccess = 0, kUserError = 2, kInterrupted = 130;
+inline constexpr int kSuccess = 0, kUserError = 2, kMissedGap = 3, kInterrupted = 130;
 
 }  // namespace espalier::cli

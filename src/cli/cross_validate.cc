@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/ending.h"
 #include "cli/interrupt.h"
 #include "cli/run_log.h"
 #include "cli/task_commands.h"
@@ -42,9 +44,13 @@ Json to_json(const CrossValidatedValue& value, const std::string& metric) {
           {"metric", metric}, {"mean", value.mean},   {"deviation", value.deviation}};
 }
 
-// On all of the data, at the value chosen. Returns how that ended.
-std::string train_all(const Arguments& arguments, const TrainingSet& data, const SolverEntry& solver,
-                      const SolverSettings& settings, double l2, Display& display) {
+// On all of the data, at the value chosen.
+struct Ending {
+  std::string message;
+  Certificate certificate;
+};
+Ending train_all(const Arguments& arguments, const TrainingSet& data, const SolverEntry& solver,
+                 const SolverSettings& settings, double l2, Display& display) {
   const Loss loss = arguments.checked_loss();
   Training training;
   const Summary summary = solver.run({data.problem(), loss, l2}, settings, training,
@@ -56,11 +62,15 @@ std::string train_all(const Arguments& arguments, const TrainingSet& data, const
     throw Error(summary.message + "; expected finite numbers: check the data's values and l2");
   }
   const Progress& last = summary.history.back();
-  save_model(arguments.output,
-             {arguments.task, loss, l2, solver.name,
-              Certificate{last.primal, last.dual, last.passes, last.approximate}, data.problem().relaxed()},
+  if (stopped_in_vain(summary.status, last.passes)) throw Stopped(nothing_saved(last.passes));
+  const Certificate certificate{last.primal, last.dual, last.passes, last.approximate};
+  save_model(arguments.output, {arguments.task, loss, l2, solver.name, certificate, data.problem().relaxed()},
              data, training.theta);
-  return summary.message + (data.problem().relaxed() ? " (of the relaxed problem: inference is trw)" : "");
+  std::string message = summary.message;
+  message += describe_miss(
+      {summary.status, summary.history, arguments.gap, {data.problem(), loss, l2}, solver.name, "--l2-min"});
+  if (data.problem().relaxed()) message += " (of the relaxed problem: inference is trw)";
+  return {message, certificate};
 }
 
 int run_cross_validation(const Arguments& arguments) {
@@ -72,7 +82,8 @@ int run_cross_validation(const Arguments& arguments) {
   arguments.check_solver();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_outputs();
-  InterruptGuard interrupt;
+  const InterruptGuard interrupt;
+  std::optional<NothingToSave> until_trained("before training");
   Display display(arguments.gap, arguments.quiet);
   // One thread, so that what is printed depends on the seed alone.
   const auto data = arguments.read_data(
@@ -81,12 +92,13 @@ int run_cross_validation(const Arguments& arguments) {
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
   const SolverEntry solver = find_solver(arguments.solver, arguments.checked_loss());
-  RunLog log(arguments.log);
+  RunLog log(arguments.log, [&](const std::string& line) { display.warn(line); });
   Json start = arguments.to_json();
   start["solver"] = solver.name;
   start["folds"] = arguments.folds;
   start["l2"] = l2;
   log.start(start, false);
+  until_trained.reset();
 
   settings.stopping.stop = interrupt.flag();
   settings.threads = 1;
@@ -121,6 +133,7 @@ int run_cross_validation(const Arguments& arguments) {
                             ? "stopped before the first value of l2 was done"
                             : fmt::format("{} of {} values in {} folds: best l2 {:.6g}", result.values.size(),
                                           l2.size(), folds.size(), result.values[result.best].l2);
+  std::optional<Certificate> saved;
   if (interrupt.interrupted()) {
     message += " so far";
     if (!arguments.output.empty()) message += "; no model, since not all folds were done";
@@ -128,15 +141,17 @@ int run_cross_validation(const Arguments& arguments) {
     const double best = result.values.at(result.best).l2;
     outcome["l2"] = best;
     if (!arguments.output.empty()) {
-      message += "; all data: " + train_all(arguments, *data, solver, settings, best, display) + "; saved " +
-                 arguments.output;
+      const Ending ending = train_all(arguments, *data, solver, settings, best, display);
+      message += "; all data: " + ending.message + "; saved " + arguments.output;
       outcome["model"] = arguments.output;
+      saved = ending.certificate;
     }
   }
   outcome["message"] = message;
   log.end(outcome);
   display.note(message);
-  return interrupt.interrupted() ? kInterrupted : kSuccess;
+  if (interrupt.interrupted()) return kInterrupted;
+  return !saved || arguments.check_gap(*saved, display) ? kSuccess : kMissedGap;
 }
 
 }  // namespace
@@ -156,8 +171,9 @@ void add_cross_validate(CLI::App& program, Action& action) {
     subcommand.add_option("--folds", arguments->folds, "parts that are held out, one after the other")
         ->capture_default_str()
         ->check(whole_number_from(2));
-    subcommand.add_option("-o,--output", arguments->output,
-                          "then train on all data with the best l2, and save");
+    CLI::Option* output = subcommand.add_option("-o,--output", arguments->output,
+                                                "then train on all data with the best l2, and save");
+    subcommand.get_option("--require-gap")->needs(output);
     add_path_options(subcommand, arguments->path);
     subcommand.footer(fmt::format(
         "Examples:\n"

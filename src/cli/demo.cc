@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
 #include "espalier/generate/images.h"
@@ -44,7 +45,7 @@ void step(const std::string& why, const std::vector<std::string>& arguments) {
   std::fflush(stdout);
   const int status = run(arguments);
   std::fflush(stdout);
-  if (status == kInterrupted) throw Interrupted();
+  if (status == kInterrupted || InterruptGuard::interrupted()) throw Interrupted();
   if (status != kSuccess) throw Error("the demo stops here; expected the command above to work");
 }
 
@@ -223,6 +224,7 @@ constexpr Demo kDemos[] = {{"tag", demo_tag},
 int run_demo(const std::string& task) {
   for (const Demo& demo : kDemos) {
     if (demo.task != task) continue;
+    const InterruptGuard interrupt;
     try {
       return demo.run();
     } catch (const Interrupted&) {

@@ -13,7 +13,12 @@ Display::Display(double gap, bool quiet) : quiet_(quiet), terminal_(isatty(STDER
 Display::~Display() { clear_bar(); }
 
 void Display::note(const std::string& line) {
-  if (quiet_) return;
+  if (!quiet_) say(line);
+}
+
+void Display::warn(const std::string& line) { say("espalier: " + line); }
+
+void Display::say(const std::string& line) {
   clear_bar();
   std::fputs((line + '\n').c_str(), stderr);  // a full disk behind standard error must not end the training
 }

@@ -15,10 +15,13 @@ class Display {
   ~Display();
 
   void note(const std::string& line);
+  // What went wrong and does not end the run. Not even quiet keeps it back.
+  void warn(const std::string& line);
   void report(const Progress& progress, const std::string& headline);
   void tick(double passes);
 
  private:
+  void say(const std::string& line);
   void clear_bar();
 
   bool quiet_, terminal_, bar_shown_ = false;

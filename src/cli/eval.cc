@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/ending.h"
 #include "cli/validators.h"
 #include "espalier/base/output.h"
 #include "espalier/model/model.h"
@@ -34,6 +35,7 @@ void add_eval(CLI::App& program, Action& action) {
   command->callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);
+      warn_if_far(arguments->model, model.info());
       const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->options);
       OutputFile output("-");
       // Labels may hold bytes that are no UTF-8; they are replaced, not refused.

@@ -1,32 +1,65 @@
 #include "cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <deque>
+#include <string_view>
+
+#include "cli/commands.h"
+#include "espalier/base/output.h"
 
 namespace espalier::cli {
 namespace {
 
 std::atomic<bool> stop_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
+std::atomic<int> guards{0};
+std::atomic<const std::string*> nothing_to_save{nullptr};  // the line to end with
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free &&
+                  std::atomic<const std::string*>::is_always_lock_free,
+              "a signal handler may only touch lock-free atomics");
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-void request_stop(int) { stop_requested.store(true); }
+// Only what is async-signal-safe, on whatever thread it comes.
+void handle(int) {
+  const std::string* line = nothing_to_save.load();
+  const int needed = line != nullptr ? 2 : 1;
+  if (guards.load() >= needed && !stop_requested.exchange(true)) return;
+  remove_temporary_files();
+  const std::string_view text = line != nullptr ? std::string_view(*line) : "espalier: interrupted\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(kInterrupted);
+}
 
 }  // namespace
 
-InterruptGuard::InterruptGuard() {
-  stop_requested.store(false);
+void end_at_interrupts() {
   struct sigaction action = {};
-  action.sa_handler = request_stop;
-  // The handler is gone after its first call. Reads that a signal cuts short are taken up again.
-  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  action.sa_handler = handle;
+  action.sa_flags = SA_RESTART;  // reads that a signal cuts short are taken up again
   for (const int signal : kSignals) sigaction(signal, &action, nullptr);
 }
 
-InterruptGuard::~InterruptGuard() {
-  for (const int signal : kSignals) std::signal(signal, SIG_DFL);
+InterruptGuard::InterruptGuard() {
+  if (guards.fetch_add(1) > 0) return;
+  stop_requested.store(false);
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
-const std::atomic<bool>* InterruptGuard::flag() const { return &stop_requested; }
+InterruptGuard::~InterruptGuard() {
+  if (guards.fetch_sub(1) == 1) std::signal(SIGPIPE, SIG_DFL);
+}
+
+const std::atomic<bool>* InterruptGuard::flag() { return &stop_requested; }
+
+NothingToSave::NothingToSave(const std::string& when) : before_(nothing_to_save.load()) {
+  // Never freed: the handler may be reading one on another thread.
+  static std::deque<std::string> lines;
+  lines.push_back("espalier: interrupted " + when + "; nothing was saved\n");
+  nothing_to_save.store(&lines.back());
+}
+
+NothingToSave::~NothingToSave() { nothing_to_save.store(before_); }
 
 }  // namespace espalier::cli

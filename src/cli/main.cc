@@ -1,10 +1,14 @@
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <new>
 
 #include "cli/commands.h"
+#include "cli/file_roles.h"
+#include "cli/interrupt.h"
 #include "espalier/base/error.h"
 
 namespace espalier::cli {
@@ -55,6 +59,16 @@ std::string explain(const CLI::ParseError& error, const CLI::App& program) {
   return fmt::format("{}; see '{} --help'", message, called);
 }
 
+// A standard stream that is closed (2>&-) would lend its number to the next file that is opened, a model say, and what is said
+// on standard error would end up there. In its place: something that only fails.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int lowest_free =
+        ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
 }  // namespace
 
 int run(std::vector<std::string> arguments) {
@@ -87,6 +101,7 @@ int run(std::vector<std::string> arguments) {
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     program.parse(std::move(arguments));
+    check_files(program);
     return action();
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return program.exit(e);  // --help, --version
@@ -108,6 +123,8 @@ int run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   using namespace espalier::cli;
+  occupy_closed_streams();
+  end_at_interrupts();
   const int status = run({argv + 1, argv + argc});
   // A path's table, the demo and --help are printed without looking back.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/ending.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
@@ -91,6 +92,7 @@ void add_predict(CLI::App& program, Action& action) {
     arguments->options.entities = arguments->marginals == "entity";
     action = [arguments] {
       const Model model(arguments->model);
+      warn_if_far(arguments->model, model.info());
       OutputFile output(arguments->output);
       model.predictor().predict(arguments->input, arguments->options,
                                 [&](std::string_view piece) { output.write(piece); });

@@ -49,7 +49,7 @@ struct Arguments : TrainingOptions {
     if (picture == "-") {
       throw Error("--picture -: standard output is where the table goes; expected the name of a file");
     }
-    if (!picture.empty()) OutputFile probe(picture);
+    if (!picture.empty()) check_writable(picture);
   }
 
   Json start(const std::vector<SolverEntry>& entries) const {
@@ -75,15 +75,17 @@ int run_race(const Arguments& arguments) {
   const std::vector<SolverEntry> solvers = arguments.checked_solvers();
   SolverSettings settings = arguments.checked_settings();
   arguments.check_race_outputs();
-  InterruptGuard interrupt;
+  const InterruptGuard interrupt;
+  std::optional<NothingToSave> until_trained("before training");
   std::optional<Display> display;  // one a solver: each has its own way to the gap
   display.emplace(arguments.gap, arguments.quiet);
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
                                          interrupt.flag(), arguments.threads});
   const std::string name = arguments.train == "-" ? "standard input" : arguments.train;
   display->note(fmt::format("read {}: {}", name, data->describe()));
-  RunLog log(arguments.log);
+  RunLog log(arguments.log, [&](const std::string& line) { display->warn(line); });
   log.start(arguments.start(solvers), false);
+  until_trained.reset();
 
   settings.stopping.seconds = arguments.budget;
   settings.stopping.stop = interrupt.flag();
@@ -144,8 +146,8 @@ void add_race(CLI::App& program, Action& action) {
       "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
   add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
                                              const std::shared_ptr<Arguments>& arguments) {
-    // One of several, another name for the budget, and an objective that the other solvers do not have.
-    for (const char* name : {"--solver", "--seconds", "--rescaling"}) {
+    // One of several, another name for the budget, an objective that the other solvers do not have, and a model's gap.
+    for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {
       subcommand.remove_option(subcommand.get_option(name));
     }
     subcommand

@@ -56,9 +56,10 @@ void RunLog::write(const Json& event) {
   if (!file_) return;
   // Names may hold bytes that are no UTF-8; they are replaced, not refused.
   const std::string line = event.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-  if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() || std::fflush(file_.get()) != 0) {
-    throw Error::system(path_, "write", errno, "make room there or write elsewhere");
-  }
+  if (std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0)
+    return;
+  warn_(Error::system(path_, "write", errno, "the log ends here, and the run goes on").what());
+  file_.reset();
 }
 
 double RunLog::wall_seconds() const {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,12 +13,14 @@
 namespace espalier::cli {
 
 // RUN.jsonl: one JSON object a line, written as it happens so that a running job can be followed. An empty path logs nothing.
+// A log that cannot be written any more, on a full disk say, ends there: `warn` is told, once, and the run goes on without it.
 class RunLog {
  public:
-  explicit RunLog(std::string path) : path_(std::move(path)) {}
+  RunLog(std::string path, std::function<void(const std::string&)> warn)
+      : path_(std::move(path)), warn_(std::move(warn)) {}
 
   // Creates the file, or goes on with the one of the run that this one resumes; a run that never starts leaves an old one
-  // alone. Throws Error where that fails.
+  // alone. A pipe is opened but once, and waits for its reader. Throws Error where it cannot be opened.
   void start(const nlohmann::ordered_json& settings, bool resumed);
   // `dev` is null without held-out data; `where` has what else tells this report from others: a round, a fold.
   void progress(const std::string& solver, double l2, const Progress& progress,
@@ -32,6 +35,7 @@ class RunLog {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
   std::string path_;
+  std::function<void(const std::string&)> warn_;
   std::unique_ptr<std::FILE, Close> file_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
+#include "cli/ending.h"
 #include "cli/validators.h"
 #include "espalier/base/output.h"
 #include "espalier/base/text.h"
@@ -29,6 +30,7 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
                                        : "no weights have a lower one");
     text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
                         certificate->relative_gap());
+    if (const auto warning = far_from_optimum(info)) text += fmt::format("             {}\n", *warning);
   } else {
     text += "; no certificate\n";
   }

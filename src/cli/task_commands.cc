@@ -95,8 +95,10 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
       ->check(whole_number_from(1));
 }
 
-std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options, const Reading&) {
-  return read_tag_training(options.train, options.tag);
+std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options, const Reading& reading) {
+  TagOptions tag = options.tag;
+  tag.notice = reading.notice;
+  return read_tag_training(options.train, tag);
 }
 
 void describe_tag(const TrainingOptions& options, Json& json) {

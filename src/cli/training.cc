@@ -6,9 +6,11 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/ending.h"
 #include "cli/initial_model.h"
 #include "cli/interrupt.h"
 #include "cli/run_log.h"
@@ -31,13 +33,14 @@ class Session {
         loss_(options.checked_loss()),
         settings_(options.checked_settings()),
         display_(options.gap, options.quiet),
-        log_(options.log) {
+        log_(options.log, [this](const std::string& line) { display_.warn(line); }) {
     options.check_solver();
     options.check_outputs();
   }
 
   // Reads the data and whatever the run starts from. `l2` is one value or all of a path.
   void start(const Json& l2) {
+    until_first_pass_.emplace("before the first pass was over");
     // A checkpoint fits only what comes out the same when it is read again.
     const std::size_t threads = options_.checkpoint.empty() ? options_.threads : 1;
     data_ = options_.read_data(
@@ -68,7 +71,10 @@ class Session {
       display_.note(text);
       log_.end({{"text", text}}, "notice");
     };
-    settings_.stopping.tick = [this](double passes) { display_.tick(passes); };
+    settings_.stopping.tick = [this](double passes) {
+      if (passes - passes_before_ >= 1) until_first_pass_.reset();
+      display_.tick(passes);
+    };
   }
 
   // `finished` sees each value with its headline, also those that an earlier run finished.
@@ -134,6 +140,7 @@ class Session {
           display_.note(
               fmt::format("seed {}: dual {:.10g}, {}", run.seed, run.certificate.dual, run.message));
         });
+    history_.clear();  // of the last seed, which need not be the best
     const RepeatedRun& best = repeats.runs.at(repeats.best);
     const std::size_t runs = repeats.runs.size();  // fewer than asked for after Ctrl-C
     Path& path = state_.path;
@@ -152,15 +159,19 @@ class Session {
     return message;
   }
 
-  // Saves, unless the numbers are worthless, and ends the log. Returns the exit status.
-  int finish(const std::string& message) {
+  // Saves, unless the numbers are worthless, and ends the log. `l2_option` is what sets the smallest l2. Returns the exit status.
+  int finish(std::string message, std::string_view l2_option = "l2") {
     const Path& path = state_.path;
     const PathPoint& best = path.points.at(path.best);
-    const bool save = !options_.output.empty() && path.status != Status::failed;
+    until_first_pass_.reset();  // of a run that was to take less: now there is something to save
+    const bool in_vain = stopped_in_vain(path.status, new_passes_);
+    const bool save = !options_.output.empty() && path.status != Status::failed && !in_vain;
     if (save) {
       save_model(options_.output, {options_.task, loss_, best.l2, solver_.name, best.certificate, relaxed()},
                  *data_, path.theta);
     }
+    message += describe_miss(
+        {best.status, history_, options_.gap, {data_->problem(), loss_, best.l2}, solver_.name, l2_option});
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
     if (relaxed()) outcome["relaxed"] = true;
     if (!outcome_.is_null()) outcome.update(outcome_);
@@ -172,12 +183,14 @@ class Session {
     }
     if (checkpointed_) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
+    const std::string resumable = checkpointed_ ? "; --resume goes on from " + options_.checkpoint : "";
+    if (in_vain) throw Stopped(nothing_saved(new_passes_) + resumable);
     if (path.status == Status::failed)
       throw Error(message + "; expected finite numbers: check the data's values and l2");
     display_.note(message + (relaxed() ? " (of the relaxed problem: inference is trw)" : "") +
-                  (save ? "; saved " + options_.output : "") +
-                  (checkpointed_ ? "; --resume goes on from " + options_.checkpoint : ""));
-    return interrupt_.interrupted() ? kInterrupted : kSuccess;
+                  (save ? "; saved " + options_.output : "") + resumable);
+    if (interrupt_.interrupted()) return kInterrupted;
+    return options_.check_gap(best.certificate, display_) ? kSuccess : kMissedGap;
   }
 
   LatentGold* latent_gold() { return data_->latent_gold(); }
@@ -189,6 +202,7 @@ class Session {
     state_ = load_checkpoint(options_.checkpoint, identity_, data_->problem());
     checkpointed_ = true;
     const Progress& progress = state_.path.progress;
+    passes_before_ = progress.passes;
     display_.note(fmt::format("resumed {}: {:.1f} passes, {:.1f} s", options_.checkpoint, progress.passes,
                               progress.seconds));
   }
@@ -196,6 +210,10 @@ class Session {
   void report(double l2, const Progress& progress, const Weights& theta, const Json& where = nullptr) {
     Evaluation dev;
     if (!options_.dev.empty()) dev = data_->evaluate_dev(theta);
+    new_passes_ = std::max(new_passes_, progress.passes - passes_before_);
+    if (new_passes_ >= 1) until_first_pass_.reset();
+    if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
+    history_.push_back(progress);
     display_.report(progress, dev.headline);
     log_.progress(solver_.name, l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
   }
@@ -209,9 +227,14 @@ class Session {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> since = now - checkpoint_time_;
     if (!last && since.count() < options_.checkpoint_every) return;
-    save_checkpoint(options_.checkpoint, identity_, state_);
-    checkpointed_ = true;
     checkpoint_time_ = now;
+    try {
+      save_checkpoint(options_.checkpoint, identity_, state_);
+      checkpointed_ = true;
+    } catch (const Error& e) {  // the next one may fit again; this run needs none
+      if (!checkpoint_failed_) display_.warn(std::string(e.what()) + "; the run goes on");
+      checkpoint_failed_ = true;
+    }
   }
 
   const TrainingOptions& options_;
@@ -221,11 +244,15 @@ class Session {
   Display display_;
   RunLog log_;
   InterruptGuard interrupt_;
+  std::optional<NothingToSave> until_first_pass_;
   std::unique_ptr<TrainingSet> data_;
   Checkpoint state_;
   Json identity_;
-  Json outcome_;               // what else the log's last line says
-  bool checkpointed_ = false;  // there is a checkpoint of this run
+  std::vector<Progress> history_;              // of the last run of a solver
+  Json outcome_;                               // what else the log's last line says
+  double passes_before_ = 0, new_passes_ = 0;  // of the run that this one resumes, and since
+  bool checkpointed_ = false;                  // there is a checkpoint of this run
+  bool checkpoint_failed_ = false;             // to write one, and that was said
   std::chrono::steady_clock::time_point checkpoint_time_ = std::chrono::steady_clock::now();
 };
 
@@ -275,7 +302,7 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
     message +=
         fmt::format(" ({}: {} of {} values)", to_string(path.status), path.points.size(), values.size());
   }
-  return session.finish(message);
+  return session.finish(message, "--l2-min");
 }
 
 }  // namespace espalier::cli

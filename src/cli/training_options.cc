@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
+#include <optional>
 
+#include "cli/interrupt.h"
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
@@ -16,6 +19,13 @@ namespace {
 constexpr const char* kSolverOptions = "Options of single solvers";
 
 }  // namespace
+
+bool stopped_in_vain(Status status, double passes) { return status == Status::stopped && passes < 1; }
+
+std::string nothing_saved(double passes) {
+  return fmt::format("interrupted after {:.1f} passes, before the first was over; no model was saved",
+                     passes);
+}
 
 std::string solver_list() {
   const SolverEntry automatic = find_solver("auto", Loss::crf());
@@ -45,6 +55,8 @@ void TrainingOptions::add_to(CLI::App& command) {
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
       ->capture_default_str()
       ->check(number_from_zero());
+  command.add_flag("--require-gap", require_gap,
+                   "exit with status 3 if the model's gap is larger in the end; it is saved all the same");
   command.add_option("--passes", passes, "stop after so many passes over the data")
       ->capture_default_str()
       ->check(positive_number());
@@ -148,14 +160,11 @@ SolverSettings TrainingOptions::checked_settings() const {
 
 void TrainingOptions::check_outputs() const {
   for (const std::string& path : {output, log}) {
-    if (!path.empty() && path != "-") OutputFile probe(path);
+    if (!path.empty()) check_writable(path);
   }
   check_model_name(output);
   if (checkpoint.empty()) return;
-  if (checkpoint == "-" || checkpoint == output) {
-    throw Error(fmt::format("--checkpoint {}: {}; expected a file of its own", checkpoint,
-                            checkpoint == "-" ? "standard output" : "that is where the model goes"));
-  }
+  if (checkpoint == "-") throw Error("--checkpoint -: standard output; expected a file of its own");
   check_model_name(checkpoint);
   std::error_code ignored;
   const bool exists = std::filesystem::exists(checkpoint, ignored);
@@ -166,12 +175,23 @@ void TrainingOptions::check_outputs() const {
     throw Error::in(checkpoint, "no such file",
                     "expected the checkpoint of an interrupted run; one that ended has removed it");
   }
-  if (!resume) OutputFile probe(checkpoint);
+  if (!resume) check_writable(checkpoint);
+}
+
+bool TrainingOptions::check_gap(const Certificate& certificate, Display& display) const {
+  const double reached = certificate.relative_gap();
+  if (!require_gap || std::abs(reached) <= gap) return true;
+  display.warn(fmt::format("--require-gap: relative gap {:.2g}; expected at most {:g}", reached, gap));
+  return false;
 }
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) const {
+  const auto name = [](const std::string& file) { return file == "-" ? "standard input" : file; };
+  std::optional<NothingToSave> until_read("while reading " + name(train));
   auto data = task_command(task).read(*this, reading);
-  if (!dev.empty()) data->read_dev(dev);
+  if (dev.empty()) return data;
+  until_read.emplace("while reading " + name(dev));
+  data->read_dev(dev);
   return data;
 }
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "cli/display.h"
+#include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/path.h"
@@ -24,7 +26,7 @@ namespace espalier::cli {
 
 // For tasks whose reading is work in itself.
 struct Reading {
-  std::function<void(std::string_view)> notice;  // told what takes long
+  std::function<void(std::string_view)> notice;  // told what takes long, or looks like a mistake
   const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C
   std::size_t threads = 1;
 };
@@ -44,7 +46,7 @@ struct TrainingOptions {
   std::size_t threads = 1;
   std::size_t repeat = 1;
   std::string anneal = "auto";
-  bool quiet = false, resume = false, recompute = false, average = false;
+  bool quiet = false, require_gap = false, resume = false, recompute = false, average = false;
   double checkpoint_every = 60;  // seconds
   ClassifyOptions classify;      // each task looks at its own
   TagOptions tag;
@@ -63,9 +65,18 @@ struct TrainingOptions {
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;
 
+  // False, and said, if the gap had to be met and was not.
+  bool check_gap(const Certificate& certificate, Display& display) const;
+
   std::unique_ptr<TrainingSet> read_data(const Reading& reading) const;
   nlohmann::ordered_json to_json() const;
 };
+
+// Weights that were interrupted before their first pass was over are those that training started from, or little better: they
+// are not worth the model that they would replace, whatever the run went on from. `passes` are those of this run alone.
+bool stopped_in_vain(Status status, double passes);
+// What to say then.
+std::string nothing_saved(double passes);
 
 // All solvers, a line each, with what they are for.
 std::string solver_list();

@@ -150,6 +150,18 @@ Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& the
   return scores.evaluate();
 }
 
+// A file without the blank lines between its sentences reads as one sentence, and trains as slowly as that.
+void notice_endless_sequences(const TagOptions& options, const Sequences& sequences) {
+  constexpr std::size_t kLong = 1000;  // tokens on average; the longest sentences of treebanks have some 200
+  if (!options.notice || sequences.num_tokens() <= kLong * sequences.size()) return;
+  const std::string length = grouped(sequences.num_tokens() / sequences.size());
+  options.notice(
+      sequences.size() == 1
+          ? fmt::format("one sequence of {} tokens; sentences are separated by blank lines", length)
+          : fmt::format("{} sequences of {} tokens on average; sentences are separated by blank lines",
+                        grouped(sequences.size()), length));
+}
+
 class TagTrainingSet final : public TrainingSet {
  public:
   TagTrainingSet(const std::string& path, const TagOptions& options) {
@@ -159,6 +171,7 @@ class TagTrainingSet final : public TrainingSet {
     if (options.label_column) label_column = *options.label_column - 1;
     train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries,
                               options.min_count);
+    notice_endless_sequences(options, train_.sequences);
     const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
                                            : LabelSets::of_labels(model_.dictionaries.labels.size());
     model_.constraints = read_constraints(options, model_.dictionaries.labels);

@@ -201,5 +201,42 @@ TEST(Output, StandardOutputIsWrittenInPlace) {
   }
 }
 
+TEST(Output, CheckingLeavesNoTrace) {
+  const TemporaryFolder folder;
+  const std::string old = folder.file("old", "kept");
+  for (const std::string& path : {old, folder.path("new"), std::string("/dev/null"), std::string("-")})
+    check_writable(path);
+  EXPECT_EQ(read_all(old), "kept");
+  EXPECT_EQ(folder.num_files(), 1u);
+  EXPECT_EQ(
+      error_message([&] { check_writable(folder.path("none/file")); }),
+      folder.path("none/file") +
+          ": cannot create: No such file or directory; expected a folder that exists and can be written");
+  EXPECT_EQ(error_message([&] { check_writable(folder.path()); }),
+            folder.path() + ": is a folder; expected the name of a file to write");
+  // Opening it would wait for a reader, and closing it would send that one away.
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  check_writable(pipe);
+}
+
+// What a signal handler does before it ends the program.
+TEST(OutputDeathTest, TemporaryFilesAreRemoved) {
+  const TemporaryFolder folder;
+  const std::string old = folder.file("old", "kept");
+  const auto end = [&] {
+    OutputFile done(folder.path("done")), a(old), b(folder.path("new"));
+    done.write("done");
+    done.commit();
+    a.write("a");
+    remove_temporary_files();
+    ::_exit(0);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EQ(read_all(old), "kept");
+  EXPECT_EQ(read_all(folder.path("done")), "done");
+  EXPECT_EQ(folder.num_files(), 2u);
+}
+
 }  // namespace
 }  // namespace espalier

@@ -111,23 +111,141 @@ INSTANTIATE_TEST_SUITE_P(Signals, CliInterruptTest, ::testing::Values(SIGINT, SI
 
 using CliStopTest = CliInterruptTest;
 
+// Its reader waits for data that never come. Nobody else could hear a signal then.
+class Pipe {
+ public:
+  // Returns once the program has opened the pipe, or ended.
+  Pipe(const std::string& path, RunningProgram& program) {
+    while (writer_ < 0 && program.running()) writer_ = ::open(path.c_str(), O_WRONLY | O_NONBLOCK);
+  }
+  ~Pipe() {
+    if (writer_ >= 0) ::close(writer_);
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  void write(const std::string& text) const {
+    EXPECT_EQ(::write(writer_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  }
+
+ private:
+  int writer_ = -1;
+};
+
+class CliReadingTest : public CliTest, public ::testing::WithParamInterface<int> {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(::mkfifo(folder_.path("pipe").c_str(), 0600), 0);
+    write("keep.esp", "a good model");
+  }
+
+  // A command that reads the pipe, interrupted while it waits for more than `data`.
+  void interrupt(const std::string& arguments, const std::string& data, const std::string& message) {
+    const auto before = files();
+    RunningProgram program(command(arguments), here());
+    {
+      const Pipe pipe(folder_.path("pipe"), program);
+      pipe.write(data);
+      program.send(GetParam());
+      const Outcome outcome = program.wait();
+      EXPECT_EQ(outcome.status, 130) << arguments;
+      const std::vector<std::string> said = lines(outcome.err);
+      EXPECT_EQ(said.empty() ? "" : said.back(), "espalier: " + message) << arguments;
+    }
+    EXPECT_EQ(files(), before) << arguments;  // no temporary file, no log
+    EXPECT_EQ(read("keep.esp"), "a good model") << arguments;
+  }
+};
+
+TEST_P(CliReadingTest, EndsAtOnceAndSavesNothing) {
+  for (const std::string task : {"tag", "classify", "parse", "treebank"}) {
+    const std::string data = succeed("generate " + task + " -n 5"), options = " --quiet --log run.jsonl ";
+    const std::string message = "interrupted while reading pipe; nothing was saved";
+    interrupt("train " + task + " pipe -o keep.esp" + options, data, message);
+    interrupt("path " + task + " pipe --dev none.txt -o keep.esp" + options, data, message);
+    interrupt("cross-validate " + task + " pipe -o keep.esp" + options, data, message);
+    interrupt("race " + task + " pipe --solvers eg" + options, data, message);
+  }
+  interrupt("train graph pipe -o keep.esp", succeed("generate graph -n 2"),
+            "interrupted while reading pipe; nothing was saved");
+}
+
+TEST_P(CliReadingTest, AlsoInHeldOutData) {
+  for (const std::string task : {"tag", "classify", "parse", "treebank", "graph"}) {
+    const std::string format = task == "classify" ? " --format crfsuite" : "";
+    succeed("generate " + task + " -n 5 -o train.txt");
+    interrupt("train " + task + " train.txt --dev pipe -o keep.esp" + format,
+              read("train.txt").substr(0, 1000), "interrupted while reading pipe; nothing was saved");
+  }
+}
+
+TEST_P(CliReadingTest, WaitingForAReaderOfTheLogCanBeInterrupted) {
+  succeed("generate tag -n 5 -o train.txt");
+  RunningProgram program(command("train tag train.txt -o keep.esp --log pipe"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(1));
+  program.send(GetParam());
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(lines(outcome.err).back(),
+            "espalier: interrupted before the first pass was over; nothing was saved");
+  EXPECT_EQ(read("keep.esp"), "a good model");
+}
+
+TEST_P(CliReadingTest, PredictionsLeaveNoTemporaryFile) {
+  succeed("generate tag -n 20 -o train.txt");
+  succeed("train tag train.txt --passes 2 --quiet -o model.esp");
+  interrupt("predict model.esp pipe -o keep.esp", read("train.txt").substr(0, 1000), "interrupted");
+  interrupt("eval model.esp pipe", read("train.txt").substr(0, 1000), "interrupted");
+}
+
+// Weights without a pass are those that training starts from.
+TEST_P(CliReadingTest, BeforeTheFirstPassIsOverNothingIsSaved) {
+  succeed("generate supertag -n 2000 -o train.txt");  // so many labels that a pass takes seconds
+  RunningProgram program(command("train tag train.txt -o keep.esp"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(1));
+  program.send(GetParam());
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(lines(outcome.err).back(),
+            "espalier: interrupted before the first pass was over; nothing was saved");
+  EXPECT_EQ(read("keep.esp"), "a good model");
+  EXPECT_EQ(files(), (std::set<std::string>{"keep.esp", "pipe", "train.txt"}));
+}
+
+// Those of a checkpoint are no better: it still has them.
+TEST_P(CliReadingTest, AResumedRunWithoutAPassOfItsOwnSavesNothing) {
+  succeed("generate supertag -n 100 -o train.txt");
+  const std::string options = "train tag train.txt --checkpoint run.ckpt ";
+  succeed(options + "--passes 1e-9 -o first.esp");
+  const std::string checkpoint = read("run.ckpt");
+  RunningProgram program(command(options + "--resume -o keep.esp"), here());
+  ASSERT_TRUE(program.wait_for_error_lines(2));  // read, resumed
+  program.send(GetParam());
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(lines(outcome.err).back(),
+            "espalier: interrupted before the first pass was over; nothing was saved");
+  EXPECT_EQ(read("keep.esp"), "a good model");
+  EXPECT_TRUE(read("run.ckpt") == checkpoint);
+}
+
+INSTANTIATE_TEST_SUITE_P(Signals, CliReadingTest, ::testing::Values(SIGINT, SIGTERM),
+                         [](const ::testing::TestParamInfo<int>& info) {
+                           return info.param == SIGINT ? "Interrupt" : "Terminate";
+                         });
+
+// Where the first interrupt waits for something to be saved, and that is stuck.
 TEST_F(CliStopTest, ASecondInterruptEndsTheProgram) {
-  // A pipe that nobody writes to keeps the program from acting on the first one.
-  const std::string pipe = folder_.path("pipe");
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  RunningProgram program(command("train classify pipe -o model.esp"), here());
-  int writer = -1;
-  while (writer < 0 && program.running())
-    writer = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK);  // once it reads
-  ASSERT_GE(writer, 0);
+  ASSERT_EQ(::mkfifo(folder_.path("pipe").c_str(), 0600), 0);
+  RunningProgram program(command(std::string(kEndless) + "-o pipe"), here());  // that nobody reads
+  ASSERT_TRUE(program.wait_for_error_lines(2));
   program.send(SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_TRUE(program.running());
   program.send(SIGINT);
   const Outcome outcome = program.wait();
-  ::close(writer);
-  EXPECT_EQ(outcome.status, 128 + SIGINT);
-  EXPECT_EQ(outcome.err, "");
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(lines(outcome.err).back(), "espalier: interrupted");
   EXPECT_EQ(files(), (std::set<std::string>{"dev.txt", "pipe", "test.txt", "train.txt"}));
 }
 
@@ -169,8 +287,9 @@ TEST_F(CliStopTest, TheSmallestBudgetStillGivesACertifiedModel) {
   const Outcome path =
       run("path classify train.txt --format crfsuite --dev dev.txt --passes 3 --gap 1e-9 -o model.esp");
   EXPECT_EQ(path.status, 0);
-  EXPECT_TRUE(lines(path.err).back().ends_with("(out of passes: 1 of 23 values); saved model.esp"))
-      << path.err;
+  const std::string last = lines(path.err).back();
+  EXPECT_NE(last.find("(out of passes: 1 of 23 values); the gap is "), std::string::npos) << last;
+  EXPECT_TRUE(last.ends_with(" times the 1e-09 asked for: try more passes; saved model.esp")) << last;
 }
 
 }  // namespace

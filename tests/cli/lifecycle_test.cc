@@ -173,8 +173,10 @@ TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
 }
 
 TEST_F(CliCheckpointTest, BadNames) {
-  EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint m.esp"),
-            "espalier: --checkpoint m.esp: that is where the model goes; expected a file of its own");
+  EXPECT_EQ(
+      error("train tag train.txt -o m.esp --checkpoint m.esp"),
+      "espalier: m.esp: is the output (-o) and the checkpoint (--checkpoint); expected another file for "
+      "the output");
   EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint -"),
             "espalier: --checkpoint -: standard output; expected a file of its own");
   EXPECT_EQ(

@@ -1,9 +1,15 @@
 // Where nothing can be written, and what is left where nothing is worth writing.
 
+#include <signal.h>
+
+#include <filesystem>
+
 #include "cli/bad_input.h"
 
 namespace espalier::testing {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kNoFolder =
     ": cannot create: No such file or directory; expected a folder that exists and can be written";
@@ -24,7 +30,6 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"ModelOnAFullDisk", "train classify good.svm --quiet -o /dev/full", kFull},
         BadInput{"LogInAMissingFolder", "train classify good.svm -o out.esp --log none/run.jsonl",
                  std::string("none/run.jsonl") + kNoFolder},
-        BadInput{"LogOnAFullDisk", "train classify good.svm --quiet -o out.esp --log /dev/full", kFull},
         BadInput{"PredictionsInAMissingFolder", "predict model.esp good.svm -o none/out.txt",
                  std::string("none/out.txt") + kNoFolder},
         BadInput{"PredictionsOnAFullDisk", "predict model.esp good.svm -o /dev/full", kFull},
@@ -87,6 +92,111 @@ TEST_F(CliOutputTest, StandardErrorOnAFullDiskDoesNotCostTheModel) {
   EXPECT_EQ(run_shell("$E train classify good.svm -o model.esp 2> /dev/full").status, 0);
   EXPECT_EQ(run("show model.esp").status, 0);
   EXPECT_EQ(run_shell("$E train classify none.svm -o model.esp 2> /dev/full").status, 2);
+}
+
+// The number of a closed stream goes to the next file that is opened: neither model nor log may get it.
+TEST_F(CliOutputTest, ClosedStreamsDoNotCostTheModel) {
+  write("good.svm", kGood);
+  succeed("train classify good.svm --quiet -o expected.esp");
+  for (const std::string closed : {"2>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"}) {
+    const Outcome outcome = run_shell("$E train classify good.svm -o model.esp --log run.jsonl " + closed);
+    EXPECT_EQ(outcome.status, 0) << closed;
+    EXPECT_TRUE(read("model.esp") == read("expected.esp")) << closed;
+    const std::vector<std::string> log = lines(read("run.jsonl"));
+    for (const std::string& line : log) EXPECT_TRUE(Json::accept(line)) << line;
+    EXPECT_EQ(Json::parse(log.back()).at("event"), "end");
+    fs::remove(folder_.path("model.esp"));
+  }
+  const Outcome no_output = run_shell("$E predict expected.esp good.svm >&-");
+  EXPECT_EQ(no_output.status, 2);
+  EXPECT_EQ(
+      no_output.err,
+      "espalier: standard output: cannot write: Bad file descriptor; make room there or write elsewhere\n");
+  EXPECT_EQ(run_shell("$E train classify - -o model.esp <&-").status, 2);
+}
+
+TEST_F(CliOutputTest, AReaderThatGoesAwayDoesNotCostTheModel) {
+  write("good.svm", kGood);
+  // The reader closes its end before the program starts.
+  const std::string script =
+      "{ while [ ! -e closed ]; do sleep 0.01; done; $E train classify good.svm -o model.esp --log "
+      "/dev/fd/1; "
+      "echo $? > status; } 2>&1 | { exec 0<&-; : > closed; }";
+  EXPECT_EQ(run_shell(script).status, 0);
+  EXPECT_EQ(read("status"), "0\n");
+  EXPECT_EQ(run("show model.esp").status, 0);
+}
+
+TEST_F(CliOutputTest, ALogOnAFullDiskDoesNotCostTheModel) {
+  write("good.svm", kGood);
+  const std::string full =
+      "espalier: /dev/full: cannot write: No space left on device; the log ends here, and the run goes on\n";
+  const Outcome quiet = run("train classify good.svm --quiet -o model.esp --log /dev/full");
+  EXPECT_EQ(quiet.status, 0);
+  EXPECT_EQ(quiet.err, full);  // once, and though it is to be quiet
+  EXPECT_EQ(run("show model.esp").status, 0);
+  for (const std::string command :
+       {"path classify good.svm --dev good.svm --factor 0.1 -o model.esp --quiet",
+        "cross-validate classify good.svm --folds 2 --factor 0.1 -o model.esp --quiet",
+        "race classify good.svm --solvers eg,lbfgs --quiet"}) {
+    fs::remove(folder_.path("model.esp"));
+    const Outcome outcome = run(command + " --log /dev/full");
+    EXPECT_EQ(outcome.status, 0) << command;
+    EXPECT_EQ(outcome.err, full) << command;
+    EXPECT_EQ(files().count("model.esp"), command.starts_with("race") ? 0u : 1u) << command;
+  }
+}
+
+TEST_F(CliOutputTest, ACheckpointThatCannotBeWrittenDoesNotCostTheModel) {
+  generate("train.txt", 300, 1);
+  fs::create_directory(folder_.path("there"));
+  RunningProgram program(
+      command("train classify train.txt --format crfsuite --gap 0 --passes 1e9 "
+              "--report-every 2 --checkpoint there/run.ckpt --checkpoint-every 0 -o model.esp"),
+      here());
+  ASSERT_TRUE(program.wait_for_error_lines(3));
+  fs::rename(folder_.path("there"), folder_.path("gone"));
+  ASSERT_TRUE(program.wait_for_error_lines(12));
+  program.send(SIGINT);
+  const Outcome outcome = program.wait();
+  EXPECT_EQ(outcome.status, 130);
+  int told = 0;
+  for (const std::string& line : lines(outcome.err)) {
+    if (!line.starts_with("espalier: ")) continue;
+    EXPECT_EQ(
+        line,
+        "espalier: there/run.ckpt: cannot create: No such file or directory; expected a folder that exists "
+        "and can be written; the run goes on");
+    ++told;
+  }
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(run("show model.esp").status, 0);
+}
+
+// Pipes: opened once, since a reader takes the first closing for the end.
+TEST_F(CliOutputTest, AModelMayGoIntoAPipe) {
+  write("good.svm", kGood);
+  succeed("train classify good.svm --quiet -o expected.esp");
+  EXPECT_EQ(run_shell("mkfifo pipe; cat pipe > copy.esp & $E train classify good.svm --quiet -o pipe && wait")
+                .status,
+            0);
+  EXPECT_TRUE(read("copy.esp") == read("expected.esp"));
+  // What the shell makes of -o >(gzip > packed.gz)
+  EXPECT_EQ(run_shell("$E train classify good.svm --quiet -o /dev/fd/5 5>&1 | gzip > packed.gz").status, 0);
+  EXPECT_TRUE(read("packed.gz") == read("expected.esp"));
+}
+
+TEST_F(CliOutputTest, ALogMayGoIntoAPipe) {
+  write("good.svm", kGood);
+  const Outcome outcome = run_shell(
+      "mkfifo pipe; cat pipe > copy.jsonl & $E train classify good.svm --quiet -o model.esp --log pipe && "
+      "wait");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const std::vector<std::string> log = lines(read("copy.jsonl"));
+  ASSERT_GE(log.size(), 3u);
+  EXPECT_EQ(Json::parse(log.front()).at("event"), "start");
+  EXPECT_EQ(Json::parse(log.back()).at("event"), "end");
+  EXPECT_EQ(files().count("model.esp"), 1u);
 }
 
 }  // namespace

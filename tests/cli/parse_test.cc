@@ -528,7 +528,7 @@ TEST_F(CliParseTest, AnInterruptWhileLearningWhichHeadsToLeaveOut) {
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err,
               "learning which heads to leave out, by a simpler model\n"
-              "espalier: stopped while learning which heads to leave out; no model was saved\n");
+              "espalier: interrupted while reading many.conllu; nothing was saved\n");
     EXPECT_EQ(files(), before);
   }
 }

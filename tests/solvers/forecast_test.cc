@@ -41,6 +41,24 @@ TEST(Forecast, IsNotDeceivedByPeaks) {
   EXPECT_NEAR(*left, std::log(history.back().gap / 1e-3) / 0.02, 0.1 * *left);
 }
 
+// Scaling gaps changes nothing, and a gap that is smaller by a factor takes the same number of passes more.
+RC_GTEST_PROP(Forecast, DependsOnRatiosOfGapsAlone, ()) {
+  std::vector<GapAt> history, scaled;
+  double passes = 0;
+  for (int k = 0, size = *rc::gen::inRange(3, 30); k < size; ++k) {
+    passes += *rc::gen::inRange(1, 100) / 10.0;
+    history.push_back({passes, *rc::gen::inRange(10, 1000) / 1000.0});
+    scaled.push_back({passes, 1024 * history.back().gap});
+  }
+  const auto near = passes_to_gap(history, 1e-3), far = passes_to_gap(history, 1e-4),
+             farther = passes_to_gap(history, 1e-5), same = passes_to_gap(scaled, 1.024);
+  RC_ASSERT(near.has_value() == far.has_value() && near.has_value() == same.has_value());
+  if (!near) return;
+  RC_ASSERT(std::abs(*near - *same) <= 1e-9 * *near);
+  RC_ASSERT(*near > 0 && *far > *near);
+  RC_ASSERT(std::abs((*farther - *far) - (*far - *near)) <= 1e-9 * *farther);
+}
+
 TEST(Forecast, KnowsWhereThereIsNothingToForecast) {
   EXPECT_FALSE(passes_to_gap({}, 1e-3).has_value());
   EXPECT_FALSE(passes_to_gap(std::vector<GapAt>{{1, 0.5}, {2, 0.4}}, 1e-3).has_value());

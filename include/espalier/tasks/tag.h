@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "espalier/tasks/task.h"
@@ -30,6 +32,7 @@ struct TagOptions {
   bool partial = false;  // labels ? (any) and A|B|C (one of these)
   std::string kernel;    // of tokens, as kernel.h reads it; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
+  std::function<void(std::string_view)> notice;      // told what looks like a mistake
 };
 
 inline constexpr int kTagVersion = 3;        // with a kernel

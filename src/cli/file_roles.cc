@@ -1,0 +1,127 @@
+#include "cli/file_roles.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/base/error.h"
+
+namespace espalier::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class Use { reads, writes };
+
+// Every option of every command whose value is a file. A checkpoint that is gone on from is read and written, too.
+struct Role {
+  std::string_view option;  // without dashes; arguments without a name of their own are capitals
+  Use use;
+  std::string_view what;
+};
+constexpr Role kRoles[] = {
+    {"output", Use::writes, "the output (-o)"},
+    {"log", Use::writes, "the log (--log)"},
+    {"checkpoint", Use::writes, "the checkpoint (--checkpoint)"},
+    {"picture", Use::writes, "the picture (--picture)"},
+    {"TRAIN", Use::reads, "the training data"},
+    {"dev", Use::reads, "the held-out data (--dev)"},
+    {"init", Use::reads, "the model to start from (--init)"},
+    {"template", Use::reads, "the template (--template)"},
+    {"gazetteer", Use::reads, "a gazetteer (--gazetteer)"},
+    {"transitions", Use::reads, "the list of transitions (--transitions)"},
+    {"costs", Use::reads, "the list of costs (--costs)"},
+    {"MODEL", Use::reads, "the model"},
+    {"OTHER", Use::reads, "the other model"},
+    {"INPUT", Use::reads, "the input"},
+    {"GOLD", Use::reads, "the labelled data"},
+    {"DUMP", Use::reads, "the model to convert"},
+    {"FILE", Use::reads, "the graphical model"},
+    {"evidence", Use::reads, "the evidence (--evidence)"},
+};
+
+// What makes two files the same one.
+struct Identity {
+  dev_t device = 0;
+  ino_t inode = 0;
+  std::string place;  // of a file that does not exist yet, which has neither
+  bool operator==(const Identity&) const = default;
+};
+
+// Where a file would appear that is written at this path: links are followed, also those that lead to nothing yet.
+fs::path place_of(fs::path path) {
+  std::error_code failed;
+  for (int links = 0; links < 40 && fs::is_symlink(path, failed); ++links) {
+    path = path.parent_path() / fs::read_symlink(path, failed);
+  }
+  const fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
+  return failed ? path : place;
+}
+
+// nullopt for what cannot be lost by writing to it.
+std::optional<Identity> identify(const std::string& path, Use use) {
+  struct stat status {};
+  const bool standard_input = path == "-" && use == Use::reads;
+  if (path == "-" && !standard_input) return std::nullopt;
+  if ((standard_input ? ::fstat(STDIN_FILENO, &status) : ::stat(path.c_str(), &status)) != 0) {
+    return Identity{0, 0, place_of(path).string()};
+  }
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  return Identity{status.st_dev, status.st_ino, ""};
+}
+
+struct File {
+  const Role* role;
+  std::string path;
+  Identity identity;
+};
+
+void collect(const CLI::Option& option, std::vector<File>& files) {
+  const auto role = std::ranges::find(kRoles, option.get_single_name(), &Role::option);
+  if (role == std::end(kRoles)) return;
+  std::vector<std::string> paths = option.results();
+  if (paths.empty() && role->option == "INPUT") paths = {"-"};
+  for (const std::string& path : paths) {
+    if (role->use == Use::writes && path.empty()) {
+      throw Error(fmt::format("{}: no name; expected that of a file", option.get_name()));
+    }
+    if (const auto identity = identify(path, role->use)) files.push_back({role, path, *identity});
+    // IMAGES,LABELS
+    const std::size_t comma = path.find(',');
+    if (role->use == Use::writes || comma == std::string::npos) continue;
+    for (const std::string& part : {path.substr(0, comma), path.substr(comma + 1)}) {
+      if (const auto identity = identify(part, role->use)) files.push_back({role, part, *identity});
+    }
+  }
+}
+
+}  // namespace
+
+void check_files(const CLI::App& program) {
+  const CLI::App* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  std::vector<File> files;
+  for (const CLI::Option* option : command->get_options()) collect(*option, files);
+  for (const File& written : files) {
+    if (written.role->use != Use::writes) continue;
+    for (const File& other : files) {
+      if (&other == &written || !(other.identity == written.identity)) continue;
+      std::string alias;
+      if (other.path != written.path)
+        alias = fmt::format("as {} ", other.path == "-" ? "standard input" : other.path);
+      const std::string_view named = written.role->what.substr(0, written.role->what.find(" ("));
+      throw Error::in(written.path,
+                      fmt::format("is {} and {}{}", written.role->what, alias, other.role->what),
+                      fmt::format("expected another file for {}", named));
+    }
+  }
+}
+
+}  // namespace espalier::cli
