@@ -73,6 +73,7 @@
 #include "espalier/model/model_file.h"
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/cross_validation.h"
+#include "espalier/selection/l2_search.h"
 #include "espalier/selection/path.h"
 #include "espalier/selection/race.h"
 #include "espalier/selection/repeat.h"

@@ -21,8 +21,25 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments : TrainingOptions {
-  PathOptions path;
+  std::string l2 = "auto";
+  L2Limits limits;
+  std::optional<double> factor;
   std::size_t folds = 5;
+
+  bool searches() const { return l2 == "auto" && !factor; }
+  // Without a search: the values to try. Throws Error.
+  PathOptions path() const {
+    if (l2 == "auto") {
+      PathOptions options;
+      return {limits.max.value_or(options.l2_max), limits.min.value_or(options.l2_min), *factor};
+    }
+    if (limits.given() || factor) {
+      throw Error(
+          "--l2-max, --l2-min, --factor: not with one value of l2; expected --l2 auto, or none of them");
+    }
+    const double value = parse_l2(l2);
+    return {value, value};
+  }
 };
 
 void print_table(const CrossValidation& result, const std::string& metric) {
@@ -55,7 +72,7 @@ Ending train_all(const Arguments& arguments, const TrainingSet& data, const Solv
   Training training;
   const Summary summary = solver.run({data.problem(), loss, l2}, settings, training,
                                      [&](const Progress& progress, const Weights&) {
-                                       display.report(progress, "");
+                                       display.report(progress, "", l2);
                                        return Control::go_on;
                                      });
   if (summary.status == Status::failed) {
@@ -77,7 +94,9 @@ int run_cross_validation(const Arguments& arguments) {
   if (arguments.output == "-") {
     throw Error("--output -: standard output is where the table goes; expected the name of a file");
   }
-  const std::vector<double> l2 = arguments.path.values();
+  const bool search = arguments.searches();
+  const L2Range range = arguments.limits.range();
+  const L2Sequence sequence = search ? sequence_of(range) : sequence_of(arguments.path());
   const Loss loss = arguments.checked_loss();
   arguments.check_solver();
   SolverSettings settings = arguments.checked_settings();
@@ -88,28 +107,34 @@ int run_cross_validation(const Arguments& arguments) {
   // One thread, so that what is printed depends on the seed alone.
   const auto data = arguments.read_data(
       {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
-  const auto folds = make_folds(data->problem().size(), arguments.folds, arguments.seed);
+  const auto folds = arguments.group_by.empty()
+                         ? make_folds(data->problem().size(), arguments.folds, arguments.seed)
+                         : make_folds(data->groups(), arguments.folds, arguments.seed);
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
+  const Json l2 = search ? Json(range.name()) : Json(arguments.path().values());
   const SolverEntry solver = find_solver(arguments.solver, arguments.checked_loss());
   RunLog log(arguments.log, [&](const std::string& line) { display.warn(line); });
   Json start = arguments.to_json();
   start["solver"] = solver.name;
   start["folds"] = arguments.folds;
+  if (!arguments.group_by.empty()) start["group_by"] = arguments.group_by;
   start["l2"] = l2;
   log.start(start, false);
   until_trained.reset();
 
   settings.stopping.stop = interrupt.flag();
   settings.threads = 1;
+  SolverSettings in_folds = settings;
+  if (search) in_folds.stopping.gap = std::max(settings.stopping.gap, kSearchGap);
   std::mutex display_mutex;
-  settings.stopping.tick = [&](double passes) {
+  in_folds.stopping.tick = [&](double passes) {
     const std::lock_guard lock(display_mutex);
     display.tick(passes);
   };
   std::vector<Evaluation> last(folds.size());  // of the value that a fold was at
   const CrossValidation result = cross_validate(
-      data->problem(), loss, arguments.path, solver, settings, folds, arguments.threads,
+      data->problem(), loss, sequence, solver, in_folds, folds, arguments.threads,
       [&](std::size_t fold, const Weights& theta) {
         last[fold] = data->evaluate_examples(theta, folds[fold]);
         return HeldOutScore{last[fold].badness, last[fold].value};
@@ -131,8 +156,8 @@ int run_cross_validation(const Arguments& arguments) {
   for (const CrossValidatedValue& value : result.values) outcome["values"].push_back(to_json(value, metric));
   std::string message = result.values.empty()
                             ? "stopped before the first value of l2 was done"
-                            : fmt::format("{} of {} values in {} folds: best l2 {:.6g}", result.values.size(),
-                                          l2.size(), folds.size(), result.values[result.best].l2);
+                            : fmt::format("{} values in {} folds: best l2 {:.6g}", result.values.size(),
+                                          folds.size(), result.values[result.best].l2);
   std::optional<Certificate> saved;
   if (interrupt.interrupted()) {
     message += " so far";
@@ -140,6 +165,10 @@ int run_cross_validation(const Arguments& arguments) {
   } else {
     const double best = result.values.at(result.best).l2;
     outcome["l2"] = best;
+    if (const std::string edge = search ? edge_warning(best, range) : ""; !edge.empty()) {
+      message += "; " + edge;
+      outcome["edge"] = to_string(edge_of(best, range));
+    }
     if (!arguments.output.empty()) {
       const Ending ending = train_all(arguments, *data, solver, settings, best, display);
       message += "; all data: " + ending.message + "; saved " + arguments.output;
@@ -174,12 +203,23 @@ void add_cross_validate(CLI::App& program, Action& action) {
     CLI::Option* output = subcommand.add_option("-o,--output", arguments->output,
                                                 "then train on all data with the best l2, and save");
     subcommand.get_option("--require-gap")->needs(output);
-    add_path_options(subcommand, arguments->path);
+    subcommand
+        .add_option("--l2", arguments->l2,
+                    "auto: search for the best one, by decades from 1 and then closer; or one value to rate")
+        ->capture_default_str();
+    arguments->limits.add_to(subcommand);
+    subcommand
+        .add_option("--factor", arguments->factor,
+                    "instead of the search: --l2-max (1000), times this and so on, down to --l2-min (0.3)")
+        ->check(positive_number());
+    if (task.groups != nullptr) {
+      subcommand.add_option("--group-by", arguments->group_by, task.groups);
+    }
     subcommand.footer(fmt::format(
         "Examples:\n"
         "  espalier cross-validate {0} train.txt\n"
-        "  espalier cross-validate {0} train.txt --folds 10 --l2-max 100 --l2-min 0.1 --threads 2 -o "
-        "model.esp\n"
+        "  espalier cross-validate {0} train.txt --folds 10 --threads 2 -o model.esp\n"
+        "  espalier cross-validate {0} train.txt --l2-max 100 --l2-min 0.1 --factor 0.5\n"
         "Prints a line for each l2: the folds that got to it, their passes, mean and standard deviation "
         "over\n"
         "folds of the quality on what was held out. --passes and --seconds are limits of each fold.",

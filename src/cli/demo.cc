@@ -116,8 +116,8 @@ int demo_classify() {
   step(
       "a CRF (here: multinomial logistic regression); l2 is chosen on dev.txt, each model is within 0.1 % of "
       "its optimum",
-      {"train", "classify", "train.txt", "--format", "crfsuite", "--dev", "dev.txt", "--l2", "auto",
-       "--l2-max", "30", "--factor", "0.5", "-o", "topics.esp"});
+      {"train", "classify", "train.txt", "--format", "crfsuite", "--dev", "dev.txt", "--l2", "auto", "-o",
+       "topics.esp"});
   step("how good is it?", {"eval", "topics.esp", "test.txt"});
   step("what did it learn, and how close to the best possible is it?", {"show", "topics.esp", "--top", "3"});
   step("use it", {"predict", "topics.esp", "test.txt", "-o", "labels.txt"});

@@ -23,13 +23,13 @@ void Display::say(const std::string& line) {
   std::fputs((line + '\n').c_str(), stderr);  // a full disk behind standard error must not end the training
 }
 
-void Display::report(const Progress& progress, const std::string& headline) {
+void Display::report(const Progress& progress, const std::string& headline, std::optional<double> l2) {
   if (first_gap_ == 0) first_gap_ = progress.relative_gap();
   last_gap_ = progress.relative_gap();
-  note(fmt::format("pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} {}gap {:.2e}{}",
-                   progress.passes, progress.seconds, progress.primal, progress.dual,
-                   progress.approximate ? "approximate " : "", progress.relative_gap(),
-                   headline.empty() ? "" : "  dev " + headline));
+  note(fmt::format("{}pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} {}gap {:.2e}{}",
+                   l2 ? fmt::format("l2 {:<8.6g} ", *l2) : "", progress.passes, progress.seconds,
+                   progress.primal, progress.dual, progress.approximate ? "approximate " : "",
+                   progress.relative_gap(), headline.empty() ? "" : "  dev " + headline));
 }
 
 void Display::tick(double passes) {

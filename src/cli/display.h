@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 
 #include "espalier/base/progress.h"
@@ -17,7 +18,8 @@ class Display {
   void note(const std::string& line);
   // What went wrong and does not end the run. Not even quiet keeps it back.
   void warn(const std::string& line);
-  void report(const Progress& progress, const std::string& headline);
+  // `l2` where a run has several values.
+  void report(const Progress& progress, const std::string& headline, std::optional<double> l2 = std::nullopt);
   void tick(double passes);
 
  private:

@@ -37,7 +37,7 @@ void add_path(CLI::App& program, Action& action) {
         if (arguments->output == "-") {
           throw Error("--output -: standard output is where the table goes; expected the name of a file");
         }
-        return train_path(*arguments, arguments->path, true);
+        return train_path(*arguments, arguments->path);
       };
     });
   });

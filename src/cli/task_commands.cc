@@ -98,6 +98,7 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
 std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options, const Reading& reading) {
   TagOptions tag = options.tag;
   tag.notice = reading.notice;
+  tag.group_by = options.group_by;
   return read_tag_training(options.train, tag);
 }
 
@@ -155,6 +156,7 @@ void add_parse_options(CLI::App& command, TrainingOptions& options) {
 
 std::unique_ptr<TrainingSet> read_parse_data(const TrainingOptions& options, const Reading& reading) {
   ParseOptions parse = options.parse;
+  parse.group_by = options.group_by;
   parse.notice = reading.notice;
   parse.threads = reading.threads;
   parse.stop = reading.stop;
@@ -271,7 +273,9 @@ constexpr TaskCommand kTasks[] = {
      "  espalier train tag train.txt --template template.txt --dev dev.txt --l2 auto -o model.esp\n"
      "  espalier train tag train.crfsuite.gz --format crfsuite --loss svm --l2 20 --gap 2e-2 -o model.esp\n",
      "  espalier path tag train.txt --dev dev.txt\n"
-     "  espalier path tag train.txt --dev dev.txt --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n"},
+     "  espalier path tag train.txt --dev dev.txt --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n",
+     "keep the sequences of a document in one fold: boundary (-DOCSTART- lines), or the column, counted from "
+     "1, that names it"},
     {"classify", add_classify_options, read_classify_data, describe_classify,
      "  espalier train classify train.svm --l2 1 -o model.esp\n"
      "  espalier train classify train.svm --loss svm --l2 10 -o model.esp\n"
@@ -285,7 +289,8 @@ constexpr TaskCommand kTasks[] = {
      "  espalier train parse train.conll --structure nonprojective --unlabelled --loss svm --l2 100 -o "
      "parser.esp\n",
      "  espalier path parse train.conllu --dev dev.conllu\n"
-     "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n"},
+     "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n",
+     "keep the sentences of a document in one fold: boundary ('# newdoc' lines)"},
     {"treebank", add_treebank_options, read_treebank_data, describe_treebank,
      "  espalier train treebank train.mrg --l2 1 --gap 1e-2 -o parser.esp\n"
      "  espalier train treebank train.mrg --dev dev.mrg --l2 auto --gap 1e-2 -o parser.esp\n"

@@ -18,6 +18,8 @@ struct TaskCommand {
   // Those options, for the log of a run.
   void (*describe)(const TrainingOptions& options, nlohmann::ordered_json& json);
   const char *train_examples, *path_examples;
+  const char* groups =
+      nullptr;  // of --group-by: what may say which examples belong together, if anything may
 };
 
 std::span<const TaskCommand> task_commands();

@@ -5,33 +5,31 @@
 #include "cli/training.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier::cli {
 namespace {
 
 struct Arguments : TrainingOptions {
   std::string l2 = "1";
-  PathOptions path;
+  L2Limits limits;
 };
 
 int train(const Arguments& arguments) {
   if (arguments.l2 == "auto") {
     if (!arguments.init.empty()) {
-      throw Error("--init: not with --l2 auto, which starts at --l2-max; expected --l2 X");
+      throw Error("--init: not with --l2 auto, whose values start from each other; expected --l2 X");
     }
     if (arguments.repeat > 1) {
       throw Error("--repeat: not with --l2 auto, which trains one model after the other; expected --l2 X");
     }
     if (arguments.dev.empty()) throw Error("--l2 auto: no held-out data to choose by; expected --dev FILE");
-    return train_path(arguments, arguments.path, false);
+    return train_search(arguments, arguments.limits.range());
   }
-  const auto l2 = parse_double(arguments.l2);
-  if (!l2 || !(*l2 > 0)) {
-    throw Error(fmt::format("--l2: {} is no regularisation; expected a number > 0, or auto",
-                            in_quotes(arguments.l2)));
+  const double l2 = parse_l2(arguments.l2);
+  if (arguments.limits.given()) {
+    throw Error("--l2-max, --l2-min: not with one value of l2; expected --l2 auto, or neither");
   }
-  return train_one(arguments, *l2);
+  return train_one(arguments, l2);
 }
 
 }  // namespace
@@ -50,7 +48,7 @@ void add_train(CLI::App& program, Action& action) {
         .add_option("--l2", arguments->l2,
                     "regularisation l2/2 |theta|^2 against the sum of losses, or 'auto': the best on --dev")
         ->capture_default_str();
-    add_path_options(subcommand, arguments->path);
+    arguments->limits.add_to(subcommand);
     subcommand.add_option("--init", arguments->init,
                           "start from this model; its attributes and labels are matched by name");
     subcommand
@@ -59,14 +57,15 @@ void add_train(CLI::App& program, Action& action) {
         ->capture_default_str()
         ->check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
-    subcommand.footer(
-        fmt::format("Examples:\n{0}"
-                    "  espalier train {1} train.txt --init old.esp -o new.esp\n"
-                    "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt            Ctrl-C "
-                    "saves, and then\n"
-                    "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt --resume   goes on\n"
-                    "--l2-max, --l2-min and --factor say which values 'auto' tries.",
-                    task.train_examples, task.name));
+    subcommand.footer(fmt::format(
+        "Examples:\n{0}"
+        "  espalier train {1} train.txt --init old.esp -o new.esp\n"
+        "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt            Ctrl-C "
+        "saves, and then\n"
+        "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt --resume   goes on\n"
+        "'auto' goes from 1 downwards by decades, and upwards, until --dev has clearly turned, then "
+        "looks closer.",
+        task.train_examples, task.name));
     subcommand.callback([arguments, &action] { action = [arguments] { return train(*arguments); }; });
   });
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 
 #include "cli/commands.h"
@@ -18,6 +19,7 @@
 #include "espalier/model/checkpoint.h"
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
+#include "espalier/selection/l2_search.h"
 #include "espalier/selection/repeat.h"
 
 namespace espalier::cli {
@@ -28,6 +30,9 @@ using Json = nlohmann::ordered_json;
 // A training run from options to saved model. One l2 is a path of one value.
 class Session {
  public:
+  // Sees each value with its headline, also those that an earlier run finished.
+  using Finished = std::function<void(const PathPoint&, const std::string&)>;
+
   explicit Session(const TrainingOptions& options)
       : options_(options),
         loss_(options.checked_loss()),
@@ -38,9 +43,10 @@ class Session {
     options.check_outputs();
   }
 
-  // Reads the data and whatever the run starts from. `l2` is one value or all of a path.
+  // Reads the data and whatever the run starts from. `l2` is one value, all of a path, or what a search is called.
   void start(const Json& l2) {
     until_first_pass_.emplace("before the first pass was over");
+    several_ = !l2.is_number();
     // A checkpoint fits only what comes out the same when it is read again.
     const std::size_t threads = options_.checkpoint.empty() ? options_.threads : 1;
     data_ = options_.read_data(
@@ -50,13 +56,13 @@ class Session {
     solver_ = find_solver(options_.solver, loss_);
     if (!options_.checkpoint.empty()) {
       identity_ = run_identity(*data_, loss_, l2, solver_.name);
-      if (l2.is_array()) identity_["dev"] = options_.dev;
+      if (several_) identity_["dev"] = options_.dev;
     }
     if (options_.resume) {
       resume();
     } else if (!options_.init.empty()) {
-      state_.path.training = start_from_model(options_.init, *data_,
-                                              {data_->problem(), loss_, l2.get<double>()}, solver_, display_);
+      state_.path.training =
+          start_from_model(options_.init, *data_, {data_->problem(), loss_, typical}, solver_, display_);
     }
     Json settings = options_.to_json();
     settings["solver"] = solver_.name;
@@ -77,31 +83,45 @@ class Session {
     };
   }
 
-  // `finished` sees each value with its headline, also those that an earlier run finished.
-  const Path& run(const PathOptions& values,
-                  const std::function<void(const PathPoint&, const std::string&)>& finished) {
-    std::string headline;
+  const Path& run(const PathOptions& values, const Finished& finished) {
     for (std::size_t k = 0; k < state_.path.points.size(); ++k) {
       finished(state_.path.points[k], state_.headlines[k]);
     }
-    continue_path(
-        state_.path, data_->problem(), loss_, values, solver_, settings_,
-        [&](const Weights& theta) {
-          if (options_.dev.empty()) return 0.0;
-          const Evaluation dev = data_->evaluate_dev(theta);
-          headline = dev.headline;
-          return dev.badness;
-        },
-        [&](double l2, const Progress& progress, const Weights& theta) {
-          report(l2, progress, theta);
-          save_state(progress);
-          return Control::go_on;
-        },
-        [&](const PathPoint& point) {
-          state_.headlines.push_back(headline);
-          finished(point, headline);
-        });
+    continue_path(state_.path, path_run(finished), values);
     return state_.path;
+  }
+
+  // A search ends with a table of the values tried, and returns what to say of it.
+  std::string run_search(const L2Range& range) {
+    const Path& path = state_.path;
+    search_l2(state_.path, path_run([](const PathPoint&, const std::string&) {}), range);
+    const PathPoint& best = path.points.at(path.best);
+    // The best one may have gone on to the gap of the run.
+    if (path.training_l2 == best.l2) state_.headlines[path.best] = headline_;
+
+    std::vector<std::size_t> order(path.points.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order,
+                      [&](std::size_t a, std::size_t b) { return path.points[a].l2 > path.points[b].l2; });
+    display_.note(fmt::format("{:>12} {:>8} {:>10}  dev", "l2", "passes", "gap"));
+    for (const std::size_t k : order) {
+      const PathPoint& point = path.points[k];
+      display_.note(fmt::format("{:>12.6g} {:>8.2f} {:>10.2e}  {}{}", point.l2, point.certificate.passes,
+                                point.certificate.relative_gap(), state_.headlines[k],
+                                k == path.best ? "  best" : ""));
+    }
+    std::string message = fmt::format(
+        "l2 {:.6g}: dev {}, best of {} values from {:.6g} to {:.6g}; relative gap {:.2g}, {:.1f} passes in "
+        "all",
+        best.l2, state_.headlines[path.best], order.size(), path.points[order.back()].l2,
+        path.points[order.front()].l2, best.certificate.relative_gap(), path.progress.passes);
+    if (path.status != Status::converged && path.status != Status::stalled) {
+      message += fmt::format(" ({} before the end of the search)", to_string(path.status));
+    } else if (const std::string edge = edge_warning(best.l2, range); !edge.empty()) {
+      message += "; " + edge;
+      outcome_ = {{"edge", to_string(edge_of(best.l2, range))}};
+    }
+    return message;
   }
 
   // Where gold outputs are not all known: one convex problem after the other.
@@ -198,6 +218,28 @@ class Session {
  private:
   bool relaxed() const { return data_->problem().relaxed(); }
 
+  PathRun path_run(const Finished& finished) {
+    return {data_->problem(),
+            loss_,
+            solver_,
+            settings_,
+            [this](const Weights& theta) {
+              if (options_.dev.empty()) return 0.0;
+              const Evaluation dev = data_->evaluate_dev(theta);
+              headline_ = dev.headline;
+              return dev.badness;
+            },
+            [this](double l2, const Progress& progress, const Weights& theta) {
+              report(l2, progress, theta);
+              save_state(progress);
+              return Control::go_on;
+            },
+            [this, finished](const PathPoint& point) {
+              state_.headlines.push_back(headline_);
+              finished(point, headline_);
+            }};
+  }
+
   void resume() {
     state_ = load_checkpoint(options_.checkpoint, identity_, data_->problem());
     checkpointed_ = true;
@@ -214,7 +256,7 @@ class Session {
     if (new_passes_ >= 1) until_first_pass_.reset();
     if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
     history_.push_back(progress);
-    display_.report(progress, dev.headline);
+    display_.report(progress, dev.headline, several_ ? std::optional(l2) : std::nullopt);
     log_.progress(solver_.name, l2, progress, options_.dev.empty() ? Json() : dev.rates, where);
   }
 
@@ -247,6 +289,8 @@ class Session {
   std::optional<NothingToSave> until_first_pass_;
   std::unique_ptr<TrainingSet> data_;
   Checkpoint state_;
+  bool several_ = false;  // values of l2
+  std::string headline_;  // of the value that was rated last
   Json identity_;
   std::vector<Progress> history_;              // of the last run of a solver
   Json outcome_;                               // what else the log's last line says
@@ -255,6 +299,12 @@ class Session {
   bool checkpoint_failed_ = false;             // to write one, and that was said
   std::chrono::steady_clock::time_point checkpoint_time_ = std::chrono::steady_clock::now();
 };
+
+void refuse_partial(const TrainingOptions& options) {
+  if (options.tag.partial) {
+    throw Error("--partial: not for several values of l2; expected espalier train tag with one, as --l2 1");
+  }
+}
 
 }  // namespace
 
@@ -277,15 +327,12 @@ int train_one(const TrainingOptions& options, double l2) {
   return session.finish(path.message);
 }
 
-int train_path(const TrainingOptions& options, const PathOptions& path_options, bool print_table) {
+int train_path(const TrainingOptions& options, const PathOptions& path_options) {
   const std::vector<double> values = path_options.values();
-  if (options.tag.partial) {
-    throw Error("--partial: not for several values of l2; expected espalier train tag with one, as --l2 1");
-  }
+  refuse_partial(options);
   Session session(options);
   session.start(values);
-  const auto print = [print_table](const std::string& line) {
-    if (!print_table) return;
+  const auto print = [](const std::string& line) {
     std::fputs(line.c_str(), stdout);  // main looks whether it could be written
     std::fflush(stdout);
   };
@@ -303,6 +350,14 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options, 
         fmt::format(" ({}: {} of {} values)", to_string(path.status), path.points.size(), values.size());
   }
   return session.finish(message, "--l2-min");
+}
+
+int train_search(const TrainingOptions& options, const L2Range& range) {
+  range.check();
+  refuse_partial(options);
+  Session session(options);
+  session.start(range.name());
+  return session.finish(session.run_search(range));
 }
 
 }  // namespace espalier::cli

@@ -11,6 +11,7 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
+#include "espalier/base/parse_number.h"
 #include "espalier/model/model_file.h"
 
 namespace espalier::cli {
@@ -237,6 +238,34 @@ void add_checkpoint_options(CLI::App& command, TrainingOptions& options) {
           "--resume", options.resume,
           "go on from --checkpoint: the same command again, with --passes, --seconds or --gap as you like")
       ->needs(checkpoint);
+}
+
+void L2Limits::add_to(CLI::App& command) {
+  command.add_option("--l2-max", max, "auto: the largest l2 to try")->check(positive_number());
+  command.add_option("--l2-min", min, "auto: the smallest l2 to try")->check(positive_number());
+}
+
+double parse_l2(const std::string& text) {
+  const auto l2 = parse_double(text);
+  if (!l2 || !(*l2 > 0)) {
+    throw Error(
+        fmt::format("--l2: {} is no regularisation; expected a number > 0, or auto", in_quotes(text)));
+  }
+  return *l2;
+}
+
+std::string edge_warning(double best, const L2Range& range) {
+  switch (edge_of(best, range)) {
+    case L2Edge::none:
+      return "";
+    case L2Edge::smallest:
+      return fmt::format("this is the edge of the search, smaller ones may be better: --l2-min {:.6g}",
+                         range.min);
+    case L2Edge::largest:
+      return fmt::format("this is the edge of the search, larger ones may be better: --l2-max {:.6g}",
+                         range.max);
+  }
+  return "";
 }
 
 void add_path_options(CLI::App& command, PathOptions& options) {

@@ -13,6 +13,7 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/selection/cccp.h"
+#include "espalier/selection/l2_search.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
@@ -35,6 +36,7 @@ struct Reading {
 struct TrainingOptions {
   std::string task, train, dev, output, log;
   std::string init, checkpoint;
+  std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
   std::string sampling = "gap", step = "auto", start = "gold";
   std::string slacks = "n", rescaling = "margin", update = "max-loss", smo_mass = "cliques";
@@ -84,7 +86,22 @@ std::string solver_list();
 // The options of interrupted runs, for `train` and `path`.
 void add_checkpoint_options(CLI::App& command, TrainingOptions& options);
 
-// The options of the l2 sequence, for `path`, `cross-validate` and `train --l2 auto`.
+// Where a search for l2 may look, as it was typed, for `train --l2 auto` and `cross-validate`.
+struct L2Limits {
+  std::optional<double> max, min;
+
+  void add_to(CLI::App& command);
+  bool given() const { return max || min; }
+  L2Range range() const { return {min.value_or(L2Range().min), max.value_or(L2Range().max)}; }
+};
+
+// One value of l2. Throws Error.
+double parse_l2(const std::string& text);
+
+// What to tell the user where the best l2 of a search is the last one that it may try; else nothing.
+std::string edge_warning(double best, const L2Range& range);
+
+// The options of the l2 sequence of `path`.
 void add_path_options(CLI::App& command, PathOptions& options);
 
 }  // namespace espalier::cli

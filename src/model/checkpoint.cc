@@ -15,6 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kHash = "xxh3:";
+constexpr const char* kBest = "best_";  // begins the names of sections with the duals of the best value
 constexpr const char* kAnew = "start the run anew, without --resume";
 
 std::string hash_text(const Fingerprint& fingerprint) {
@@ -96,9 +97,10 @@ Weights weights_from(const ModelFile& file, std::string_view section, const Prob
   return theta;
 }
 
-DualState duals_from(const ModelFile& file, const Problem& problem) {
+DualState duals_from(const ModelFile& file, const std::string& prefix, const Problem& problem) {
   DualState dual(problem);
-  const auto scores = file.section<float>("scores"), curvatures = file.section<float>("curvatures");
+  const auto scores = file.section<float>(prefix + "scores"),
+             curvatures = file.section<float>(prefix + "curvatures");
   if (scores.size() != dual.scores().size() || curvatures.size() != dual.size()) {
     throw Error::in(file.path(), fmt::format("{} scores of {} examples", scores.size(), curvatures.size()),
                     fmt::format("expected {} of {}; {}", dual.scores().size(), dual.size(), kAnew));
@@ -117,6 +119,47 @@ void restore_marginals(const ModelFile& file, std::string_view section, std::siz
                     fmt::format("expected {}; {}", expected, kAnew));
   }
   restore(stored);
+}
+
+// Duals or weights, in sections whose names begin with `prefix`. What the writer refers to and nobody else has goes into
+// `curvatures`.
+void add_training(const Training& training, const std::string& prefix, std::vector<float>& curvatures,
+                  ModelFileWriter& writer) {
+  if (training.dual) {
+    curvatures = training.dual->curvatures();
+    writer.add(prefix + "scores", training.dual->scores());
+    writer.add(prefix + "curvatures", std::span<const float>(curvatures));
+  } else if (training.means) {
+    writer.add(prefix + "means", training.means->all());
+  } else if (training.cliques) {
+    writer.add(prefix + "cliques", training.cliques->all());
+  } else {
+    writer.add(prefix + "weights", training.theta.values());
+  }
+}
+
+bool has_training(const ModelFile& file, const std::string& prefix) {
+  for (const char* name : {"scores", "means", "cliques", "weights"}) {
+    if (file.has(prefix + name)) return true;
+  }
+  return false;
+}
+
+Training training_from(const ModelFile& file, const std::string& prefix, const Problem& problem) {
+  Training training;
+  if (file.has(prefix + "scores")) {
+    training.dual = duals_from(file, prefix, problem);
+  } else if (file.has(prefix + "means")) {
+    MeanState& means = training.means.emplace(problem);
+    restore_marginals(file, prefix + "means", means.all().size(), [&](In all) { means.restore(all); });
+  } else if (file.has(prefix + "cliques")) {
+    CliqueState& cliques = training.cliques.emplace(problem);
+    restore_marginals(file, prefix + "cliques", cliques.all().size(),
+                      [&](In all) { cliques.restore(problem, all); });
+  } else {
+    training.theta = weights_from(file, prefix + "weights", problem);
+  }
+  return training;
 }
 
 }  // namespace
@@ -151,6 +194,7 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
              {"seconds", path.progress.seconds},
              {"wall_seconds", path.progress.wall_seconds},
              {"best", path.best},
+             {"training_l2", path.training_l2},
              {"points", Json::array()}};
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
@@ -158,18 +202,9 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
   const std::string text = state.dump(-1, ' ', false, Json::error_handler_t::replace);
   ModelFileWriter writer;
   writer.add_bytes("checkpoint", text);
-  std::vector<float> curvatures;
-  if (path.training.dual) {
-    curvatures = path.training.dual->curvatures();
-    writer.add("scores", path.training.dual->scores());
-    writer.add("curvatures", std::span<const float>(curvatures));
-  } else if (path.training.means) {
-    writer.add("means", path.training.means->all());
-  } else if (path.training.cliques) {
-    writer.add("cliques", path.training.cliques->all());
-  } else {
-    writer.add("weights", path.training.theta.values());
-  }
+  std::vector<float> curvatures, best_curvatures;
+  add_training(path.training, "", curvatures, writer);
+  if (path.best_training) add_training(*path.best_training, kBest, best_curvatures, writer);
   if (!path.points.empty()) writer.add("best", path.theta.values());
   writer.write(file);
 }
@@ -188,6 +223,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     path.progress.seconds = state.at("seconds").get<double>();
     path.progress.wall_seconds = state.at("wall_seconds").get<double>();
     path.best = state.at("best").get<std::size_t>();
+    path.training_l2 = state.at("training_l2").get<double>();
     for (const Json& point : state.at("points")) {
       path.points.push_back(point_from(point));
       checkpoint.headlines.push_back(point.at("headline").get<std::string>());
@@ -198,17 +234,8 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   } catch (const nlohmann::json::exception& e) {
     throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), kAnew);
   }
-  if (file.has("scores")) {
-    path.training.dual = duals_from(file, problem);
-  } else if (file.has("means")) {
-    MeanState& means = path.training.means.emplace(problem);
-    restore_marginals(file, "means", means.all().size(), [&](In all) { means.restore(all); });
-  } else if (file.has("cliques")) {
-    CliqueState& cliques = path.training.cliques.emplace(problem);
-    restore_marginals(file, "cliques", cliques.all().size(), [&](In all) { cliques.restore(problem, all); });
-  } else {
-    path.training.theta = weights_from(file, "weights", problem);
-  }
+  path.training = training_from(file, "", problem);
+  if (has_training(file, kBest)) path.best_training = training_from(file, kBest, problem);
   if (!path.points.empty()) path.theta = weights_from(file, "best", problem);
   return checkpoint;
 }

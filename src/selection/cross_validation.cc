@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <numeric>
 
@@ -17,7 +18,18 @@
 namespace espalier {
 namespace {
 
-struct FoldResult {
+// The examples of all folds but one, and what was trained on them.
+struct Fold {
+  Fold(const Problem& problem, const std::vector<std::vector<std::uint32_t>>& folds, std::size_t f) {
+    std::vector<std::uint32_t> others;
+    for (std::size_t i = 0; i < folds.size(); ++i) {
+      if (i != f) others.insert(others.end(), folds[i].begin(), folds[i].end());
+    }
+    std::sort(others.begin(), others.end());
+    rest = std::make_unique<SubsetProblem>(problem, std::move(others));
+  }
+
+  std::unique_ptr<SubsetProblem> rest;
   Path path;
   std::vector<HeldOutScore> scores;  // one a point
 };
@@ -34,14 +46,14 @@ double sample_deviation(const std::vector<double>& x) {
   return std::sqrt(sum / static_cast<double>(x.size() - 1));
 }
 
-CrossValidatedValue summarise(const std::vector<FoldResult>& folds, std::size_t k) {
+// The value that was tried k-th.
+CrossValidatedValue summarise(const std::vector<Fold>& folds, std::size_t k, double l2) {
   CrossValidatedValue result;
+  result.l2 = l2;
   std::vector<double> values, badness;
-  for (const FoldResult& fold : folds) {
+  for (const Fold& fold : folds) {
     if (k >= fold.path.points.size()) continue;
-    const PathPoint& point = fold.path.points[k];
-    result.l2 = point.l2;
-    result.passes += point.certificate.passes;
+    result.passes += fold.path.points[k].certificate.passes;
     values.push_back(fold.scores[k].value);
     badness.push_back(fold.scores[k].badness);
   }
@@ -77,64 +89,104 @@ std::vector<std::vector<std::uint32_t>> make_folds(std::size_t n, std::size_t k,
   if (k < 2 || k > n) {
     throw Error(fmt::format("--folds {} of {} examples; expected at least 2, and an example for each", k, n));
   }
-  std::vector<std::uint32_t> order(n);
-  std::iota(order.begin(), order.end(), 0u);
-  Random(seed).shuffle(std::span(order));
+  std::vector<std::uint32_t> alone(n);
+  std::iota(alone.begin(), alone.end(), 0u);
+  return make_folds(alone, k, seed);
+}
+
+std::vector<std::vector<std::uint32_t>> make_folds(std::span<const std::uint32_t> group_of, std::size_t k,
+                                                   std::uint64_t seed) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::uint32_t i = 0; i < group_of.size(); ++i) {
+    if (group_of[i] >= groups.size()) groups.resize(group_of[i] + 1);
+    groups[group_of[i]].push_back(i);
+  }
+  std::erase_if(groups, [](const auto& group) { return group.empty(); });
+  if (k < 2 || k > groups.size()) {
+    throw Error(fmt::format("--folds {} of {} group{}; expected at least 2, and a group for each", k,
+                            groups.size(), groups.size() == 1 ? "" : "s"));
+  }
+  Random(seed).shuffle(std::span(groups));
+  // The largest first, each to the smallest fold: then no fold is larger than another by more than the group it got last.
+  std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.size() > b.size(); });
   std::vector<std::vector<std::uint32_t>> folds(k);
-  for (std::size_t i = 0; i < n; ++i) folds[i % k].push_back(order[i]);
+  for (const auto& group : groups) {
+    auto& smallest =
+        *std::ranges::min_element(folds, [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    smallest.insert(smallest.end(), group.begin(), group.end());
+  }
   for (auto& fold : folds) std::sort(fold.begin(), fold.end());
   return folds;
 }
 
+L2Sequence sequence_of(const PathOptions& options) {
+  return {[values = options.values()](std::span<const L2Trial> trials) {
+    return trials.size() < values.size() ? std::optional(values[trials.size()]) : std::nullopt;
+  }};
+}
+
+L2Sequence sequence_of(const L2Range& range) {
+  range.check();
+  return {[range](std::span<const L2Trial> trials) { return next_l2(trials, range); }, true};
+}
+
 CrossValidation cross_validate(
-    const Problem& problem, const Loss& loss, const PathOptions& options, const SolverEntry& solver,
+    const Problem& problem, const Loss& loss, const L2Sequence& values, const SolverEntry& solver,
     const SolverSettings& settings, const std::vector<std::vector<std::uint32_t>>& folds, std::size_t threads,
     const std::function<HeldOutScore(std::size_t fold, const Weights&)>& score,
     const std::function<void(std::size_t fold, const PathPoint&, const Progress&)>& finished) {
-  std::vector<FoldResult> results(folds.size());
+  std::vector<Fold> all;
+  for (std::size_t f = 0; f < folds.size(); ++f) all.emplace_back(problem, folds, f);
   std::mutex one_at_a_time;
-  const auto run_fold = [&](std::size_t f) {
-    std::vector<std::uint32_t> others;
-    for (std::size_t i = 0; i < folds.size(); ++i) {
-      if (i != f) others.insert(others.end(), folds[i].begin(), folds[i].end());
-    }
-    std::sort(others.begin(), others.end());
-    const SubsetProblem rest(problem, std::move(others));
-    FoldResult& result = results[f];
-    continue_path(
-        result.path, rest, loss, options, solver, settings,
-        [&](const Weights& theta) {
-          result.scores.push_back(score(f, theta));
-          return result.scores.back().badness;
-        },
-        {},
-        [&](const PathPoint& point) {
-          const std::lock_guard lock(one_at_a_time);
-          if (finished && point.status != Status::stopped) finished(f, point, result.path.progress);
-        });
-    if (result.path.status == Status::stopped) result.path.points.pop_back();
-    // Duals of every example: nobody asks for them any more.
-    result.path.training = {};
-    result.path.theta = {};
+  const auto run_fold = [&](std::size_t f, double l2) {
+    Fold& fold = all[f];
+    const PathRun run{*fold.rest,
+                      loss,
+                      solver,
+                      settings,
+                      [&](const Weights& theta) {
+                        fold.scores.push_back(score(f, theta));
+                        return fold.scores.back().badness;
+                      },
+                      {},
+                      [&](const PathPoint& point) {
+                        const std::lock_guard lock(one_at_a_time);
+                        if (finished && point.status != Status::stopped)
+                          finished(f, point, fold.path.progress);
+                      }};
+    if (values.goes_back) start_from_nearest(fold.path, l2);
+    const auto point = optimise_value(fold.path, run, l2, settings.stopping.gap);
+    if (point) add_point(fold.path, run, *point);
+    if (fold.path.status == Status::stopped && point) fold.path.points.pop_back();
   };
-  std::atomic<std::size_t> next{0};
-  run_in_parallel(std::min(threads, folds.size()), [&](std::size_t) {
-    for (std::size_t f = next++; f < folds.size(); f = next++) {
-      if (!settings.stopping.interrupted()) run_fold(f);
-    }
-  });
 
   CrossValidation result;
   result.status = Status::converged;
-  std::size_t longest = 0;
-  for (const FoldResult& fold : results) longest = std::max(longest, fold.path.points.size());
-  for (std::size_t k = 0; k < longest; ++k) result.values.push_back(summarise(results, k));
-  for (const FoldResult& fold : results) {
-    const Status status = fold.path.status == Status::not_run ? Status::stopped : fold.path.status;
-    if (status == Status::converged || status == Status::stalled) continue;
-    result.status = status;
-    break;
+  std::vector<L2Trial> trials;
+  while (result.status == Status::converged) {
+    const auto l2 = values.next(trials);
+    if (!l2) break;
+    std::atomic<std::size_t> next_fold{0};
+    run_in_parallel(std::min(threads, folds.size()), [&](std::size_t) {
+      for (std::size_t f = next_fold++; f < folds.size(); f = next_fold++) {
+        if (settings.stopping.interrupted()) {
+          all[f].path.status = Status::stopped;
+        } else {
+          run_fold(f, *l2);
+        }
+      }
+    });
+    const CrossValidatedValue value = summarise(all, trials.size(), *l2);
+    if (value.folds > 0) result.values.push_back(value);
+    trials.push_back({*l2, value.badness});
+    for (const Fold& fold : all) {
+      const Status status = fold.path.status;
+      if (status == Status::converged || status == Status::stalled) continue;
+      result.status = status;
+      break;
+    }
   }
+  std::ranges::sort(result.values, [](const auto& a, const auto& b) { return a.l2 > b.l2; });
   if (!result.values.empty()) choose(result);
   return result;
 }

@@ -27,46 +27,56 @@ Path regularisation_path(const Problem& problem, const Loss& loss, const PathOpt
                          const std::function<double(const Weights&)>& badness, const PathObserver& observer,
                          const std::function<void(const PathPoint&)>& finished) {
   Path path;
-  continue_path(path, problem, loss, options, solver, settings, badness, observer, finished);
+  continue_path(path, {problem, loss, solver, settings, badness, observer, finished}, options);
   return path;
 }
 
-void continue_path(Path& path, const Problem& problem, const Loss& loss, const PathOptions& options,
-                   const SolverEntry& solver, const SolverSettings& settings,
-                   const std::function<double(const Weights&)>& badness, const PathObserver& observer,
-                   const std::function<void(const PathPoint&)>& finished) {
+void continue_path(Path& path, const PathRun& run, const PathOptions& options) {
   const std::vector<double> values = options.values();
-  SolverSettings here = settings;
   for (std::size_t k = path.points.size(); k < values.size(); ++k) {
-    const double l2 = values[k];
-    here.stopping.passes = settings.stopping.passes - path.progress.passes;
-    here.stopping.seconds = settings.stopping.seconds - path.progress.seconds;
-    here.stopping.before = path.progress;
-    const Summary summary =
-        solver.run({problem, loss, l2}, here, path.training, [&](const Progress& p, const Weights& theta) {
-          path.progress = p;
-          return observer ? observer(l2, p, theta) : Control::go_on;
-        });
-    if (summary.history.empty()) break;
-    const Progress& last = summary.history.back();
-    const double passes_before = path.points.empty() ? 0 : path.points.back().total_passes;
-
-    PathPoint point;
-    point.l2 = l2;
-    point.certificate = {last.primal, last.dual, last.passes - passes_before, last.approximate};
-    point.total_passes = last.passes;
-    point.badness = badness(path.training.theta);
-    point.status = summary.status;
-    path.status = summary.status;
-    path.message = summary.message;
-    path.points.push_back(point);
-    if (path.points.size() == 1 || point.badness < path.points[path.best].badness) {
-      path.best = path.points.size() - 1;
-      path.theta = path.training.theta;
-    }
-    if (finished) finished(point);
-    if (summary.status != Status::converged && summary.status != Status::stalled) break;
+    const auto point = optimise_value(path, run, values[k], run.settings.stopping.gap);
+    if (!point || !add_point(path, run, *point)) break;
   }
+}
+
+std::optional<PathPoint> optimise_value(Path& path, const PathRun& run, double l2, double gap) {
+  SolverSettings here = run.settings;
+  here.stopping.gap = gap;
+  here.stopping.passes -= path.progress.passes;
+  here.stopping.seconds -= path.progress.seconds;
+  here.stopping.before = path.progress;
+  path.training_l2 = l2;
+  const Summary summary = run.solver.run(
+      {run.problem, run.loss, l2}, here, path.training, [&](const Progress& progress, const Weights& theta) {
+        path.progress = progress;
+        return run.observer ? run.observer(l2, progress, theta) : Control::go_on;
+      });
+  if (summary.history.empty()) return std::nullopt;
+  path.status = summary.status;
+  path.message = summary.message;
+  const Progress& last = summary.history.back();
+  const double passes_before = path.points.empty() ? 0 : path.points.back().total_passes;
+
+  PathPoint point;
+  point.l2 = l2;
+  point.certificate = {last.primal, last.dual, last.passes - passes_before, last.approximate};
+  point.total_passes = last.passes;
+  point.badness = run.badness(path.training.theta);
+  point.status = summary.status;
+  return point;
+}
+
+bool add_point(Path& path, const PathRun& run, const PathPoint& point) {
+  path.points.push_back(point);
+  // Of equals the largest l2, whatever was tried first.
+  const PathPoint& best = path.points[path.best];
+  if (path.points.size() == 1 || point.badness < best.badness ||
+      (point.badness == best.badness && point.l2 > best.l2)) {
+    path.best = path.points.size() - 1;
+    path.theta = path.training.theta;
+  }
+  if (run.finished) run.finished(point);
+  return point.status == Status::converged || point.status == Status::stalled;
 }
 
 }  // namespace espalier

@@ -40,6 +40,17 @@ bool parse_order(std::size_t order) {
   throw Error::in("--order", std::to_string(order), "expected 1 or 2");
 }
 
+// Whether its comments have '# newdoc', or '# newdoc id = ...'.
+bool begins_document(const DependencySentence& sentence) {
+  for (std::string_view rest = sentence.text; rest.starts_with('#');) {
+    std::string_view comment = rest.substr(1, rest.find('\n') - 1);
+    rest.remove_prefix(comment.size() + 2);
+    comment.remove_prefix(std::min(comment.find_first_not_of(" \t"), comment.size()));
+    if (comment.substr(0, comment.find_first_of(" \t\r=")) == "newdoc") return true;
+  }
+  return false;
+}
+
 class ParseTrainingSet final : public TrainingSet {
  public:
   ParseTrainingSet(const std::string& path, const ParseOptions& options) {
@@ -109,6 +120,8 @@ class ParseTrainingSet final : public TrainingSet {
     return scores.evaluation();
   }
 
+  std::span<const std::uint32_t> groups() const override { return groups_; }
+
   float* find_weight(const WeightName& name, Weights& theta) const override {
     const auto place = find_parse_weight(model_, name);
     return place ? theta.row(*place) : nullptr;
@@ -126,12 +139,17 @@ class ParseTrainingSet final : public TrainingSet {
  private:
   void read(const std::string& path, const ParseOptions& options) {
     const Crossing crossing = parse_crossing(options.crossing);
+    if (!options.group_by.empty() && options.group_by != "boundary") {
+      throw Error::in("--group-by", in_quotes(options.group_by), "expected boundary");
+    }
+    std::uint32_t document = 0;
     DependencyReader reader(path, true);
     DependencySentence sentence;
     std::vector<std::uint32_t> heads;
     std::size_t sentences = 0;
     while ((!options.first || sentences < *options.first) && reader.next(sentence)) {
       ++sentences;
+      if (begins_document(sentence)) ++document;
       heads.clear();
       for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
       if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
@@ -157,6 +175,7 @@ class ParseTrainingSet final : public TrainingSet {
       }
       train_.offsets.push_back(train_.words.size());
       sentences_.push_back(sentence);
+      if (!options.group_by.empty()) groups_.push_back(document);
     }
     if (train_.size() == 0) {
       throw Error::in(reader.name(), dropped_ > 0 ? "no sentence without crossing arcs" : "no sentences",
@@ -220,6 +239,7 @@ class ParseTrainingSet final : public TrainingSet {
   ArcSets arcs_;
   TreePartLists parts_;
   std::vector<DependencySentence> sentences_, dev_;
+  std::vector<std::uint32_t> groups_;  // documents of these, where the options ask for them
   std::size_t dropped_ = 0, lifted_ = 0;
   std::size_t missed_ = 0;  // gold arcs that pruning would have left out
   std::unique_ptr<DependencyFeatures> features_;

@@ -37,13 +37,17 @@ bool SequenceReader::append_next(SequenceBlock& to) {
   std::optional<double> weight;
   before_.swap(next_before_);
   next_before_.clear();
+  if (ended_document_) ++num_documents_;
+  ended_document_ = false;
   for (std::string_view line; reader_.next(line);) {
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
       if (!is_empty()) break;
       append_line(line, before_);
     } else if (documents_ && is_document(line)) {
       append_line(line, is_empty() ? before_ : next_before_);
-      if (!is_empty()) break;
+      ended_document_ = !is_empty();
+      if (ended_document_) break;
+      ++num_documents_;
     } else if (weights_ && is_weight(line)) {
       take_weight(line, !is_empty(), weight);
       append_line(line, before_);

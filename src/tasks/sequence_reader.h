@@ -97,6 +97,8 @@ class SequenceReader {
   SequenceLines lines() const { return block_.sequence(file_, 0); }
   // The lines before it, or behind the last one.
   std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
+  // How many lines that begin a document are before it in the file.
+  std::size_t num_documents() const { return num_documents_; }
   // The same, behind others.
   bool append_next(SequenceBlock& to);
 
@@ -113,6 +115,8 @@ class SequenceReader {
   SequenceFile file_;
   SequenceBlock block_;
   std::string before_, next_before_;
+  std::size_t num_documents_ = 0;
+  bool ended_document_ = false;  // the last sequence, which a boundary ended
 };
 
 }  // namespace espalier

@@ -115,6 +115,7 @@ void keep_sequences(const std::vector<bool>& keep, TagExamples& examples) {
     }
     kept.sequences.offsets.push_back(kept.sequences.tokens.size());
     kept.first_lines.push_back(examples.first_lines[i]);
+    if (!examples.groups.empty()) kept.groups.push_back(examples.groups[i]);
     if (!examples.weights.empty()) kept.weights.push_back(examples.weights[i]);
   }
   kept.num_rare = examples.num_rare;

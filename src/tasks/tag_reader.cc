@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "tasks/fields.h"
 #include "tasks/min_count.h"
 #include "tasks/tag_parser.h"
 
@@ -81,9 +82,40 @@ void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_c
     }
     if (found < 3) reader.fail(0, "2 columns", "expected at least 3: a word, its label and a weight");
   }
+  if (input.group_column) {
+    const std::string column = fmt::format("column {}", *input.group_column + 1);
+    if (*input.group_column >= found) {
+      reader.fail(0, fmt::format("{} columns", found),
+                  fmt::format("expected the document in {}, as --group-by says", column));
+    }
+    if (*input.group_column == label) {
+      throw Error::in("--group-by", fmt::format("{}, which is the label", column), "expected another column");
+    }
+  }
   input.num_columns = found;
   input.label_column = label;
 }
+
+// Numbers sequences by what they belong to, in the order of a file.
+class GroupReader {
+ public:
+  explicit GroupReader(const TagInput& input) : column_(input.group_column) {}
+
+  std::uint32_t read(const SequenceReader& reader) {
+    if (!column_) return static_cast<std::uint32_t>(reader.num_documents());
+    std::size_t column = 0;
+    std::uint32_t group = 0;
+    const auto take = [&](std::string_view field) {
+      if (column++ == *column_) group = names_.add(field);
+    };
+    for_each_field(reader.lines().line(0), take);
+    return group;
+  }
+
+ private:
+  std::optional<std::size_t> column_;
+  Dictionary names_;
+};
 
 void check_options(const TagInput& input, std::optional<std::size_t> label_column,
                    std::optional<std::size_t> first) {
@@ -97,6 +129,7 @@ void check_options(const TagInput& input, std::optional<std::size_t> label_colum
   if (!input.templates.empty()) refuse("--template");
   if (input.weight_column) refuse("a column of --example-weights");
   if (input.gazetteer) refuse("--gazetteer");
+  if (input.group_documents || input.group_column) refuse("--group-by");
 }
 
 // The labels of the sequence that was read last, as the model is to have them.
@@ -123,7 +156,9 @@ TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& 
   TagExamples examples;
   StringBuffer names;
   LabelReader label_reader(input);
+  GroupReader group_reader(input);
   const bool weighted = input.weight_comments || input.weight_column;
+  const bool grouped = input.group_documents || input.group_column;
   do {
     names.clear();
     const SequenceLines lines = reader.lines();
@@ -132,6 +167,7 @@ TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& 
       examples.labels.push_back(labels.add(name));
     }
     if (weighted) examples.weights.push_back(parser.weight(lines));
+    if (grouped) examples.groups.push_back(group_reader.read(reader));
     examples.first_lines.push_back(lines.line_number(0));
   } while (examples.sequences.size() != first && reader.next());
   parser.finish(examples.sequences);

@@ -22,18 +22,30 @@
 namespace espalier {
 namespace {
 
-void set_example_weights(const std::string& option, TagInput& input) {
-  if (option == "comment") {
-    input.weight_comments = true;
-    return;
-  }
+// A column, counted from 0, of an option that is either `word` or the number of a column, from 1.
+std::optional<std::size_t> column_unless(const char* word, const char* name, const std::string& option) {
+  if (option == word) return std::nullopt;
   std::size_t column = 0;
   const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), column);
   if (error != std::errc() || end != option.data() + option.size() || column == 0) {
-    throw Error::in("--example-weights", in_quotes(option),
-                    "expected comment, or the number of a column, from 1");
+    throw Error::in(name, in_quotes(option),
+                    fmt::format("expected {}, or the number of a column, from 1", word));
   }
-  input.weight_column = column - 1;
+  return column - 1;
+}
+
+void set_example_weights(const std::string& option, TagInput& input) {
+  input.weight_column = column_unless("comment", "--example-weights", option);
+  input.weight_comments = !input.weight_column;
+}
+
+void set_groups(const TagOptions& options, TagInput& input) {
+  input.group_column = column_unless("boundary", "--group-by", options.group_by);
+  input.group_documents = !input.group_column;
+  if (input.group_column && options.templates.empty() && input.format == TagFormat::columns) {
+    throw Error::in("--group-by", "a column, which the built-in attributes look at",
+                    "expected --template, with one that does not");
+  }
 }
 
 // What the options say of the input, before the file says the rest.
@@ -49,6 +61,7 @@ TagInput requested_input(const TagOptions& options) {
   if (options.encoding) input.encoding = parse_encoding(*options.encoding);
   if (options.min_count == 0) throw Error::in("--min-count", "0", "expected at least 1");
   if (options.example_weights) set_example_weights(*options.example_weights, input);
+  if (!options.group_by.empty()) set_groups(options, input);
   if (!options.gazetteers.empty()) {
     auto gazetteer = std::make_shared<Gazetteer>();
     for (const std::string& path : options.gazetteers) gazetteer->read(path);
@@ -220,6 +233,8 @@ class TagTrainingSet final : public TrainingSet {
     return evaluate(*dev_, model_.input, theta);
   }
   Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override;
+
+  std::span<const std::uint32_t> groups() const override { return train_.groups; }
 
   float* find_weight(const WeightName& name, Weights& theta) const override {
     const auto place = model_.find_weight(name);

@@ -37,7 +37,7 @@ TEST_F(CliEndingTest, SaysByHowMuchAndHowLong) {
 TEST_F(CliEndingTest, SaysWhatToTry) {
   // EG crawls where l2 is tiny.
   const std::string smooth = last_line("--solver eg --passes 60 --l2 1e-6 --report-every 1");
-  EXPECT_TRUE(has(smooth, ": try --solver lbfgs or a larger l2; saved")) << smooth;
+  EXPECT_TRUE(has(smooth, ": try --solver auto or a larger l2; saved")) << smooth;
   const std::string margin = last_line("--loss svm --solver bmrm --passes 20 --gap 1e-6");
   EXPECT_TRUE(has(margin, ": try --solver auto or a larger l2 or more passes; saved")) << margin;
   const std::string loose = last_line("--solver sgd --passes 3");

@@ -143,6 +143,42 @@ TEST_F(CliCheckpointTest, PathsGoOnToo) {
   EXPECT_EQ(files().count("model.esp"), 1u);
 }
 
+// Wherever it was interrupted, a search goes on to the same values and the same end.
+TEST_F(CliCheckpointTest, SearchesGoOnToo) {
+  const std::string search =
+      "train tag train.txt --dev dev.txt --l2 auto -o model.esp --checkpoint run.ckpt ";
+  const auto table = [](const Outcome& outcome) {
+    std::vector<std::string> values;
+    for (const std::string& line : lines(outcome.err)) {
+      if (line.starts_with("  ") && words(line).at(0) != "l2")
+        values.push_back(words(line).at(0) + (line.ends_with("best") ? " best" : ""));
+    }
+    return values;
+  };
+  const Outcome whole = run(search);
+  ASSERT_EQ(whole.status, 0) << whole.err;
+  const double l2 = json("show model.esp --json").at("l2").get<double>();
+  EXPECT_EQ(files().count("run.ckpt"), 0u);
+  for (const char* passes : {"2", "12", "25", "40"}) {
+    const Outcome first = run(search + "--passes " + passes);
+    ASSERT_EQ(first.status, 0) << first.err;
+    if (files().count("run.ckpt") == 0) continue;  // the search was over before
+    EXPECT_NE(lines(first.err).back().find(" (out of passes before the end of the search)"),
+              std::string::npos)
+        << first.err;
+    const Outcome second = run(search + "--resume");
+    EXPECT_EQ(second.status, 0) << second.err;
+    EXPECT_EQ(table(second), table(whole)) << passes;
+    EXPECT_EQ(json("show model.esp --json").at("l2").get<double>(), l2);
+    EXPECT_LE(certificate("model.esp").at("relative_gap").get<double>(), 1e-3);
+  }
+  succeed(search + "--passes 2 --quiet");
+  EXPECT_EQ(
+      error(search + "--l2-min 0.1 --resume"),
+      "espalier: run.ckpt: a checkpoint of a run with l2 auto; expected l2 auto from 0.1 to 1000000, as "
+      "this one has");
+}
+
 TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
   const std::string options = " -o model.esp --checkpoint run.ckpt ";
   succeed("train tag train.txt --passes 3" + options);
@@ -248,7 +284,7 @@ TEST_F(CliInitTest, WhatDoesNotFit) {
       "espalier: classifier.esp: none of its attributes is in the training data; expected a model of similar "
       "data");
   EXPECT_EQ(error("train tag train.txt --dev dev.txt --l2 auto --init tagger.esp -o m.esp"),
-            "espalier: --init: not with --l2 auto, which starts at --l2-max; expected --l2 X");
+            "espalier: --init: not with --l2 auto, whose values start from each other; expected --l2 X");
   EXPECT_EQ(error("train tag train.txt --init none.esp -o m.esp"),
             "espalier: none.esp: cannot open: No such file or directory; expected a model that can be read");
 }
@@ -313,19 +349,86 @@ TEST_F(CliCrossValidateTest, ClassifiesToo) {
 }
 
 TEST_F(CliCrossValidateTest, AnInterruptPrintsWhatIsDone) {
-  RunningProgram program(
-      command("cross-validate tag train.txt --folds 3 --l2-max 16 --l2-min 1e-9 --gap 1e-5 -o model.esp"),
-      here());
-  ASSERT_TRUE(program.wait_for_error_lines(3));  // two values of the first fold
+  RunningProgram program(command("cross-validate tag train.txt --folds 3 --l2-max 16 --l2-min 1e-9 --factor "
+                                 "0.7 --gap 1e-5 -o model.esp"),
+                         here());
+  ASSERT_TRUE(program.wait_for_error_lines(5));  // a value of all folds, and another of the first
   program.send(SIGINT);
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.status, 130);
   const std::vector<std::string> table = lines(outcome.out);
   ASSERT_GE(table.size(), 3u);
-  EXPECT_EQ(words(table[1]).at(1), "1");
+  EXPECT_EQ(words(table[1]).at(1), "3");
   EXPECT_TRUE(lines(outcome.err).back().ends_with(" so far; no model, since not all folds were done"))
       << outcome.err;
   EXPECT_EQ(files().count("model.esp"), 0u);
+}
+
+TEST_F(CliCrossValidateTest, SearchesByDefault) {
+  const std::string command = "cross-validate tag train.txt --folds 3 ";
+  const Outcome one = run(command + "-o one.esp --log run.jsonl");
+  ASSERT_EQ(one.status, 0) << one.err;
+  EXPECT_EQ(succeed(command + "--threads 3 --quiet --l2 auto"), one.out);
+  const std::vector<std::string> table = lines(one.out);
+  ASSERT_GE(table.size(), 4u);
+  double best = 0;
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    EXPECT_EQ(words(table[i]).at(1), "3") << table[i];
+    EXPECT_TRUE(i == 1 || std::stod(words(table[i])[0]) < std::stod(words(table[i - 1])[0])) << one.out;
+    if (table[i].ends_with("  best")) best = std::stod(words(table[i])[0]);
+  }
+  EXPECT_EQ(json("show one.esp --json").at("l2").get<double>(), best);
+  EXPECT_EQ(Json::parse(lines(read("run.jsonl")).front()).at("l2"), "auto");
+  const std::vector<std::string> single = lines(succeed(command + "--l2 2 --quiet"));
+  ASSERT_EQ(single.size(), 2u);
+  EXPECT_EQ(words(single[1]).at(0), "2");
+  EXPECT_TRUE(lines(run(command + "--l2-min 100 --l2-max 1000").err)
+                  .back()
+                  .ends_with("; this is the edge of the search, smaller ones may be better: --l2-min 100"));
+  EXPECT_EQ(error(command + "--l2 2 --factor 0.5"),
+            "espalier: --l2-max, --l2-min, --factor: not with one value of l2; expected --l2 auto, or none "
+            "of them");
+}
+
+TEST_F(CliCrossValidateTest, GroupsStayTogether) {
+  // Every document repeats its own words with labels of its own: known where a sentence of it is in training, and
+  // else not. So accuracy tells whether folds cut documents.
+  std::string boundaries, columns;
+  for (int d = 0; d < 6; ++d) {
+    boundaries += "-DOCSTART- -X-\n\n";
+    for (int k = 0; k < 4; ++k) {
+      const std::string id = std::to_string(d), label = std::to_string(d % 2);
+      boundaries.append("w").append(id).append(" L").append(label).append("\n\n");
+      columns.append("w").append(id).append(" doc").append(id).append(" L").append(label).append("\n\n");
+    }
+  }
+  write("boundaries.txt", boundaries);
+  write("columns.txt", columns);
+  write("word.template", "U:%x[0,0]\n");
+  const std::string options = " --template word.template --folds 3 --l2 0.1 --quiet";
+  const auto accuracy = [&](const std::string& what) {
+    return std::stod(words(lines(succeed("cross-validate tag " + what + options)).at(1)).at(3));
+  };
+  EXPECT_EQ(accuracy("boundaries.txt"), 100);
+  EXPECT_LT(accuracy("boundaries.txt --group-by boundary"), 70);
+  EXPECT_EQ(accuracy("columns.txt"), 100);
+  EXPECT_EQ(accuracy("columns.txt --group-by 2"), accuracy("boundaries.txt --group-by boundary"));
+
+  const auto refusal = [&](const std::string& what) { return error("cross-validate " + what); };
+  EXPECT_EQ(refusal("tag boundaries.txt --group-by boundary --folds 7"),
+            "espalier: --folds 7 of 6 groups; expected at least 2, and a group for each");
+  EXPECT_EQ(
+      refusal("tag columns.txt --group-by 2"),
+      "espalier: --group-by: a column, which the built-in attributes look at; expected --template, with one "
+      "that does not");
+  EXPECT_EQ(refusal("tag columns.txt --template word.template --group-by 3"),
+            "espalier: --group-by: column 3, which is the label; expected another column");
+  EXPECT_EQ(refusal("tag columns.txt --template word.template --group-by 4"),
+            "espalier: columns.txt:1: 3 columns; expected the document in column 4, as --group-by says");
+  EXPECT_EQ(refusal("tag columns.txt --group-by document"),
+            "espalier: --group-by: 'document'; expected boundary, or the number of a column, from 1");
+  EXPECT_EQ(refusal("classify train.txt --group-by boundary"),
+            "espalier: unexpected argument '--group-by'; see 'espalier cross-validate classify --help'");
 }
 
 TEST_F(CliCrossValidateTest, BadOptions) {

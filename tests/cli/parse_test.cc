@@ -464,6 +464,20 @@ TEST_F(CliParseTest, CrossValidates) {
   EXPECT_TRUE(json("eval model.esp dev.conllu --json").contains("las"));
 }
 
+TEST_F(CliParseTest, CrossValidatesByDocuments) {
+  const std::string train = read("train.conllu"),
+                    command =
+                        "cross-validate parse documents.conllu --hash-bits 12 --l2 40 "
+                        "--unlabelled --gap 0.1 --quiet --folds ";
+  const std::size_t middle = train.find("\n\n", train.size() / 2) + 2;
+  write("documents.conllu",
+        "# newdoc\n" + train.substr(0, middle) + "#newdoc id = b\n# text = x\n" + train.substr(middle));
+  EXPECT_EQ(error(command + "3 --group-by boundary"),
+            "espalier: --folds 3 of 2 groups; expected at least 2, and a group for each");
+  EXPECT_NE(succeed(command + "2 --group-by boundary"), succeed(command + "2"));
+  EXPECT_EQ(error(command + "2 --group-by 3"), "espalier: --group-by: '3'; expected boundary");
+}
+
 TEST_F(CliParseTest, InterruptedRunsGoOn) {
   for (const std::string shape : {"", "--threads 2 ", "--unlabelled --structure nonprojective "}) {
     const std::string command = kTrain + shape;

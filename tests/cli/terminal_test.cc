@@ -45,7 +45,7 @@ TEST_F(CliTerminalTest, TrainingReportsOnStandardErrorLineByLine) {
 
 TEST_F(CliTerminalTest, QuietSaysNothing) {
   for (const std::string& arguments :
-       {std::string(kTrain) + "--quiet", std::string(kTrain) + "--quiet --l2 auto --factor 0.1",
+       {std::string(kTrain) + "--quiet", std::string(kTrain) + "--quiet --l2 auto",
         std::string(kTrain) + "--quiet --passes 1"}) {
     const Outcome outcome = run(arguments);
     EXPECT_EQ(outcome.status, 0);

@@ -127,12 +127,13 @@ TEST_F(CliTrainTest, ModelToStandardOutput) {
 }
 
 TEST_F(CliTrainTest, AutoTakesTheL2OfLeastDevError) {
-  const std::string range = "--dev dev.txt --l2-max 100 --l2-min 0.05 --factor 0.2 ";
   const Outcome outcome =
-      run("train classify train.txt --format crfsuite -o model.esp --l2 auto " + range + "--log run.jsonl");
+      run("train classify train.txt --format crfsuite -o model.esp --l2 auto --dev dev.txt --log run.jsonl");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, "");
-  // The last report of each l2 has its final dev error. Of equals, the first (largest l2) counts.
+  EXPECT_EQ(Json::parse(lines(read("run.jsonl")).front()).at("l2"), "auto");
+  EXPECT_FALSE(Json::parse(lines(read("run.jsonl")).back()).contains("edge"));
+  // The last report of each l2 has its final dev error. Of equals, the largest l2 counts.
   std::vector<std::pair<double, double>> finals;
   for (const std::string& line : lines(read("run.jsonl"))) {
     const Json event = Json::parse(line);
@@ -141,13 +142,62 @@ TEST_F(CliTrainTest, AutoTakesTheL2OfLeastDevError) {
     if (finals.empty() || finals.back().first != l2) finals.emplace_back(l2, error);
     finals.back().second = error;
   }
-  ASSERT_EQ(finals.size(), 5u);
-  const auto best = *std::min_element(finals.begin(), finals.end(),
-                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  EXPECT_EQ(finals.front().first, 10);
+  const auto best = *std::min_element(finals.begin(), finals.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second || (a.second == b.second && a.first > b.first);
+  });
   EXPECT_EQ(json("show model.esp --json").at("l2").get<double>(), best.first);
   EXPECT_DOUBLE_EQ(error_on("dev.txt"), best.second);
-  EXPECT_LT(best.second, finals.front().second);  // so that there was something to choose
-  EXPECT_NE(lines(outcome.err).back().find("best of 5 values: l2 "), std::string::npos);
+  EXPECT_LE(json("show model.esp --json").at("certificate").at("relative_gap").get<double>(), 1e-3);
+  // Every report says which value it is of, and the values are listed at the end, the largest first.
+  const std::vector<std::string> shown = lines(outcome.err);
+  const std::size_t table = shown.size() - finals.size() - 2;
+  for (std::size_t i = 1; i < table; ++i) EXPECT_TRUE(shown[i].starts_with("l2 ")) << shown[i];
+  EXPECT_EQ(words(shown[table]), (std::vector<std::string>{"l2", "passes", "gap", "dev"}));
+  std::sort(finals.begin(), finals.end(), std::greater{});
+  std::string best_row;
+  for (std::size_t k = 0; k < finals.size(); ++k) {
+    const std::string& row = shown[table + 1 + k];
+    EXPECT_DOUBLE_EQ(std::stod(words(row).at(0)), finals[k].first);
+    EXPECT_EQ(row.ends_with("  best"), finals[k].first == best.first) << row;
+    if (row.ends_with("  best")) best_row = row;
+  }
+  EXPECT_TRUE(shown.back().starts_with("l2 " + words(best_row).at(0) + ": dev error ")) << shown.back();
+  EXPECT_NE(shown.back().find(", best of " + std::to_string(finals.size()) + " values from "),
+            std::string::npos);
+  EXPECT_EQ(shown.back().find("edge"), std::string::npos) << shown.back();
+}
+
+TEST_F(CliTrainTest, AutoSaysWhenTheBestIsAtAnEdge) {
+  const std::string command =
+      "train classify train.txt --format crfsuite --dev dev.txt --l2 auto -o model.esp ";
+  const Outcome outcome = run(command + "--l2-min 50 --l2-max 500 --log run.jsonl");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(json("show model.esp --json").at("l2").get<double>(), 50);
+  EXPECT_TRUE(
+      lines(outcome.err)
+          .back()
+          .ends_with(
+              "; this is the edge of the search, smaller ones may be better: --l2-min 50; saved model.esp"))
+      << outcome.err;
+  EXPECT_EQ(Json::parse(lines(read("run.jsonl")).back()).at("edge"), "smallest");
+  EXPECT_EQ(Json::parse(lines(read("run.jsonl")).front()).at("l2"), "auto from 50 to 500");
+  EXPECT_EQ(error("train classify train.txt --format crfsuite --l2 2 --l2-max 3 -o model.esp"),
+            "espalier: --l2-max, --l2-min: not with one value of l2; expected --l2 auto, or neither");
+  EXPECT_EQ(error(command + "--l2-max 1 --l2-min 2"),
+            "espalier: --l2-max 1 --l2-min 2: no range; expected 0 < l2-min <= l2-max");
+}
+
+TEST_F(CliTrainTest, AutoWithOtherLossesAndSolvers) {
+  for (const std::string options : {"--loss svm --gap 1e-2", "--loss softmax-margin", "--solver lbfgs",
+                                    "--solver sdca", "--loss svm --solver frank-wolfe --gap 2e-2"}) {
+    const Outcome outcome =
+        run("train classify train.txt --format crfsuite --dev dev.txt --l2 auto -o model.esp " + options);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_LE(json("show model.esp --json").at("certificate").at("relative_gap").get<double>(), 2e-2)
+        << options;
+    EXPECT_NE(lines(outcome.err).back().find(", best of "), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(CliTrainTest, BiasIsOneMoreAttribute) {

@@ -33,11 +33,16 @@ class CheckpointTest : public ::testing::Test {
     Checkpoint checkpoint;
     SolverSettings settings;
     settings.stopping.gap = 1e-8;
-    continue_path(
-        checkpoint.path, data.problem(), Loss::crf(), {2, 0.5, 0.5}, find_solver(solver, Loss::crf()),
-        settings, [](const Weights&) { return 0.25; },
+    const SolverEntry entry = find_solver(solver, Loss::crf());
+    const PathRun run{
+        data.problem(),
+        Loss::crf(),
+        entry,
+        settings,
+        [](const Weights&) { return 0.25; },
         [](double l2, const Progress&, const Weights&) { return l2 < 1 ? Control::stop : Control::go_on; },
-        [&](const PathPoint& point) { checkpoint.headlines.push_back("l2 " + std::to_string(point.l2)); });
+        [&](const PathPoint& point) { checkpoint.headlines.push_back("l2 " + std::to_string(point.l2)); }};
+    continue_path(checkpoint.path, run, {2, 0.5, 0.5});
     return checkpoint;
   }
   std::string load_message(const Json& identity, const Problem& problem) const {
@@ -48,6 +53,32 @@ class CheckpointTest : public ::testing::Test {
   TemporaryFolder folder;
   std::string file = folder.path("run.ckpt");
 };
+
+// A search may go back to its best value, so that its duals are kept beside those of the value under way.
+TEST_F(CheckpointTest, RoundTripOfASearch) {
+  const auto data = read(kTrain);
+  for (const std::string solver : {"eg", "lbfgs", "sdca"}) {
+    Checkpoint saved = trained(*data, solver);
+    saved.path.training_l2 = 0.5;
+    saved.path.best_training = saved.path.training;
+    saved.path.training = {};
+    const SolverEntry entry = find_solver(solver, Loss::crf());
+    SolverSettings settings;
+    entry.run({data->problem(), Loss::crf(), 0.1}, settings, saved.path.training, {});
+    save_checkpoint(file, identity_of(*data), saved);
+    const Path loaded = load_checkpoint(file, identity_of(*data), data->problem()).path;
+    EXPECT_EQ(loaded.training_l2, 0.5);
+    ASSERT_TRUE(loaded.best_training) << solver;
+    const auto same = [](const Training& a, const Training& b) {
+      if (a.dual && b.dual) return std::ranges::equal(a.dual->scores(), b.dual->scores());
+      if (a.cliques && b.cliques) return std::ranges::equal(a.cliques->all(), b.cliques->all());
+      return std::ranges::equal(a.theta.values(), b.theta.values());
+    };
+    EXPECT_TRUE(same(loaded.training, saved.path.training)) << solver;
+    EXPECT_TRUE(same(*loaded.best_training, *saved.path.best_training)) << solver;
+    EXPECT_FALSE(same(loaded.training, *loaded.best_training)) << solver;
+  }
+}
 
 TEST_F(CheckpointTest, RoundTrip) {
   const auto data = read(kTrain);

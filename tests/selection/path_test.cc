@@ -219,23 +219,27 @@ TEST(Path, GoesOnWhereItWasStopped) {
   for (const std::string solver : {"eg", "lbfgs"}) {
     const SolverEntry& entry = find_solver(solver, Loss::crf());
     Path path, at_stop;
-    continue_path(path, owned.problem, Loss::crf(), options, entry, settings, squared_norm,
-                  [&](double l2, const Progress&, const Weights&) {
-                    if (l2 != 2) return Control::go_on;
-                    at_stop = path;
-                    return Control::stop;
-                  });
+    continue_path(path,
+                  {owned.problem, Loss::crf(), entry, settings, squared_norm,
+                   [&](double l2, const Progress&, const Weights&) {
+                     if (l2 != 2) return Control::go_on;
+                     at_stop = path;
+                     return Control::stop;
+                   }},
+                  options);
     EXPECT_EQ(path.status, Status::stopped) << solver;
     ASSERT_EQ(at_stop.points.size(), 2u) << solver;
     EXPECT_GT(at_stop.progress.passes, at_stop.points[1].total_passes);
 
     const double passes_at_stop = at_stop.progress.passes;
     std::vector<double> passes;
-    continue_path(at_stop, owned.problem, Loss::crf(), options, entry, settings, squared_norm,
-                  [&](double, const Progress& progress, const Weights&) {
-                    passes.push_back(progress.passes);
-                    return Control::go_on;
-                  });
+    continue_path(at_stop,
+                  {owned.problem, Loss::crf(), entry, settings, squared_norm,
+                   [&](double, const Progress& progress, const Weights&) {
+                     passes.push_back(progress.passes);
+                     return Control::go_on;
+                   }},
+                  options);
     const Path whole =
         regularisation_path(owned.problem, Loss::crf(), options, entry, settings, squared_norm);
     EXPECT_EQ(at_stop.status, Status::converged);

@@ -19,6 +19,8 @@ struct ParseOptions {
   bool unlabelled = false;   // heads without relations
   bool single_root = false;  // only one word of a sentence may hang on the root
   std::optional<std::size_t> first;  // only the first N training sentences
+  std::string
+      group_by;  // which sentences belong together: boundary ('# newdoc' is between them); empty: nobody asks
   // Projective training on trees that are not: drop, lift (arcs are moved up until none cross) or refuse.
   std::string crossing = "lift";
   std::size_t hash_bits = 22;  // 2^N weights of arcs

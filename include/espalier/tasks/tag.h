@@ -22,6 +22,9 @@ struct TagOptions {
   std::optional<std::string> encoding;  // what labels are turned into: iob1, bio, bioes; default: as they are
   // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted from 1.
   std::optional<std::string> example_weights;
+  // Which sequences belong together: "boundary" (-DOCSTART- lines are between them) or a column, counted from 1, which has the same
+  // text at the first token of each; empty: nobody asks.
+  std::string group_by;
   std::vector<std::string> gazetteers;  // columns: files of phrases
   std::string features = "all";         // all, or observed: what training saw
   std::size_t order = 1;                // how many labels before one it depends on: 1 to 4

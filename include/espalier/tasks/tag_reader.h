@@ -41,6 +41,10 @@ struct TagInput {
   bool weight_comments = false;
   std::optional<std::size_t> weight_column;
   std::shared_ptr<const Gazetteer> gazetteer;  // columns; may be nullptr
+  // columns: which training sequences belong together: those between two boundaries of documents, or with the same text in
+  // a column, from 0, at their first tokens.
+  bool group_documents = false;
+  std::optional<std::size_t> group_column;
 };
 
 // The one attribute of every transition of CRFsuite files and of the built-in attributes.
@@ -55,6 +59,7 @@ struct TagExamples {
   std::vector<std::uint32_t> labels;     // one a token
   std::vector<std::size_t> first_lines;  // of each sequence: where in the file it begins, from 1
   std::vector<double> weights;           // one a sequence; empty where all are 1
+  std::vector<std::uint32_t> groups;     // one a sequence, where the input says what they go by
   std::size_t num_rare = 0;              // attributes that were dropped
 };
 

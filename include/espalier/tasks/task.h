@@ -72,6 +72,9 @@ class TrainingSet {
   virtual Evaluation evaluate_examples(const Weights& theta,
                                        std::span<const std::uint32_t> examples) const = 0;
 
+  // Which examples belong together, such as the sentences of a document: a number for each, where the options asked for it.
+  virtual std::span<const std::uint32_t> groups() const { return {}; }
+
   // Where theta has the weight of this name; nullptr where this data has no such weight.
   virtual float* find_weight(const WeightName& name, Weights& theta) const = 0;
   virtual const Dictionary& labels() const = 0;

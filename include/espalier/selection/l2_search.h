@@ -1,0 +1,58 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "espalier/selection/path.h"
+
+namespace espalier {
+
+// Where a search for l2 may look. The defaults are further than anybody has wanted to go.
+struct L2Range {
+  double min = 1e-6, max = 1e6;
+
+  // Throws Error where there is nothing between these.
+  void check() const;
+  // "auto", with the range where it is not the default.
+  std::string name() const;
+  // Where a search begins: the decade, or the end of the range, that is nearest to 10.
+  double start() const;
+  // The values that a search may try, the largest first: four in a decade, with two digits, and the ends of the range.
+  std::vector<double> values() const;
+};
+
+// A value that was tried, and how bad it is on held-out data.
+struct L2Trial {
+  double l2 = 0, badness = 0;
+};
+
+// The value to try next, or nullopt once the best is found. It depends on nothing but the trials so far, so that a search may
+// stop and go on. From 10, or the nearest decade, it goes down by decades as long as each is worthwhile: better than all
+// before it by more than kWorthwhile of their badness. It goes up until one is worse than the best by more than kClearlyWorse
+// of its badness, or two are no better. Then it looks closer, unless the best and the two nearest to it differ by less than
+// kWorthwhile: between the best and its neighbours, first half and then a quarter of a decade away.
+std::optional<double> next_l2(std::span<const L2Trial> trials, const L2Range& range);
+// Differences of less than these were chance on data sets of thousands of sentences.
+inline constexpr double kWorthwhile = 0.03, kClearlyWorse = 0.05;
+
+// While a search looks for l2, it optimises values to this gap, or to that of the run if it is larger. The one that is chosen
+// then gets the gap of the run. At 1e-2 values took a fifth fewer passes, but were told apart less well.
+inline constexpr double kSearchGap = 1e-3;
+
+// Whether the best value is at an end of the range: there may be better ones beyond it.
+enum class L2Edge { none, smallest, largest };
+L2Edge edge_of(double best, const L2Range& range);
+const char* to_string(L2Edge edge);
+
+// Makes the training of a path that of the value nearest to l2, of the last and the best one; that of the best is kept for
+// later. One that was at l2 already goes on.
+void start_from_nearest(Path& path, double l2);
+
+// The search by held-out data, from the beginning or from where `path` is, in the memory of two sets of duals: of the value that is being
+// optimised and of the best so far. A value starts from the nearer of them. The points are in the order of the trials; the best
+// one is at the gap of the run unless that was stopped. As with a path, a stop leaves the points so far.
+void search_l2(Path& path, const PathRun& run, const L2Range& range);
+
+}  // namespace espalier
