@@ -108,10 +108,10 @@ DualState duals_from(const ModelFile& file, const Problem& problem) {
 }
 
 // Requires a state that begins as one of this problem does; `restore` takes what is stored.
-template <class Restore>
+template <class Real, class Restore>
 void restore_marginals(const ModelFile& file, std::string_view section, std::size_t expected,
                        const Restore& restore) {
-  const auto stored = file.section<float>(section);
+  const auto stored = file.section<Real>(section);
   if (stored.size() != expected) {
     throw Error::in(file.path(), fmt::format("{} {}", stored.size(), section),
                     fmt::format("expected {}; {}", expected, kAnew));
@@ -152,6 +152,7 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
              {"wall_seconds", path.progress.wall_seconds},
              {"best", path.best},
              {"points", Json::array()}};
+  if (path.training.means) state["roundings"] = path.training.means->roundings();
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
   }
@@ -181,6 +182,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   }
   Checkpoint checkpoint;
   Path& path = checkpoint.path;
+  double roundings = 0;
   try {
     const Json state = Json::parse(file.section_bytes("checkpoint"));
     check_identity(name, state.at("identity"), identity);
@@ -188,6 +190,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     path.progress.seconds = state.at("seconds").get<double>();
     path.progress.wall_seconds = state.at("wall_seconds").get<double>();
     path.best = state.at("best").get<std::size_t>();
+    if (file.has("means")) roundings = state.at("roundings").get<double>();
     for (const Json& point : state.at("points")) {
       path.points.push_back(point_from(point));
       checkpoint.headlines.push_back(point.at("headline").get<std::string>());
@@ -202,10 +205,12 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     path.training.dual = duals_from(file, problem);
   } else if (file.has("means")) {
     MeanState& means = path.training.means.emplace(problem);
-    restore_marginals(file, "means", means.all().size(), [&](In all) { means.restore(all); });
+    restore_marginals<double>(file, "means", means.all().size(),
+                              [&](DoubleIn all) { means.restore(all, roundings); });
   } else if (file.has("cliques")) {
     CliqueState& cliques = path.training.cliques.emplace(problem);
-    restore_marginals(file, "cliques", cliques.all().size(), [&](In all) { cliques.restore(problem, all); });
+    restore_marginals<float>(file, "cliques", cliques.all().size(),
+                             [&](In all) { cliques.restore(problem, all); });
   } else {
     path.training.theta = weights_from(file, "weights", problem);
   }
