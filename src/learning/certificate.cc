@@ -6,26 +6,51 @@
 #include <limits>
 #include <numeric>
 
+#include "learning/rounding.h"
+
 namespace espalier {
 namespace {
 
 double dot(DoubleIn a, DoubleIn b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
 
-// H(u_i)/beta + gamma(p_i.mu_i + q_i), with H = log Z(s) - s.mu.
-double conjugate_value(const Objective& objective, std::size_t i, DoubleIn s, DoubleIn mu, double log_z,
-                       Workspace& ws) {
-  Workspace::Frame frame(ws);
-  const auto cost = frame.take<double>(s.size());
-  double entropy = log_z;
-  // 0 * (-infinity) is 0: an impossible output has no share in the entropy.
-  for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? mu[k] * s[k] : 0;
-  double value = entropy * objective.loss.inverse_beta();
-  if (objective.loss.gamma != 0) {
-    std::fill(cost.begin(), cost.end(), 0.0);
-    objective.problem.add_cost(i, 1.0, cost);
-    value += objective.loss.gamma * (dot(cost, mu) + objective.problem.cost_offset(i));
+// Of what an output or a statistic consists of, beyond what its example has of statistics.
+constexpr double kParts = 100;
+
+// The squares that rounding_bound() adds up, as a + b P + c P^2 of a primal P.
+struct RoundingPolynomial {
+  RoundingPolynomial(const Objective& objective, const DualRounding& rounding) {
+    const Problem& problem = objective.problem;
+    const WeightShape shape = problem.weight_shape();
+    double squared_reach = 0, floor = 0;  // sum_i (omega_i R_i)^2, and what there is without scores
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < problem.size(); ++i) {
+      const double omega = problem.weight(i);
+      squared_reach += omega * omega * problem.squared_diameter(i);
+      longest = std::max(longest, problem.num_statistics(i));
+      // q_i cancels with p_i.chi(y), at the gold output entirely; and logarithms of sums are those of numbers near 1.
+      const double size = 2 * objective.loss.gamma * problem.cost_offset(i) + objective.loss.inverse_beta();
+      floor += squared_rounding(problem.num_statistics(i), omega * size, 0);
+    }
+    const double squared_error = rounding.error * rounding.error;
+    const auto examples = static_cast<double>(problem.size()),
+               statistics = kParts + static_cast<double>(longest);
+    a = floor + rounding.cancelled * rounding.cancelled;
+    b = (examples + statistics + squared_error) * 8 * squared_reach / objective.l2;
+    c = (examples + static_cast<double>(shape.rows * shape.width) + squared_error) * 16;
   }
-  return value;
+  double bound(double primal) const { return sure_rounding(a + primal * (b + primal * c)); }
+
+  double a, b, c;
+};
+
+// gamma(p_i.mu_i + q_i)
+double expected_cost(const Objective& objective, std::size_t i, DoubleIn mu, Workspace& ws) {
+  if (objective.loss.gamma == 0) return 0;
+  Workspace::Frame frame(ws);
+  const auto cost = frame.take<double>(mu.size());
+  std::fill(cost.begin(), cost.end(), 0.0);
+  objective.problem.add_cost(i, 1.0, cost);
+  return objective.loss.gamma * (dot(cost, mu) + objective.problem.cost_offset(i));
 }
 
 // mu becomes omega_i(z_i - mu_i), which F_i takes to the example's part of w(u).
@@ -41,18 +66,19 @@ double dual_at_temperature(const Objective& objective, const Weights& theta, dou
                            Sweep& sweep) {
   const Problem& problem = objective.problem;
   w.fill(0);
+  std::vector<double> sizes(problem.size());
   const auto value_of = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(mu.size());
     problem.score(i, theta, beta, s, ws);
     problem.add_cost(i, beta * objective.loss.gamma, s);
-    const double log_z = problem.log_partition(i, s, mu, ws);
-    const double value = conjugate_value(objective, i, s, mu, log_z, ws);
+    sizes[i] = implied_size(problem.log_partition(i, s, mu, ws), s, mu);
+    const double value = expected_cost(objective, i, mu, ws);
     become_difference(problem, i, mu);
     return problem.weight(i) * value;
   };
   const double sum = sweep.accumulate(problem, w, std::cref(value_of));
-  return sum - problem.squared_norm(w) / (2 * objective.l2);
+  return certain_dual(objective, sum, w, implied_rounding(problem, sizes, 1, 0));
 }
 
 // Zero weights and one value an example, in the memory that is there.
@@ -71,20 +97,68 @@ void clear(const Problem& problem, DualValue& result, Sweep& sweep) {
 
 }  // namespace
 
+double rounding_bound(const Objective& objective, double primal) {
+  const RoundingPolynomial squared(objective, {});
+  // The primal itself is known up to rounding: the bound is that of P + bound.
+  double bound = sure_rounding(1) * sure_rounding(1) * squared.b;
+  for (int round = 0; round < 3; ++round) bound = squared.bound(std::abs(primal) + bound);
+  return bound;
+}
+
+double implied_size(double log_z, std::span<const double> s, std::span<const double> mu) {
+  double size = std::abs(log_z);
+  for (std::size_t k = 0; k < s.size(); ++k) size += mu[k] > 0 ? std::abs(s[k]) * mu[k] : 0;
+  return size;
+}
+
+double squared_rounding(std::size_t statistics, double size, double error) {
+  return size * size * (kParts + static_cast<double>(statistics) + error * error);
+}
+
+DualRounding implied_rounding(const Problem& problem, std::span<const double> sizes, double beta,
+                              double scale) {
+  DualRounding rounding;
+  double squares = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const double error = beta * sizes[i];
+    rounding.error = std::max(rounding.error, error);
+    squares += squared_rounding(problem.num_statistics(i), scale * problem.weight(i) * sizes[i], error);
+  }
+  rounding.cancelled = std::sqrt(squares);
+  return rounding;
+}
+
+double certain_dual(const Objective& objective, double conjugates, const DoubleWeights& w,
+                    const DualRounding& rounding) {
+  const double norm = objective.problem.squared_norm(w) / (2 * objective.l2);
+  return certain_dual(objective, conjugates - norm, std::abs(conjugates) + norm, rounding);
+}
+
+// theta = w(u)/l2 has the norm of the dual, and the losses of a primal near it are about the rest.
+double certain_dual(const Objective& objective, double value, double size, const DualRounding& rounding) {
+  return value - RoundingPolynomial(objective, rounding).bound(size);
+}
+
 void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep) {
   const Problem& problem = objective.problem;
   clear(problem, result, sweep);
+  const double inverse_beta = objective.loss.inverse_beta();
+  std::vector<double> sizes(problem.size());
   const double sum = sweep.accumulate(problem, result.w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const In stored = dual.s(i);
     const auto s = frame.take<double>(stored.size());
     std::copy(stored.begin(), stored.end(), s.begin());
     const double log_z = problem.log_partition(i, s, mu, ws);
-    result.conjugate[i] = conjugate_value(objective, i, s, mu, log_z, ws);
+    sizes[i] = implied_size(log_z, s, mu);
+    // H = log Z - s.mu. 0 * (-infinity) is 0: an impossible output has no share in the entropy.
+    double entropy = log_z;
+    for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? mu[k] * s[k] : 0;
+    result.conjugate[i] = entropy * inverse_beta + expected_cost(objective, i, mu, ws);
     become_difference(problem, i, mu);
     return problem.weight(i) * result.conjugate[i];
   });
-  result.value = sum - problem.squared_norm(result.w) / (2 * objective.l2);
+  result.value = certain_dual(objective, sum, result.w, implied_rounding(problem, sizes, 1, inverse_beta));
 }
 
 void evaluate_dual(const Objective& objective, const MeanState& means, DualValue& result, Sweep& sweep) {
@@ -92,13 +166,13 @@ void evaluate_dual(const Objective& objective, const MeanState& means, DualValue
   const Problem& problem = objective.problem;
   clear(problem, result, sweep);
   const double sum = sweep.accumulate(problem, result.w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
-    const In stored = means.mu(i);
+    const DoubleIn stored = means.mu(i);
     std::copy(stored.begin(), stored.end(), mu.begin());
-    result.conjugate[i] = conjugate_value(objective, i, mu, mu, 0, ws);
+    result.conjugate[i] = expected_cost(objective, i, mu, ws);
     become_difference(problem, i, mu);
     return problem.weight(i) * result.conjugate[i];
   });
-  result.value = sum - problem.squared_norm(result.w) / (2 * objective.l2);
+  result.value = certain_dual(objective, sum, result.w, {means.roundings(), 0});
 }
 
 DualValue evaluate_dual(const Objective& objective, const DualState& dual) {
@@ -158,21 +232,24 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
 Certificate certify_implied(const Objective& objective, const Weights& theta, Sweep& sweep) {
   const Problem& problem = objective.problem;
   DoubleWeights w(problem.weight_shape());
-  std::vector<double> conjugates(problem.size());
+  std::vector<double> conjugates(problem.size()), sizes(problem.size());
   const double losses = sweep.accumulate(problem, w, [&](std::size_t i, DoubleOut pi, Workspace& ws) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(pi.size());
-    const double loss = problem.weight(i) * example_loss(objective, i, theta, s, pi, ws);
+    const double omega = problem.weight(i), loss = example_loss(objective, i, theta, s, pi, ws);
+    sizes[i] = implied_size(loss, s, pi);
     become_difference(problem, i, pi);
     // g_i is zero at u_i = pi_i: H(pi_i)/beta + gamma(p_i.pi_i + q_i) = L_i + s.(z_i - pi_i)
-    conjugates[i] = loss + dot(s, pi);
-    return loss;
+    conjugates[i] = omega * loss + dot(s, pi);
+    return omega * loss;
   });
   Certificate certificate;
   certificate.approximate = !problem.exact();
   certificate.primal = objective.l2 / 2 * problem.squared_norm(theta) + losses;
-  certificate.dual = std::accumulate(conjugates.begin(), conjugates.end(), 0.0) -
-                     problem.squared_norm(w) / (2 * objective.l2);
+  // A best output is one to the bit.
+  const double beta_of_pi = objective.loss.smooth() ? objective.loss.beta : 0;
+  certificate.dual = certain_dual(objective, std::accumulate(conjugates.begin(), conjugates.end(), 0.0), w,
+                                  implied_rounding(problem, sizes, beta_of_pi, 1));
   if (objective.loss.smooth()) return certificate;
   // From nearly uniform over the good outputs to nearly one of them. The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();

@@ -91,6 +91,9 @@ void evaluate_dual(const Objective& objective, const CliqueState& state, DualVal
   const Factored& factored = *problem.factored();
   result.w = DoubleWeights(problem.weight_shape());
   result.conjugate.resize(problem.size());
+  double longest = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i)
+    longest = std::max(longest, 4.0 * static_cast<double>(factored.num_cliques(i)));
   const double sum = sweep.accumulate(problem, result.w, [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     const double entropy = factored.rebuild(i, state.cliques(i), mu);
     result.conjugate[i] = entropy * objective.loss.inverse_beta();
@@ -108,7 +111,8 @@ void evaluate_dual(const Objective& objective, const CliqueState& state, DualVal
     problem.add_gold(i, omega, mu);
     return omega * result.conjugate[i];
   });
-  result.value = sum - problem.squared_norm(result.w) / (2 * objective.l2);
+  // Entropies of rebuilt distributions are sums of what is not negative. Each statistic is a product along the clique tree.
+  result.value = certain_dual(objective, sum, result.w, {longest, 0});
 }
 
 }  // namespace espalier

@@ -8,20 +8,22 @@ namespace espalier {
 
 MeanState::MeanState(const Problem& problem) : offsets_(problem.size() + 1) {
   for (std::size_t i = 0; i < problem.size(); ++i) offsets_[i + 1] = offsets_[i] + problem.num_statistics(i);
-  marginals_ = ZeroedArray<float>(offsets_.back());
+  marginals_ = ZeroedArray<double>(offsets_.back());
   start_at_gold(problem);
 }
 
-void MeanState::restore(In all) {
+void MeanState::restore(DoubleIn all, double roundings) {
   ESPALIER_EXPECT(all.size() == marginals_.size());
   std::copy(all.begin(), all.end(), marginals_.begin());
+  roundings_ = roundings;
 }
 
 void MeanState::start_at_gold(const Problem& problem) {
   for (std::size_t i = 0; i < size(); ++i) {
-    std::fill(mu(i).begin(), mu(i).end(), 0.0f);
-    problem.add_gold(i, 1.0f, mu(i));
+    std::fill(mu(i).begin(), mu(i).end(), 0.0);
+    problem.add_gold(i, 1.0, mu(i));
   }
+  roundings_ = 0;
 }
 
 void MeanState::prefetch(std::size_t i, Prefetch what) const {
@@ -29,7 +31,7 @@ void MeanState::prefetch(std::size_t i, Prefetch what) const {
     __builtin_prefetch(&offsets_[i]);
     return;
   }
-  constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
+  constexpr std::size_t kPerLine = kCacheLine / sizeof(double);
   for (std::size_t k = offsets_[i]; k < offsets_[i + 1]; k += kPerLine)
     __builtin_prefetch(marginals_.data() + k);
 }

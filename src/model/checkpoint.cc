@@ -110,10 +110,10 @@ DualState duals_from(const ModelFile& file, const std::string& prefix, const Pro
 }
 
 // Requires a state that begins as one of this problem does; `restore` takes what is stored.
-template <class Restore>
+template <class Real, class Restore>
 void restore_marginals(const ModelFile& file, std::string_view section, std::size_t expected,
                        const Restore& restore) {
-  const auto stored = file.section<float>(section);
+  const auto stored = file.section<Real>(section);
   if (stored.size() != expected) {
     throw Error::in(file.path(), fmt::format("{} {}", stored.size(), section),
                     fmt::format("expected {}; {}", expected, kAnew));
@@ -145,17 +145,20 @@ bool has_training(const ModelFile& file, const std::string& prefix) {
   return false;
 }
 
-Training training_from(const ModelFile& file, const std::string& prefix, const Problem& problem) {
+// `roundings` are those of means.
+Training training_from(const ModelFile& file, const std::string& prefix, double roundings,
+                       const Problem& problem) {
   Training training;
   if (file.has(prefix + "scores")) {
     training.dual = duals_from(file, prefix, problem);
   } else if (file.has(prefix + "means")) {
     MeanState& means = training.means.emplace(problem);
-    restore_marginals(file, prefix + "means", means.all().size(), [&](In all) { means.restore(all); });
+    restore_marginals<double>(file, prefix + "means", means.all().size(),
+                              [&](DoubleIn all) { means.restore(all, roundings); });
   } else if (file.has(prefix + "cliques")) {
     CliqueState& cliques = training.cliques.emplace(problem);
-    restore_marginals(file, prefix + "cliques", cliques.all().size(),
-                      [&](In all) { cliques.restore(problem, all); });
+    restore_marginals<float>(file, prefix + "cliques", cliques.all().size(),
+                             [&](In all) { cliques.restore(problem, all); });
   } else {
     training.theta = weights_from(file, prefix + "weights", problem);
   }
@@ -196,6 +199,9 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
              {"best", path.best},
              {"training_l2", path.training_l2},
              {"points", Json::array()}};
+  if (path.training.means) state["roundings"] = path.training.means->roundings();
+  if (path.best_training && path.best_training->means)
+    state["best_roundings"] = path.best_training->means->roundings();
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
   }
@@ -216,6 +222,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   }
   Checkpoint checkpoint;
   Path& path = checkpoint.path;
+  double roundings = 0, best_roundings = 0;
   try {
     const Json state = Json::parse(file.section_bytes("checkpoint"));
     check_identity(name, state.at("identity"), identity);
@@ -224,6 +231,8 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     path.progress.wall_seconds = state.at("wall_seconds").get<double>();
     path.best = state.at("best").get<std::size_t>();
     path.training_l2 = state.at("training_l2").get<double>();
+    if (file.has("means")) roundings = state.at("roundings").get<double>();
+    if (file.has(kBest + std::string("means"))) best_roundings = state.at("best_roundings").get<double>();
     for (const Json& point : state.at("points")) {
       path.points.push_back(point_from(point));
       checkpoint.headlines.push_back(point.at("headline").get<std::string>());
@@ -234,8 +243,8 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   } catch (const nlohmann::json::exception& e) {
     throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), kAnew);
   }
-  path.training = training_from(file, "", problem);
-  if (has_training(file, kBest)) path.best_training = training_from(file, kBest, problem);
+  path.training = training_from(file, "", roundings, problem);
+  if (has_training(file, kBest)) path.best_training = training_from(file, kBest, best_roundings, problem);
   if (!path.points.empty()) path.theta = weights_from(file, "best", problem);
   return checkpoint;
 }

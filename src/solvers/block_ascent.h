@@ -35,13 +35,14 @@ struct BlockAscentRule {
 template <class Blocks>
 class BlockAscent {
  public:
-  BlockAscent(Blocks& blocks, std::size_t num_examples, const BlockAscentRule& rule, const Observer& observer)
+  BlockAscent(Blocks& blocks, const Objective& objective, const BlockAscentRule& rule,
+              const Observer& observer)
       : blocks_(blocks),
         rule_(rule),
-        run_(rule.stopping, observer),
-        visits_(rule.stopping, run_, num_examples),
-        schedule_(rule.sampling, num_examples, rule.seed),
-        gaps_(num_examples, 0.0f) {}
+        run_(objective, rule.stopping, observer),
+        visits_(rule.stopping, run_, objective.problem.size()),
+        schedule_(rule.sampling, objective.problem.size(), rule.seed),
+        gaps_(objective.problem.size(), 0.0f) {}
 
   // Requires the dual's value at the start.
   Summary ascend(double dual) {

@@ -6,7 +6,9 @@
 
 #include <numeric>
 
+#include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
+#include "learning/rounding.h"
 #include "solvers/bundle_method.h"
 #include "solvers/euclidean.h"
 
@@ -21,8 +23,12 @@ Summary bmrm(const Objective& objective, const BmrmOptions& options, Weights& th
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(delta.size());
     const double loss = example_loss(objective, i, at, s, delta, ws);
+    const double size = implied_size(loss, s, delta) + objective.loss.inverse_beta();
     objective.problem.add_gold(i, -1.0, delta);
-    return ExamplePlane{loss, loss - std::inner_product(s.begin(), s.end(), delta.begin(), 0.0)};
+    const double offset = loss - std::inner_product(s.begin(), s.end(), delta.begin(), 0.0);
+    // A plane is kept for weights with much smaller scores: it has to be below the loss for certain.
+    const double error = objective.loss.smooth() ? objective.loss.beta * size : 0;
+    return ExamplePlane{loss, offset - sure_rounding(squared_rounding(s.size(), size, error))};
   };
   return minimise_by_planes(objective, options.stopping, options.threads, oracle, theta, observer);
 }

@@ -43,7 +43,7 @@ class BundleMethod {
         problem_(objective.problem),
         oracle_(oracle),
         theta_(theta),
-        run_(stopping, observer),
+        run_(objective, stopping, observer),
         visits_(stopping, run_, problem_.size()),
         sweep_(threads),
         bundle_(problem_, objective.l2, sweep_.team()),

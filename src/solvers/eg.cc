@@ -50,7 +50,7 @@ class Eg {
         options_(options),
         dual_(dual),
         theta_(theta),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         n_(problem_.size()),
         shared_(objective, dual, options),
         crew_(shared_, options),

@@ -28,6 +28,7 @@
 #include <cmath>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "espalier/base/error.h"
 #include "solvers/batch_reports.h"
@@ -64,6 +65,7 @@ class StoredDuals final : public Duals {
   bool look_ahead(double eta, const Point& now, Point& next) override {
     const Problem& problem = objective_.problem;
     const double gamma = objective_.loss.gamma, inverse_beta = objective_.loss.inverse_beta();
+    sizes_.resize(problem.size());
     const auto fill = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
       Workspace::Frame frame(ws);
       const double omega = problem.weight(i);
@@ -78,12 +80,14 @@ class StoredDuals final : public Duals {
       // omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] with H = log Z - s.mu
       const double entropy = log_z - std::inner_product(s.begin(), s.end(), mu.begin(), 0.0);
       const double cost = std::inner_product(p.begin(), p.end(), mu.begin(), problem.cost_offset(i));
+      sizes_[i] = implied_size(log_z, s, mu);
       for (double& m : mu) m *= -omega;
       problem.add_gold(i, omega, mu);
       return omega * (entropy * inverse_beta + gamma * cost);
     };
     if (!pass_.run(next.w, fill, next.dual)) return false;
-    next.dual -= problem.squared_norm(next.w) / (2 * objective_.l2);
+    next.dual =
+        certain_dual(objective_, next.dual, next.w, implied_rounding(problem, sizes_, 1, inverse_beta));
     return true;
   }
 
@@ -113,6 +117,7 @@ class StoredDuals final : public Duals {
   BatchPass& pass_;
   DualState& dual_;
   DualState next_;
+  std::vector<double> sizes_;
 };
 
 class ImpliedDuals final : public Duals {
@@ -137,10 +142,13 @@ class ImpliedDuals final : public Duals {
     std::swap(moments_.w, next.w);
     if (!complete) return false;
     // `loss` is sum_i omega_i [ log Z_i + c gamma q_i - z.F_i z_i ], so sum_i omega_i H(u_i) = loss + z.w - c gamma cost
-    const double entropy =
-        loss + objective_.problem.inner_product(next_z_, next.w) - next_c_ * gamma * moments_.cost;
-    next.dual = entropy * inverse_beta + gamma * moments_.cost -
-                objective_.problem.squared_norm(next.w) / (2 * objective_.l2);
+    const double product = objective_.problem.inner_product(next_z_, next.w),
+                 cost = next_c_ * gamma * moments_.cost;
+    const double entropy = loss + product - cost;
+    const double size = (std::abs(loss) + std::abs(product) + cost) * inverse_beta;
+    const DualRounding rounding{moments_.error,
+                                std::sqrt(squared_rounding(objective_.problem.size(), size, moments_.error))};
+    next.dual = certain_dual(objective_, entropy * inverse_beta + gamma * moments_.cost, next.w, rounding);
     return true;
   }
 
@@ -162,7 +170,7 @@ class EgBatch {
   EgBatch(const Objective& objective, const EgBatchOptions& options, Weights& theta, const Observer& observer)
       : objective_(objective),
         options_(options),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),

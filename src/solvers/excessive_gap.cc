@@ -60,7 +60,7 @@ class ExcessiveGap {
                const Observer& observer)
       : objective_(objective),
         options_(options),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
@@ -93,12 +93,12 @@ class ExcessiveGap {
     // Where that is cut short, theta stays 0 and the dual that of the gold outputs, which takes no inference.
     if (!pass_.gibbs({1, 0}, point_, alpha_, log_outputs_)) return;
     point_.assign(alpha_.w, 1 / objective_.l2);
-    note(dual_of_maximum(objective_, alpha_));
+    note(alpha_, dual_of_maximum(objective_, alpha_));
     double smoothed;
     if (!evaluate(point_, mu_, gibbs_, smoothed)) return;
     alpha_ = gibbs_;
     const double dual = dual_of_maximum(objective_, alpha_);
-    note(dual);
+    note(alpha_, dual);
     ESPALIER_EXPECT(condition_holds(smoothed, dual) || !objective_.problem.exact());
   }
 
@@ -150,7 +150,7 @@ class ExcessiveGap {
     std::swap(point_, next_point_);
     std::swap(alpha_, next_alpha_);
     std::swap(gibbs_, next_gibbs_);
-    note(dual);
+    note(alpha_, dual);
     mu_ = mu;
     ++k_;
     return true;
@@ -158,7 +158,10 @@ class ExcessiveGap {
 
   // D(alpha_k) rises and falls on the way, and any of them bounds the optimum: the adaptive rule reports the best so far. The paper's
   // bounds are about the last one.
-  void note(double dual) { dual_ = options_.smoothing == Smoothing::paper ? dual : std::max(dual_, dual); }
+  void note(const Moments& u, double dual) {
+    const double certain = certain_dual(objective_, u, dual);
+    dual_ = options_.smoothing == Smoothing::paper ? certain : std::max(dual_, certain);
+  }
 
   bool report() { return reports_.report(point_, 1, dual_); }
 

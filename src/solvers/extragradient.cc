@@ -81,7 +81,7 @@ class Extragradient {
                 const Observer& observer)
       : objective_(objective),
         options_(options),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
@@ -188,7 +188,10 @@ class Extragradient {
     return left <= right + kRounding * std::abs(now_.cumulant) / b_;
   }
 
-  bool report() { return reports_.report(means_.theta, 1, dual_of_maximum(objective_, means_.u)); }
+  bool report() {
+    const double dual = dual_of_maximum(objective_, means_.u);
+    return reports_.report(means_.theta, 1, certain_dual(objective_, means_.u, dual));
+  }
 
   // The safe step is far too small where examples have little in common, so it doubles until that is too much.
   static constexpr double kFirstGrowth = 2, kLaterGrowth = 1.1;

@@ -37,6 +37,13 @@ void FirstPassDual::mix(std::size_t i, double eta, double loss, DoubleIn s, Doub
   // rho(L_i + s.(z_i - pi_i)) + e/beta
   const double conjugate = rho * (loss + std::inner_product(s.begin(), s.end(), difference.begin(), 0.0)) +
                            mixture_entropy(i, rho, loss, ws) * objective_.loss.inverse_beta();
+  double size = std::abs(loss);
+  for (std::size_t k = 0; k < s.size(); ++k) size += std::abs(s[k] * difference[k]);
+  const double error = objective_.loss.smooth() ? objective_.loss.beta * size : 0;
+  rounding_.error = std::max(rounding_.error, error);
+  rounding_.cancelled =
+      std::hypot(rounding_.cancelled,
+                 std::sqrt(squared_rounding(s.size(), objective_.problem.weight(i) * rho * size, error)));
   Workspace::Frame frame(ws);
   const auto delta = frame.take<double>(difference.size());
   for (std::size_t k = 0; k < delta.size(); ++k) delta[k] = eta * difference[k];

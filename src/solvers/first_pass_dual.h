@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "espalier/learning/certificate.h"
 #include "espalier/learning/objective.h"
 
 namespace espalier {
@@ -37,10 +38,8 @@ class FirstPassDual {
   void move(std::size_t i, double conjugate, DoubleIn delta, Workspace& ws);
   // The same for delta = eta(z_i - pi_i), from `loss` and s at theta and `difference` z_i - pi_i.
   void mix(std::size_t i, double eta, double loss, DoubleIn s, DoubleIn difference, Workspace& ws);
-  // D(u).
-  double value() const {
-    return open_ ? sum_ - objective_.problem.squared_norm(w_) / (2 * objective_.l2) : value_;
-  }
+  // What is certain of D(u).
+  double value() const { return open_ ? certain_dual(objective_, sum_, w_, rounding_) : value_; }
 
  private:
   double mixture_entropy(std::size_t i, double rho, double loss, Workspace& ws) const;
@@ -48,6 +47,7 @@ class FirstPassDual {
   const Objective& objective_;
   DoubleWeights w_;
   double sum_ = 0;  // of omega_i [H(u_i)/beta + gamma(p_i.mu_i + q_i)]
+  DualRounding rounding_;
   std::size_t visits_ = 0;
   bool open_ = true;
   double value_ = 0;  // once the pass is over, and w with it

@@ -20,9 +20,12 @@
 // With the distances D_kl = |F_i(chi_k - chi_l)|^2 at hand, what that does to the scores of all of them is known without w:
 // s.chi_j changes by -omega_i t/(2 l2) (D_jl - D_jk), up to what is the same for all j.
 //
+// Certificates want a mu that is a mixture of outputs, not one that floats came near: weights are doubles, and so is what
+// becomes of outputs that are not kept (VertexSets). Only w and scores, which say where to move, are floats.
+//
 // Cost per visit: one score, one argmax, one accumulate, and a squared norm; a corrective visit takes one for each output at
-// hand whenever chi* is a new one. Memory: mu of every example and w; mu once more for corrective visits, with up to eleven
-// outputs for each example, and once more for averaging.
+// hand whenever chi* is a new one. Memory: mu of every example twice, in double precision, and w; up to eleven outputs for each
+// example for corrective visits, and mu once more for averaging.
 
 #include "espalier/solvers/frank_wolfe.h"
 
@@ -38,7 +41,6 @@
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
-#include "kernels/vectors.h"
 #include "solvers/block_ascent.h"
 #include "solvers/vertex_sets.h"
 
@@ -50,18 +52,26 @@ namespace {
 //   sum_{j <= k} j = k(k + 1)/2.
 class AveragedMeans {
  public:
-  explicit AveragedMeans(const MeanState& means) : means_(means), seen_(means.size(), 0) {}
+  explicit AveragedMeans(const MeanState& means) : means_(means), seen_(means.size(), 0) {
+    roundings_.assign(means.size(), means.roundings());
+  }
 
-  // mu_i was mu from the last time until after visit k.
-  void include(std::size_t i, In mu, std::size_t k) {
+  // mu_i was mu, of so many roundings, from the last time until after visit k.
+  void include(std::size_t i, DoubleIn mu, double roundings, std::size_t k) {
     const double before = weight_until(seen_[i]), now = weight_until(k);
     seen_[i] = k;
     if (!(now > before)) return;
-    const auto share = static_cast<float>((now - before) / now);
-    const Out mean = means_.mu(i);
-    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += share * (mu[j] - mean[j]);
+    const double share = (now - before) / now, rest = before / now;
+    const DoubleOut mean = means_.mu(i);
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = rest * mean[j] + share * mu[j];
+    // Of the weights, which are whole numbers until there are very many visits, quotients, products and a sum.
+    constexpr double kRoundings = 5;
+    roundings_[i] = std::max(rest > 0 ? roundings_[i] : 0, roundings) + kRoundings;
   }
-  const MeanState& means() const { return means_; }
+  const MeanState& means() {
+    means_.set_roundings(*std::max_element(roundings_.begin(), roundings_.end()));
+    return means_;
+  }
 
  private:
   static double weight_until(std::size_t k) {
@@ -70,6 +80,7 @@ class AveragedMeans {
 
   MeanState means_;
   std::vector<std::size_t> seen_;
+  std::vector<double> roundings_;
 };
 
 // A corrective visit ends when what is left to gain between two outputs is little against the gap that it began with, or after
@@ -85,12 +96,13 @@ class FrankWolfe {
         means_(means),
         theta_(theta),
         w_(problem_.weight_shape()),
+        sets_(problem_, means, options.corrective),
         sweep_(options.threads) {
     if (options.average) averaged_.emplace(means);
-    if (options.corrective) sets_.emplace(problem_, means);
     std::size_t longest = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
     for (AlignedVector<float>* memory : {&scores_, &best_, &delta_}) memory->resize(longest);
+    mean_.resize(longest);
     output_.reserve(longest);
   }
 
@@ -107,29 +119,24 @@ class FrankWolfe {
     problem_.score(i, w_, static_cast<float>(1 / objective_.l2), s, ws_);
     problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), s);
     problem_.argmax(i, s, best, ws_);
+    if (averaged_) include(i);
     ++visits_;
-    double eta = 0;
-    return sets_ ? move_weights(i, s, best, delta) : move_towards(i, s, best, delta, eta);
+    return move_weights(i, s, best, delta);
   }
 
   void prefetch(std::size_t i, Prefetch what) const {
     problem_.prefetch(i, what);
-    means_.prefetch(i, what);
-    if (sets_) sets_->prefetch(i, what);
+    sets_.prefetch(i, what);
   }
 
   Certificate certify() {
     if (averaged_) {
-      for (std::size_t i = 0; i < means_.size(); ++i) averaged_->include(i, means_.mu(i), visits_);
+      for (std::size_t i = 0; i < means_.size(); ++i) include(i);
     }
     resynchronise();
     if (averaged_) evaluate_dual(objective_, averaged_->means(), value_, sweep_);
     theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
-    Certificate certificate = espalier::certify(objective_, theta_, value_, sweep_);
-    // Rounding takes mu a little out of what outputs can mix to (MeanState). Where that shows, at the very optimum, the bound
-    // is no better than the primal.
-    if (!certificate.approximate) certificate.dual = std::min(certificate.dual, certificate.primal);
-    return certificate;
+    return espalier::certify(objective_, theta_, value_, sweep_);
   }
 
   const Weights& theta() const { return theta_; }
@@ -142,36 +149,46 @@ class FrankWolfe {
  private:
   bool at_gold() {
     for (std::size_t i = 0; i < means_.size(); ++i) {
-      const Out difference{delta_.data(), means_.mu(i).size()};
+      const DoubleOut difference = mean_of(i);
       std::copy_n(std::as_const(means_).mu(i).begin(), difference.size(), difference.begin());
-      problem_.add_gold(i, -1.0f, difference);
-      if (std::any_of(difference.begin(), difference.end(), [](float d) { return d != 0; })) return false;
+      problem_.add_gold(i, -1.0, difference);
+      if (std::any_of(difference.begin(), difference.end(), [](double d) { return d != 0; })) return false;
     }
     return true;
   }
 
-  // mu_i <- mu_i + eta(chi* - mu_i), with the best eta.
-  BlockStep move_towards(std::size_t i, In s, In best, Out delta, double& eta) {
+  // Memory for mu_i.
+  DoubleOut mean_of(std::size_t i) { return {mean_.data(), std::as_const(means_).mu(i).size()}; }
+
+  // mu_i as it is now, and has been since the last time, into the averages.
+  void include(std::size_t i) {
+    const double roundings = sets_.mean(i, mean_of(i));
+    averaged_->include(i, mean_of(i), roundings, visits_);
+  }
+
+  // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g = s.(chi* - mu_i).
+  BlockStep move_towards(std::size_t i, double gap, In best, Out delta) {
     // delta = mu - chi*
-    const In mu = std::as_const(means_).mu(i);
-    const double gap = kernels::change_along(s.data(), mu.data(), best.data(), delta.data(), mu.size()).gain;
-    if (!(gap > 0)) return {};
+    const DoubleOut mu = mean_of(i);
+    sets_.mean(i, mu);
+    for (std::size_t k = 0; k < mu.size(); ++k) delta[k] = static_cast<float>(mu[k] - best[k]);
     const double omega = problem_.weight(i);
     const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
-    eta = curvature > gap ? gap / curvature : 1;
+    const double eta = curvature > gap ? gap / curvature : 1;
+    sets_.mix_into_rest(i, output_, eta);
     for (float& d : delta) d *= static_cast<float>(eta);
-    change_mean(i, delta);
-    if (eta == 1) std::copy(best.begin(), best.end(), means_.mu(i).begin());
+    change_weights(i, delta);
+    measure(i, 0, delta);
     return {omega * gap, omega * eta * (gap - eta * curvature / 2)};
   }
 
   // chi* becomes one of the atoms, and weight moves between all of them.
   BlockStep move_weights(std::size_t i, In s, In best, Out delta) {
-    VertexSets::Example& e = (*sets_)[i];
+    VertexSets::Example& e = sets_[i];
     std::array<double, VertexSets::kAtoms> v{}, before{};
     double mean = 0, highest = 0;
     for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
-      if (e.weights[k] > 0) v[k] = sets_->score(i, k, s);
+      if (e.weights[k] > 0) v[k] = sets_.score(i, k, s);
       mean += e.weights[k] * v[k];
     }
     output_.clear();
@@ -182,22 +199,16 @@ class FrankWolfe {
     }
     const double gap = highest - mean, omega = problem_.weight(i);
     if (!(gap > 0)) return {};
-    if (!sets_->fits(i, output_)) {
-      double eta = 0;
-      const BlockStep step = move_towards(i, s, best, delta, eta);
-      sets_->mix_into_rest(i, output_, eta);
-      measure(i, 0, delta);
-      return step;
-    }
-    std::size_t newest = sets_->find(i, output_);
+    if (!sets_.fits(i, output_)) return move_towards(i, gap, best, delta);
+    std::size_t newest = sets_.find(i, output_);
     if (newest == 0) {
-      newest = sets_->free_place(i);
+      newest = sets_.free_place(i);
       if (newest == 0) {
         newest = static_cast<std::size_t>(std::min_element(e.weights + 1, std::end(e.weights)) - e.weights);
-        sets_->merge(i, newest);
-        v[0] = sets_->score(i, 0, s);
+        sets_.merge(i, newest);
+        v[0] = sets_.score(i, 0, s);
       }
-      sets_->set(i, newest, output_);
+      sets_.set(i, newest, output_);
       v[newest] = highest;
       measure(i, newest, delta);
     }
@@ -206,9 +217,9 @@ class FrankWolfe {
     if (gain == 0) return {omega * gap, 0};
     std::fill(delta.begin(), delta.end(), 0.0f);
     for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
-      if (before[k] != e.weights[k]) sets_->add(i, k, static_cast<float>(before[k] - e.weights[k]), delta);
+      if (before[k] != e.weights[k]) sets_.add(i, k, static_cast<float>(before[k] - e.weights[k]), delta);
     }
-    change_mean(i, delta);
+    change_weights(i, delta);
     return {omega * gap, omega * gain};
   }
 
@@ -239,25 +250,22 @@ class FrankWolfe {
 
   // The distances of atom k to all others that have weight. Uses `chi` as memory.
   void measure(std::size_t i, std::size_t k, Out chi) {
-    VertexSets::Example& e = (*sets_)[i];
+    VertexSets::Example& e = sets_[i];
     Workspace::Frame frame(ws_);
     const auto difference = frame.take<float>(chi.size());
     std::fill(chi.begin(), chi.end(), 0.0f);
-    sets_->add(i, k, 1.0f, chi);
+    sets_.add(i, k, 1.0f, chi);
     e.distances[k][k] = 0;
     for (std::size_t l = 0; l < VertexSets::kAtoms; ++l) {
       if (l == k || e.weights[l] == 0) continue;
       std::copy(chi.begin(), chi.end(), difference.begin());
-      sets_->add(i, l, -1.0f, difference);
+      sets_.add(i, l, -1.0f, difference);
       e.distances[k][l] = e.distances[l][k] = static_cast<float>(problem_.squared_norm(i, difference, ws_));
     }
   }
 
-  // mu_i <- mu_i - delta, with w; delta is lost.
-  void change_mean(std::size_t i, Out delta) {
-    const Out mu = means_.mu(i);
-    if (averaged_) averaged_->include(i, mu, visits_ - 1);
-    for (std::size_t k = 0; k < mu.size(); ++k) mu[k] -= delta[k];
+  // w of mu_i - delta; delta is lost.
+  void change_weights(std::size_t i, Out delta) {
     const auto omega = static_cast<float>(problem_.weight(i));
     if (omega != 1) {
       for (float& d : delta) d *= omega;
@@ -265,9 +273,12 @@ class FrankWolfe {
     problem_.accumulate(i, delta, w_, ws_);
   }
 
-  // w(mu) anew in double precision, so that rounding in w does not limit the gap; and mu from its atoms.
+  // mu from its atoms, and w(mu) anew in double precision, so that rounding in w does not limit the gap.
   void resynchronise() {
-    for (std::size_t i = 0; sets_ && i < means_.size(); ++i) sets_->mean(i, means_.mu(i), ws_);
+    double roundings = 0;
+    for (std::size_t i = 0; i < means_.size(); ++i)
+      roundings = std::max(roundings, sets_.mean(i, means_.mu(i)));
+    means_.set_roundings(roundings);
     evaluate_dual(objective_, means_, value_, sweep_);
     w_.assign(value_.w, 1, sweep_.team());
   }
@@ -276,12 +287,13 @@ class FrankWolfe {
   const Problem& problem_;
   MeanState& means_;
   Weights& theta_;
-  Weights w_;  // w(mu), not divided by l2
+  Weights w_;        // w(mu), not divided by l2
+  VertexSets sets_;  // what mu is during the run; means_ says it at reports
   std::optional<AveragedMeans> averaged_;
-  std::optional<VertexSets> sets_;         // of corrective visits
   std::vector<VertexSets::Entry> output_;  // the best one
   std::size_t visits_ = 0;
   AlignedVector<float> scores_, best_, delta_;
+  std::vector<double> mean_;
   DualValue value_;
   Workspace ws_;
   Sweep sweep_;
@@ -304,7 +316,7 @@ Summary frank_wolfe(const Objective& objective, const FrankWolfeOptions& options
   ESPALIER_EXPECT(means.size() == objective.problem.size() && objective.l2 > 0);
   FrankWolfe solver(objective, options, means, theta);
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
-  BlockAscent ascent(solver, means.size(), rule, observer);
+  BlockAscent ascent(solver, objective, rule, observer);
   Summary summary = ascent.ascend(solver.start());
   solver.leave_certified_means();
   return summary;

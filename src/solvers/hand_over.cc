@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "espalier/learning/certificate.h"
@@ -26,7 +27,8 @@ constexpr double kClose = 3 * kUniform;
 // inferences.)
 class Fit {
  public:
-  Fit(const Problem& problem, std::size_t i, In means, Workspace& ws)
+  template <class Real>
+  Fit(const Problem& problem, std::size_t i, std::span<const Real> means, Workspace& ws)
       : problem_(problem),
         i_(i),
         ws_(ws),
@@ -39,7 +41,7 @@ class Fit {
     problem_.log_partition(i_, s_, target_, ws_);
     inferences_ = 1;
     for (std::size_t k = 0; k < means.size(); ++k) {
-      target_[k] = (1 - kUniform) * std::max(means[k], 0.0f) + kUniform * target_[k];
+      target_[k] = (1 - kUniform) * static_cast<double>(means[k]) + kUniform * target_[k];
       // Where the uniform distribution has nothing, no output has the statistic.
       s_[k] = target_[k] > 0 ? std::log(target_[k]) : 0;
     }
@@ -104,7 +106,7 @@ std::size_t fit_all(const Problem& problem, const Means& means, const StoppingRu
                     Sweep& sweep) {
   const double inferences = sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
     if (stopping.interrupted()) return 0.0;
-    Fit fit(problem, i, means.mu(i), ws);
+    Fit fit(problem, i, std::as_const(means).mu(i), ws);
     fit.find(dual.s(i));
     dual.refresh(problem, i, ws);
     return static_cast<double>(fit.inferences() + 1);
@@ -139,23 +141,23 @@ std::size_t imply(const Objective& objective, const Weights& theta, bool keep_ma
   return inferences;
 }
 
+// Anew in double precision: marginals that are kept, as floats, would not be those of any distribution.
 MeanState means_of(const Problem& problem, const DualState& dual, Sweep& sweep) {
   MeanState means(problem);
   sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
     Workspace::Frame frame(ws);
-    const In mu = dual.mu(problem, i, frame, ws);
-    std::copy(mu.begin(), mu.end(), means.mu(i).begin());
-    return 0.0;
+    const In stored = dual.s(i);
+    const auto s = frame.take<double>(stored.size());
+    std::copy(stored.begin(), stored.end(), s.begin());
+    return problem.log_partition(i, s, means.mu(i), ws);
   });
   return means;
 }
 
 MeanState means_of(const Problem& problem, const CliqueState& cliques) {
   MeanState means(problem);
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    const In mu = cliques.mu(i);
-    std::copy(mu.begin(), mu.end(), means.mu(i).begin());
-  }
+  for (std::size_t i = 0; i < problem.size(); ++i)
+    problem.factored()->rebuild(i, cliques.cliques(i), means.mu(i));
   return means;
 }
 

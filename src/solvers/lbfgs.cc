@@ -19,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <vector>
 
 #include "espalier/base/error.h"
 #include "solvers/best_dual.h"
@@ -34,11 +35,12 @@ class Minimiser {
       : objective_(objective),
         options_(options),
         theta_(theta),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         point_(theta.shape()),
         gradient_(theta.shape()),
-        sweep_(options.threads) {}
+        sweep_(options.threads),
+        sizes_(objective.problem.size()) {}
 
   Summary minimise();
 
@@ -71,9 +73,10 @@ class Minimiser {
   DoubleWeights point_, gradient_;
   Sweep sweep_;
   double reached_ = std::numeric_limits<double>::infinity();  // the primal of the last point accepted
-  bool started_ = false;                                      // the first point has been evaluated
-  bool over_ = false;                                         // evaluate nothing any more
-  bool certified_ = false;                                    // the report that ended the run was exact
+  std::vector<double> sizes_;  // implied_size() of every example
+  bool started_ = false;       // the first point has been evaluated
+  bool over_ = false;          // evaluate nothing any more
+  bool certified_ = false;     // the report that ended the run was exact
   std::exception_ptr error_;
 };
 
@@ -165,6 +168,7 @@ bool Minimiser::add_examples(double& primal) {
         const auto s = frame.take<double>(pi.size());
         const double omega = problem.weight(i);
         const double loss = example_loss(objective_, i, point_, s, pi, ws);
+        sizes_[i] = implied_size(loss, s, pi);
         for (double& p : pi) p *= omega;
         problem.add_gold(i, -omega, pi);
         return omega * loss;
@@ -181,7 +185,11 @@ void Minimiser::report(const double* x, double primal, double squared_gradient) 
   for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = static_cast<float>(x[j]);
 
   const double passes = visits_.passes();
-  Certificate certificate = improved({primal, primal - squared_gradient / (2 * objective_.l2), passes});
+  // u_i = pi_i(theta), as in certify_implied().
+  const DualRounding rounding = implied_rounding(objective_.problem, sizes_, objective_.loss.beta, 1);
+  const double difference = squared_gradient / (2 * objective_.l2);
+  const double dual = certain_dual(objective_, primal - difference, 2 * (primal + difference), rounding);
+  Certificate certificate = improved({primal, dual, passes, !objective_.problem.exact()});
   const bool last = run_.exhausted(passes) || certificate.relative_gap() <= options_.stopping.gap;
   if (last) certificate = certify_theta();
   over_ = run_.report(certificate, theta_);

@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "espalier/learning/certificate.h"
+
 namespace espalier {
 
 double dual_of_maximum(const Objective& objective, const Moments& u) {
   return objective.loss.gamma * u.cost - objective.problem.squared_norm(u.w) / (2 * objective.l2);
+}
+
+double certain_dual(const Objective& objective, const Moments& u, double dual) {
+  return certain_dual(objective, dual, 2 * objective.loss.gamma * u.cost - dual, {u.error, 0});
 }
 
 void mix(const DoubleWeights& a, const DoubleWeights& b, double tau, DoubleWeights& out) {
@@ -18,6 +24,9 @@ void mix(const DoubleWeights& a, const DoubleWeights& b, double tau, DoubleWeigh
 void mix(const Moments& a, const Moments& b, double tau, Moments& out) {
   mix(a.w, b.w, tau, out.w);
   out.cost = (1 - tau) * a.cost + tau * b.cost;
+  // Of 1 - tau, products and a sum.
+  constexpr double kRoundings = 3;
+  out.error = std::max(a.error, b.error) + kRoundings;
 }
 
 double total_squared_diameter(const Problem& problem) {
@@ -45,6 +54,7 @@ bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& momen
   const Problem& problem = objective_.problem;
   const Objective smooth{problem, at, objective_.l2};
   costs_.resize(problem.size());
+  sizes_.resize(problem.size());
   const auto fill = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const double omega = problem.weight(i);
@@ -52,6 +62,7 @@ bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& momen
     const double loss_of_i = example_loss(smooth, i, theta, s, mu, ws);
     std::fill(p.begin(), p.end(), 0.0);
     problem.add_cost(i, 1.0, p);
+    sizes_[i] = implied_size(loss_of_i, s, mu);
     costs_[i] = omega * (std::inner_product(p.begin(), p.end(), mu.begin(), 0.0) + problem.cost_offset(i));
     for (double& m : mu) m *= -omega;
     problem.add_gold(i, omega, mu);
@@ -59,6 +70,7 @@ bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& momen
   };
   if (!run(moments.w, fill, loss)) return false;
   moments.cost = std::accumulate(costs_.begin(), costs_.end(), 0.0);
+  moments.error = implied_rounding(problem, sizes_, at.beta, 0).error;
   return true;
 }
 

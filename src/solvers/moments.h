@@ -9,12 +9,15 @@ namespace espalier {
 // What batch solvers need to know of distributions u_i over the outputs of all examples. All of it is linear in u, so
 // mixtures of distributions have the same mixtures of moments, and nobody has to store u.
 struct Moments {
-  DoubleWeights w;  // w(u) = sum_i omega_i F_i(z_i - mu_i)
-  double cost = 0;  // sum_i omega_i (p_i.mu_i + q_i)
+  DoubleWeights w;   // w(u) = sum_i omega_i F_i(z_i - mu_i)
+  double cost = 0;   // sum_i omega_i (p_i.mu_i + q_i)
+  double error = 0;  // of mu_i relative to itself (DualRounding)
 };
 
 // D(u) of a maximum.
 double dual_of_maximum(const Objective& objective, const Moments& u);
+// What of that value is certain: inference at low temperatures is as inexact as its scores are large.
+double certain_dual(const Objective& objective, const Moments& u, double dual);
 
 // out <- (1 - tau) a + tau b
 void mix(const DoubleWeights& a, const DoubleWeights& b, double tau, DoubleWeights& out);
@@ -44,7 +47,7 @@ class BatchPass {
   const Objective& objective_;
   Sweep& sweep_;
   Visits& visits_;
-  std::vector<double> costs_;
+  std::vector<double> costs_, sizes_;
 };
 
 }  // namespace espalier

@@ -167,7 +167,7 @@ class NSlack {
         problem_(objective.problem),
         options_(options),
         theta_(theta),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         visits_(options.stopping, run_, problem_.size()),
         sweep_(options.threads),
         random_(options.seed),

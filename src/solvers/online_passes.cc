@@ -25,7 +25,7 @@ Summary online_passes(const Objective& objective, const OnlineOptions& options, 
   const Problem& problem = objective.problem;
   ESPALIER_EXPECT(problem.size() > 0 && objective.l2 > 0);
   ESPALIER_EXPECT(theta.shape() == problem.weight_shape());
-  Run run(options.stopping, observer);
+  Run run(objective, options.stopping, observer);
   Visits count(options.stopping, run, problem.size());
   Random random(options.seed);
   std::vector<std::size_t> order(problem.size());

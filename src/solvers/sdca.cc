@@ -178,7 +178,7 @@ Summary sdca(const Objective& objective, const SdcaOptions& options, CliqueState
   ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
   Sdca solver(objective, options, state, theta);
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
-  BlockAscent ascent(solver, state.size(), rule, observer);
+  BlockAscent ascent(solver, objective, rule, observer);
   return ascent.ascend(solver.start());
 }
 

@@ -45,7 +45,7 @@ class Descent {
   Descent(const Objective& objective, const SgdOptions& options, const Observer& observer)
       : objective_(objective),
         options_(options),
-        run_(options.stopping, observer),
+        run_(objective, options.stopping, observer),
         visits_(options.stopping, run_, objective.problem.size()),
         random_(options.seed),
         order_(objective.problem.size()) {

@@ -4,11 +4,25 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
-#include "kernels/vectors.h"
 
 namespace espalier {
+namespace {
 
-VertexSets::VertexSets(const Problem& problem, const MeanState& means)
+// s.mu, several sums at once, because an addition takes as long as several of them.
+double mixed_dot(In s, DoubleIn mu) {
+  constexpr std::size_t kSums = 8;
+  double sums[kSums] = {};
+  const std::size_t whole = s.size() / kSums * kSums;
+  for (std::size_t j = 0; j < whole; j += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) sums[k] += s[j + k] * mu[j + k];
+  }
+  for (std::size_t j = whole; j < s.size(); ++j) sums[0] += s[j] * mu[j];
+  return std::accumulate(sums, sums + kSums, 0.0);
+}
+
+}  // namespace
+
+VertexSets::VertexSets(const Problem& problem, const MeanState& means, bool keep_outputs)
     : rest_(means), examples_(problem.size()) {
   std::size_t offset = 0;
   std::vector<float> gold;
@@ -19,8 +33,10 @@ VertexSets::VertexSets(const Problem& problem, const MeanState& means)
     const double parts = std::accumulate(gold.begin(), gold.end(), 0.0);
     Example& e = examples_[i];
     e.weights[0] = 1;
-    e.room = static_cast<std::uint32_t>(std::min(1.25 * parts + 2, static_cast<double>(gold.size())));
+    if (keep_outputs)
+      e.room = static_cast<std::uint32_t>(std::min(1.25 * parts + 2, static_cast<double>(gold.size())));
     e.offset = offset;
+    e.roundings = means.roundings();
     offset += (kAtoms - 1) * e.room;
   }
   entries_ = ZeroedArray<Entry>(offset);
@@ -53,10 +69,13 @@ void VertexSets::set(std::size_t i, std::size_t k, Output output) {
 void VertexSets::add_to_rest(std::size_t i, Output output, double weight) {
   Example& e = examples_[i];
   const double sum = e.weights[0] + weight;
-  const Out rest = rest_.mu(i);
-  const auto shrink = static_cast<float>(e.weights[0] / sum), share = static_cast<float>(weight / sum);
-  for (float& r : rest) r *= shrink;
-  for (const Entry& entry : output) rest[entry.index] += share * entry.count;
+  const DoubleOut rest = rest_.mu(i);
+  const double shrink = e.weights[0] / sum, share = weight / sum;
+  for (double& r : rest) r *= shrink;
+  for (const Entry& entry : output) rest[entry.index] += share * static_cast<double>(entry.count);
+  // Of the sum, a quotient, a product and a sum; an output alone has none.
+  constexpr double kRoundings = 4;
+  e.roundings = e.weights[0] > 0 ? e.roundings + kRoundings : 0;
   e.weights[0] = sum;
 }
 
@@ -84,7 +103,7 @@ void VertexSets::mix_into_rest(std::size_t i, Output output, double eta) {
 template <class Real>
 void VertexSets::add_of(std::size_t i, std::size_t k, Real scale, std::span<Real> out) const {
   if (k == 0) {
-    const In rest = rest_.mu(i);
+    const DoubleIn rest = rest_.mu(i);
     for (std::size_t j = 0; j < out.size(); ++j) out[j] += scale * static_cast<Real>(rest[j]);
     return;
   }
@@ -97,24 +116,24 @@ void VertexSets::add(std::size_t i, std::size_t k, double scale, DoubleOut out) 
 }
 
 double VertexSets::score(std::size_t i, std::size_t k, In s) const {
-  if (k == 0) return kernels::dot(s.data(), rest_.mu(i).data(), s.size());
+  if (k == 0) return mixed_dot(s, rest_.mu(i));
   double sum = 0;
   for (const Entry& entry : entries(examples_[i], k))
     sum += static_cast<double>(entry.count) * s[entry.index];
   return sum;
 }
 
-void VertexSets::mean(std::size_t i, Out mu, Workspace& ws) const {
+double VertexSets::mean(std::size_t i, DoubleOut mu) const {
   const Example& e = examples_[i];
-  Workspace::Frame frame(ws);
-  const auto sum = frame.take<double>(mu.size());
-  std::fill(sum.begin(), sum.end(), 0.0);
+  std::fill(mu.begin(), mu.end(), 0.0);
   // Thousands of moves between atoms leave a sum that is not quite one.
   const double total = std::accumulate(e.weights, e.weights + kAtoms, 0.0);
   for (std::size_t k = 0; k < kAtoms; ++k) {
-    if (e.weights[k] > 0) add(i, k, e.weights[k] / total, sum);
+    if (e.weights[k] > 0) add(i, k, e.weights[k] / total, mu);
   }
-  std::transform(sum.begin(), sum.end(), mu.begin(), [](double m) { return static_cast<float>(m); });
+  // All mass on one atom is that atom, to the bit. Else: two sums over all of them, a quotient, and a product.
+  const bool one = std::ranges::any_of(e.weights, [total](double weight) { return weight == total; });
+  return e.roundings + (one ? 0 : 2 * kAtoms + 2);
 }
 
 void VertexSets::prefetch(std::size_t i, Prefetch what) const {

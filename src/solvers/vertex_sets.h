@@ -14,6 +14,9 @@ namespace espalier {
 // For every example a few atoms with weights that sum to one: mu_i = sum_k a_k chi_k. Atom 0 is the rest: what a run started
 // from, and outputs that were put together for want of room. Each of the others is one output, as a list of its statistics
 // that are not zero. An atom of weight zero is a free place. All memory is taken at the start.
+//
+// All weights and the rest are in double precision, and nothing is ever subtracted from the rest: whatever happens, it is a
+// mixture of outputs, but for a few roundings that are counted (MeanState).
 class VertexSets {
  public:
   // Twice as many made no difference on CoNLL-2000, where one example in five comes to use all.
@@ -35,10 +38,11 @@ class VertexSets {
     std::uint32_t sizes[kAtoms];  // entries of each atom but the rest
     std::uint32_t room;           // for entries of one
     std::size_t offset;           // of the first one's
+    double roundings;             // of the rest
   };
 
-  // Atom 0 is means.mu(i), with weight one.
-  VertexSets(const Problem& problem, const MeanState& means);
+  // Atom 0 is means.mu(i), with weight one. Without `keep_outputs` no output ever fits, and all goes to the rest.
+  VertexSets(const Problem& problem, const MeanState& means, bool keep_outputs = true);
 
   Example& operator[](std::size_t i) { return examples_[i]; }
   const Example& operator[](std::size_t i) const { return examples_[i]; }
@@ -61,8 +65,8 @@ class VertexSets {
   void add(std::size_t i, std::size_t k, double scale, DoubleOut out) const;
   // s.chi_k
   double score(std::size_t i, std::size_t k, In s) const;
-  // mu_i, summed in double precision.
-  void mean(std::size_t i, Out mu, Workspace& ws) const;
+  // mu_i, and how many roundings each of its elements went through.
+  double mean(std::size_t i, DoubleOut mu) const;
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:

@@ -384,13 +384,33 @@ double Chain::markov_chain(std::span<const float> clique_mu, std::span<double> m
   ESPALIER_EXPECT(factored() && clique_mu.size() == num_clique_marginals() && mu.size() == num_statistics());
   const std::size_t labels = num_labels_;
   std::fill(mu.begin(), mu.end(), 0.0);
-  const auto sum_of = [](const float* row, std::size_t n) { return std::accumulate(row, row + n, 0.0); };
-  const std::size_t per_label = length_ == 1 ? 1 : labels;
+  const auto pairs_from = [&](std::size_t t, std::size_t i) { return &clique_mu[(t * labels + i) * labels]; };
+  // Rounding may leave a label with mass whose pairs have none: a chain that went there could not go on. Such labels are
+  // marked, last position first, and no chain goes there.
+  constexpr double kDeadEnd = -1;
+  for (std::size_t t = length_ - 1; t-- > 0;) {
+    for (std::size_t i = 0; i < labels; ++i) {
+      const float* pairs = pairs_from(t, i);
+      bool goes_on = false;
+      for (std::size_t j = 0; j < labels && !goes_on; ++j)
+        goes_on = pairs[j] > 0 && mu[(t + 1) * labels + j] != kDeadEnd;
+      if (!goes_on) mu[t * labels + i] = kDeadEnd;
+    }
+  }
+  // Of the pairs of a label with labels from which it goes on.
+  const auto sum_of = [&](std::size_t t, std::size_t i) {
+    const float* pairs = pairs_from(t, i);
+    double sum = 0;
+    for (std::size_t j = 0; j < labels; ++j) sum += mu[(t + 1) * labels + j] == kDeadEnd ? 0 : pairs[j];
+    return sum;
+  };
   double total = 0, entropy = 0;
   for (std::size_t i = 0; i < labels; ++i) {
-    mu[i] = sum_of(&clique_mu[i * per_label], per_label);
+    mu[i] = mu[i] == kDeadEnd ? 0 : length_ == 1 ? clique_mu[i] : sum_of(0, i);
     total += mu[i];
   }
+  if (!(total > 0))
+    throw Error("chain: clique marginals that no output has; expected those of a distribution");
   for (std::size_t i = 0; i < labels; ++i) {
     mu[i] /= total;
     entropy += surprise(mu[i]);
@@ -398,19 +418,22 @@ double Chain::markov_chain(std::span<const float> clique_mu, std::span<double> m
   // What is left out of the entropy of labels that hardly occur makes a dual smaller, never larger.
   constexpr double kRare = 1e-14;
   for (std::size_t t = 1; t < length_; ++t) {
-    const float* pairs = &clique_mu[(t - 1) * labels * labels];
     for (std::size_t i = 0; i < labels; ++i) {
-      const double node = mu[(t - 1) * labels + i], sum = sum_of(pairs + i * labels, labels);
-      // Where only the sum is zero, the label's mass is below what floats can say: nothing that a double would notice.
-      if (node == 0 || sum == 0) continue;
+      const double node = mu[(t - 1) * labels + i];
+      if (node == 0) continue;
+      const float* pairs = pairs_from(t - 1, i);
+      const double sum = sum_of(t - 1, i);
       for (std::size_t j = 0; j < labels; ++j) {
-        const double weight = static_cast<double>(pairs[i * labels + j]) / sum;
-        if (weight == 0) continue;
-        mu[t * labels + j] += node * weight;
+        double& next = mu[t * labels + j];
+        if (pairs[j] == 0 || next == kDeadEnd) continue;
+        const double weight = static_cast<double>(pairs[j]) / sum;
+        next += node * weight;
         mu[step_statistic(t, i, j)] += node * weight;
         if (node >= kRare) entropy += node * surprise(weight);
       }
     }
+    std::replace(mu.begin() + static_cast<std::ptrdiff_t>(t * labels),
+                 mu.begin() + static_cast<std::ptrdiff_t>((t + 1) * labels), kDeadEnd, 0.0);
   }
   return entropy;
 }

@@ -8,11 +8,21 @@
 #include <string>
 #include <thread>
 
+#include "support/error_message.h"
+#include "support/random_problem.h"
+
 namespace espalier {
 namespace {
 
 // Inside of a test, Run is that of the test itself.
 using SolverRun = Run;
+
+// Of any problem: what matters are its sizes.
+const Objective& objective() {
+  static const test_support::OwnedProblem owned(1);
+  static const Objective any{owned.problem, Loss::svm(), 1};
+  return any;
+}
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -22,7 +32,7 @@ void sleep_for_milliseconds(int milliseconds) {
 
 // A run of one report.
 Summary report_once(const StoppingRule& rule, const Certificate& certificate, const Observer& observer = {}) {
-  SolverRun run(rule, observer);
+  SolverRun run(objective(), rule, observer);
   run.pause();
   const bool over = run.report(certificate, {});
   const Summary summary = run.finish();
@@ -33,7 +43,7 @@ Summary report_once(const StoppingRule& rule, const Certificate& certificate, co
 TEST(Run, BeginsAsNotRun) {
   const StoppingRule rule;
   const Observer nobody;
-  const Summary summary = SolverRun(rule, nobody).finish();
+  const Summary summary = SolverRun(objective(), rule, nobody).finish();
   EXPECT_EQ(summary.status, Status::not_run);
   EXPECT_EQ(summary.message, "not run");
   EXPECT_TRUE(summary.history.empty());
@@ -93,7 +103,7 @@ TEST(Run, FailsWhereANumberIsNotFinite) {
 TEST(Run, Stalls) {
   const StoppingRule rule;
   const Observer nobody;
-  SolverRun run(rule, nobody);
+  SolverRun run(objective(), rule, nobody);
   run.pause();
   EXPECT_FALSE(run.report({100, 98, 3}, {}));
   run.stall("no step helps");
@@ -106,13 +116,13 @@ TEST(Run, ExhaustedByPassesTimeOrInterrupt) {
   const Observer nobody;
   std::atomic<bool> stop{false};
   const StoppingRule rule{.passes = 5, .stop = &stop};
-  const SolverRun run(rule, nobody);
+  const SolverRun run(objective(), rule, nobody);
   EXPECT_FALSE(run.exhausted(4.9));
   EXPECT_TRUE(run.exhausted(5));
   stop = true;
   EXPECT_TRUE(run.exhausted(0));
   const StoppingRule no_time{.seconds = 0};
-  EXPECT_TRUE(SolverRun(no_time, nobody).exhausted(0));
+  EXPECT_TRUE(SolverRun(objective(), no_time, nobody).exhausted(0));
 }
 
 TEST(Run, CountsOnFromWhatWasBefore) {
@@ -123,7 +133,7 @@ TEST(Run, CountsOnFromWhatWasBefore) {
   before.wall_seconds = 150;
   const StoppingRule rule{.passes = 5, .tick = [&](double passes) { ticked = passes; }, .before = before};
   const Observer nobody;
-  SolverRun run(rule, nobody);
+  SolverRun run(objective(), rule, nobody);
   EXPECT_FALSE(run.exhausted(4));  // limits are those of this run alone
   EXPECT_EQ(ticked, 11);
   run.pause();
@@ -144,7 +154,7 @@ TEST(Run, HistoryHasWhatTheObserverSaw) {
     seen.push_back(now);
     return Control::go_on;
   };
-  SolverRun run(rule, observer);
+  SolverRun run(objective(), rule, observer);
   run.pause();
   run.report({10, 5, 1}, {});
   run.report({9, 6, 2}, {});
@@ -164,7 +174,7 @@ TEST(Run, HistoryHasWhatTheObserverSaw) {
 TEST(Run, TheClockLeavesPausesOut) {
   const StoppingRule rule{.gap = 0};
   const Observer nobody;
-  SolverRun run(rule, nobody);
+  SolverRun run(objective(), rule, nobody);
   sleep_for_milliseconds(20);
   run.pause();
   const double trained = run.seconds();
@@ -181,18 +191,30 @@ TEST(Run, TheClockLeavesPausesOut) {
 }
 
 #ifdef ESPALIER_CHECKED
-TEST(RunDeathTest, WeakDualityIsAnInvariant) { EXPECT_DEATH(report_once({}, {10, 10.001, 1}), "gap"); }
-
 TEST(RunDeathTest, ReportsAreMadeWithThePausedClock) {
   const StoppingRule rule;
   const Observer nobody;
-  SolverRun run(rule, nobody);
+  SolverRun run(objective(), rule, nobody);
   EXPECT_DEATH(run.report({10, 5, 1}, {}), "running_");
 }
 #endif
 
 TEST(Run, RoundingOfTheSumsIsNoViolation) {
-  EXPECT_EQ(report_once({}, {10, 10 + 1e-12, 1}).status, Status::converged);
+  const double above = rounding_bound(objective(), 10) / 2;
+  const Summary summary = report_once({}, {10, 10 + above, 1});
+  EXPECT_EQ(summary.status, Status::converged);
+  EXPECT_EQ(summary.message, "converged: relative gap 0 after 1.0 passes");
+  EXPECT_EQ(summary.history.back().gap(), 0);
+  EXPECT_EQ(summary.history.back().dual, 10 + above) << "what was found is what is said";
+}
+
+// In every build.
+TEST(Run, AFalseCertificateIsAnError) {
+  EXPECT_LT(rounding_bound(objective(), 10), 1e-11);
+  const std::string message = testing::error_message([] { report_once({}, {10, 10 + 1e-9, 1}); });
+  EXPECT_EQ(message.substr(0, 44), "a dual of 10.000000001 above the primal 10, ") << message;
+  // Approximate inference promises nothing.
+  EXPECT_LT(report_once({.gap = -1}, {10, 11, 1, true}).history.back().gap(), 0);
 }
 
 }  // namespace

@@ -19,21 +19,20 @@ using Output = std::vector<VertexSets::Entry>;
 struct Sets {
   Sets() : owned(1, {.examples = 2, .labels = 20}), means(owned.problem), sets(owned.problem, means) {}
 
-  std::vector<float> mean(std::size_t i) {
-    std::vector<float> mu(20);
-    sets.mean(i, mu, ws);
+  std::vector<double> mean(std::size_t i) const {
+    std::vector<double> mu(20);
+    sets.mean(i, mu);
     return mu;
   }
-  std::vector<float> gold(std::size_t i) const {
-    std::vector<float> z(20);
-    owned.problem.add_gold(i, 1.0f, z);
+  std::vector<double> gold(std::size_t i) const {
+    std::vector<double> z(20);
+    owned.problem.add_gold(i, 1.0, z);
     return z;
   }
 
   const OwnedProblem owned;
   const MeanState means;
   VertexSets sets;
-  Workspace ws;
 };
 
 TEST(VertexSets, BeginWithTheMeansAlone) {
@@ -58,11 +57,12 @@ TEST(VertexSets, MixWhatTheyHave) {
   s.sets[1].weights[2] = 0.25;
   EXPECT_EQ(s.sets.find(1, other), 2u);
 
-  std::vector<float> expected = s.gold(1), scores(20);
-  for (float& m : expected) m *= 0.5f;
-  expected[3] += 0.25f;
-  expected[5] += 0.5f;
-  expected[7] += 0.25f;
+  std::vector<double> expected = s.gold(1);
+  std::vector<float> scores(20);
+  for (double& m : expected) m *= 0.5;
+  expected[3] += 0.25;
+  expected[5] += 0.5;
+  expected[7] += 0.25;
   EXPECT_EQ(s.mean(1), expected);
   std::iota(scores.begin(), scores.end(), 1.0f);
   EXPECT_EQ(s.sets.score(1, 1, scores), 4);
@@ -79,11 +79,11 @@ TEST(VertexSets, MergeLeavesTheMeanAsItIs) {
   s.sets[0].weights[0] = 0.5;
   s.sets[0].weights[1] = 0.375;
   s.sets[0].weights[2] = 0.125;
-  const std::vector<float> before = s.mean(0);
+  const std::vector<double> before = s.mean(0);
   s.sets.merge(0, 1);
   EXPECT_EQ(s.sets[0].weights[0], 0.875);
   EXPECT_EQ(s.sets.free_place(0), 1u);
-  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(s.mean(0)[k], before[k], 1e-7);
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(s.mean(0)[k], before[k], 1e-15);
   // Of a rest without weight nothing is left.
   s.sets[0].weights[0] = 0;
   s.sets[0].weights[2] = 1;
@@ -123,17 +123,38 @@ TEST(VertexSets, MixesIntoTheRestWhatHasNoPlace) {
   s.sets[0].weights[1] = 0.5;
   const Output large{{0, 1.0f}, {1, 1.0f}, {2, 1.0f}, {6, 1.0f}, {8, 1.0f}};
   EXPECT_FALSE(s.sets.fits(0, large));
-  std::vector<float> expected = s.mean(0);
-  for (float& m : expected) m *= 0.75f;
-  for (const auto& entry : large) expected[entry.index] += 0.25f;
+  std::vector<double> expected = s.mean(0);
+  for (double& m : expected) m *= 0.75;
+  for (const auto& entry : large) expected[entry.index] += 0.25;
   s.sets.mix_into_rest(0, large, 0.25);
-  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(s.mean(0)[k], expected[k], 1e-7);
+  for (std::size_t k = 0; k < 20; ++k) EXPECT_NEAR(s.mean(0)[k], expected[k], 1e-15);
   s.sets.mix_into_rest(0, large, 1);
   for (std::size_t k = 0; k < 20; ++k) {
     const bool has =
         std::any_of(large.begin(), large.end(), [&](const auto& entry) { return entry.index == k; });
     EXPECT_EQ(s.mean(0)[k], has ? 1 : 0);
   }
+}
+
+// Whatever is mixed in, mu is a distribution but for as many roundings as are counted.
+TEST(VertexSets, CountTheirRoundings) {
+  Sets s;
+  std::vector<double> mu(20);
+  EXPECT_EQ(s.sets.mean(0, mu), 0);
+  for (std::uint32_t k = 0; k < 1000; ++k) {
+    s.sets.mix_into_rest(0, Output{{k % 20, 1.0f}}, 1.0 / (k + 3));
+    const double roundings = s.sets.mean(0, mu);
+    EXPECT_GT(roundings, 0);
+    EXPECT_LE(std::abs(std::accumulate(mu.begin(), mu.end(), 0.0) - 1), (roundings + 20) * 0x1p-53);
+  }
+  s.sets.mix_into_rest(0, Output{{3, 1.0f}}, 1);
+  EXPECT_EQ(s.sets.mean(0, mu), 0) << "one output is itself, to the bit";
+}
+
+TEST(VertexSets, WithoutOutputsNothingFits) {
+  const OwnedProblem owned(1);
+  const VertexSets sets(owned.problem, MeanState(owned.problem), false);
+  EXPECT_FALSE(sets.fits(0, Output{{1, 1.0f}}));
 }
 
 TEST(VertexSets, PlacesRunOut) {
@@ -146,8 +167,8 @@ TEST(VertexSets, PlacesRunOut) {
   }
   s.sets[0].weights[0] = share;
   EXPECT_EQ(s.sets.free_place(0), 0u);
-  const std::vector<float> mu = s.mean(0);
-  EXPECT_NEAR(std::accumulate(mu.begin(), mu.end(), 0.0), 1, 1e-6);
+  const std::vector<double> mu = s.mean(0);
+  EXPECT_NEAR(std::accumulate(mu.begin(), mu.end(), 0.0), 1, 1e-15);
 }
 
 }  // namespace

@@ -6,6 +6,11 @@
 
 namespace espalier {
 
+// primal - dual; 0 where the dual is above, but by no more than rounding may have put it there.
+inline double gap_of(double primal, double dual, double rounding) {
+  return dual > primal && dual - primal <= rounding ? 0 : primal - dual;
+}
+
 // One report of a solver: a certificate, and what it took to get there.
 struct Progress {
   int epoch = 0;
@@ -14,8 +19,9 @@ struct Progress {
   double wall_seconds = 0;  // training and certification
   double primal = 0, dual = 0;
   bool approximate = false;  // inference was: the gap bounds nothing
+  double rounding = 0;  // by which a dual may be above a primal that it is not above (learning/certificate.h)
 
-  double gap() const { return primal - dual; }
+  double gap() const { return gap_of(primal, dual, rounding); }
   // Relative to the primal, as every tolerance here is. A primal of 0 is optimal: losses are never negative.
   double relative_gap() const { return primal > 0 ? gap() / primal : 0; }
 };

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
+#include "espalier/base/progress.h"
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/mean_state.h"
 #include "espalier/learning/objective.h"
@@ -15,13 +17,43 @@ struct Certificate {
   double primal = 0, dual = 0;
   double passes = 0;  // what it took
   bool approximate =
-      false;  // inference was (Problem::exact): then the gap bounds nothing, and may be below zero
-  double gap() const { return primal - dual; }
+      false;            // inference was (Problem::exact): then the gap bounds nothing, and may be below zero
+  double rounding = 0;  // rounding_bound() where it matters, which is where the dual is above the primal
+  double gap() const { return gap_of(primal, dual, rounding); }
   double relative_gap() const { return primal > 0 ? gap() / primal : 0; }
 };
 
+// By how much rounding alone may put a dual above the primal of a certificate. Roundings of sizes c_1, c_2, ... together come to
+// less than 10 * 2^-53 sqrt(c_1^2 + c_2^2 + ...), unless they conspire (Higham and Mary 2019: the chance is below 1e-20). They are those of
+//   - sums over weights and over examples, of sizes that for a dual near its primal are no more than 4 P;
+//   - the scores of outputs, which cancel in losses and in w(u): no more than 2 omega_i R_i |theta| for example i, with
+//     R_i^2 = Problem::squared_diameter(i) and |theta|^2 <= 2 P/l2, in as many steps as there are examples or statistics.
+// Run::report() tells a dual that is above its primal by rounding from one that is false by it.
+double rounding_bound(const Objective& objective, double primal);
+
+// What else is known of the rounding that a dual value went through, in units of 2^-53.
+struct DualRounding {
+  double error = 0;  // of every expected statistic relative to itself, at most
+  double cancelled =
+      0;  // of H(u_i)/beta + gamma(p_i.mu_i + q_i), where large numbers cancel: sqrt(c_1^2 + c_2^2 + ...)
+};
+// That of u_i(y) ~ exp beta s_i.chi(y), from implied_size() of every example, where `scale` of what cancels counts. Probabilities
+// are as exact as the logarithms that they come from.
+double implied_size(double log_z, std::span<const double> s, std::span<const double> mu);
+DualRounding implied_rounding(const Problem& problem, std::span<const double> sizes, double beta,
+                              double scale);
+// The square of a rounding by the cancelling numbers of one example, of a size, where probabilities have an error.
+double squared_rounding(std::size_t statistics, double size, double error);
+
+// What is certain of the dual value  conjugates - |w(u)|^2/(2 l2): less by what rounding may have added, for the same reasons. A
+// dual is kept for other weights, with much smaller scores, and whoever reads it takes it for a bound: no tolerance comes with it.
+double certain_dual(const Objective& objective, double conjugates, const DoubleWeights& w,
+                    const DualRounding& rounding);
+// The same of a value that is known, where conjugates and norm together are of a size.
+double certain_dual(const Objective& objective, double value, double size, const DualRounding& rounding);
+
 // The dual at stored scores: D(u) = sum_i omega_i [H(u_i)/beta + gamma(p_i.mu_i + q_i)] - |w(u)|^2/(2 l2),
-// everything computed anew from s_i in double precision.
+// everything computed anew from s_i in double precision, and certain.
 struct DualValue {
   double value = 0;
   DoubleWeights w;                // w(u) = sum_i omega_i F_i(z_i - mu_i)

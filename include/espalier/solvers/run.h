@@ -9,6 +9,7 @@
 #include "espalier/base/progress.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/objective.h"
 
 namespace espalier {
 
@@ -32,7 +33,8 @@ using Observer = std::function<Control(const Progress&, const Weights& theta)>;
 // to stop.
 class Run {
  public:
-  Run(const StoppingRule& rule, const Observer& observer);
+  // Refers to all of them.
+  Run(const Objective& objective, const StoppingRule& rule, const Observer& observer);
 
   // Training seconds so far. pause() and resume() bracket certification and evaluation.
   double seconds() const;
@@ -43,8 +45,9 @@ class Run {
   // Reads the clock and gives the sign of life, so not after every visit.
   bool exhausted(double passes) const;
 
-  // Records a certificate (the clock must be paused) and asks the observer. True: the run is over.
-  bool report(const Certificate& certificate, const Weights& theta);
+  // Records a certificate (the clock must be paused) and asks the observer. True: the run is over. Throws Error for a certificate
+  // that is false: of exact inference, with a dual above the primal by more than rounding_bound().
+  bool report(Certificate certificate, const Weights& theta);
   // Ends the run as stalled: no step improves the objective any more.
   void stall(const std::string& why);
 
@@ -54,6 +57,7 @@ class Run {
 
  private:
   using Clock = std::chrono::steady_clock;
+  const Objective& objective_;
   const StoppingRule& rule_;
   const Observer& observer_;
   Clock::time_point started_, resumed_;
