@@ -60,13 +60,12 @@ void become_difference(const Problem& problem, std::size_t i, DoubleOut mu) {
   problem.add_gold(i, omega, mu);
 }
 
-// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the loss's. `w` is scratch: however
-// many temperatures there are, they allocate nothing.
+// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the loss's. `w` and `sizes` are
+// scratch: however many temperatures there are, they allocate nothing.
 double dual_at_temperature(const Objective& objective, const Weights& theta, double beta, DoubleWeights& w,
-                           Sweep& sweep) {
+                           std::vector<double>& sizes, Sweep& sweep) {
   const Problem& problem = objective.problem;
   w.fill(0);
-  std::vector<double> sizes(problem.size());
   const auto value_of = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(mu.size());
@@ -254,7 +253,7 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
   // From nearly uniform over the good outputs to nearly one of them. The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();
   for (const double beta : {1, 4, 16, 64, 256}) {
-    const double dual = dual_at_temperature(objective, theta, beta, w, sweep);
+    const double dual = dual_at_temperature(objective, theta, beta, w, sizes, sweep);
     certificate.dual = std::max(certificate.dual, dual);
     if (dual < before) break;
     before = dual;

@@ -324,10 +324,11 @@ TEST(ExcessiveGap, StoredMarginalsWouldDriftAsFarAsRoundingAddsUp) {
       const double exact = doubles.dual();
       largest_dual_drift = std::max(largest_dual_drift, std::abs(floats.dual() - exact) / std::abs(exact));
 
-      // The solver's own: no marginals, so no drift.
+      // The solver's own: no marginals, so no drift. What is reported is certain, and so a little less.
       Weights theta;
       const Summary summary = excessive_gap(objective, for_steps(steps, Smoothing::paper), theta);
-      EXPECT_NEAR(summary.history.back().dual, exact, 1e-11 * summary.history.back().primal);
+      EXPECT_LE(summary.history.back().dual, exact);
+      EXPECT_NEAR(summary.history.back().dual, exact, 1e-9 * summary.history.back().primal);
     };
     measure(multiclass.problem, 1, 5, [](std::size_t) { return std::size_t{1}; });
     measure(chain.problem, 1, 4, [&](std::size_t i) { return chain.data.sequences.length(i); });
@@ -361,7 +362,8 @@ TEST(ExcessiveGap, GoesToTheEndOfDoublePrecision) {
   const OwnedProblem owned(4, {.examples = 10});
   Weights theta;
   const Summary summary = excessive_gap({owned.problem, Loss::svm(), 1}, to_gap(-1, 20000), theta);
-  EXPECT_LT(summary.history.back().relative_gap(), 1e-7) << summary.message;
+  // Scores at the last temperatures are so large that no more of the dual is certain.
+  EXPECT_LT(summary.history.back().relative_gap(), 3e-7) << summary.message;
   expect_gaps(summary, "to the end");
 }
 

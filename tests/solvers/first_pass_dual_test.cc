@@ -52,7 +52,8 @@ void check_first_pass(const StructuredProblem<Examples>& problem) {
   FirstPassDual dual(objective);
   DoubleWeights theta(problem.weight_shape());
   double before = 0;
-  RC_ASSERT(dual.value() == 0);
+  // Nothing is certain that rounding might have made.
+  RC_ASSERT(dual.value() <= 0 && dual.value() > -1e-10);
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   for (const std::size_t i : online_order(problem.size(), seed, problem.size())) {
     const EnumeratedExample e = enumerate_example(problem, i);
