@@ -13,51 +13,28 @@
 #include <hwy/highway.h>
 
 #include "kernels/partial-inl.h"
-#include "kernels/shared-inl.h"
+#include "kernels/rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.values[j] : 1.0f; }
-
-// kVectors vectors of columns from `column` on, in kChains chains.
 template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column,
                             Real scale, Real* s) {
-  using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
-  V sum[kChains][kVectors];
-  for (auto& chain : sum) {
-    for (auto& v : chain) v = hn::Zero(d);
-  }
-  std::size_t j = 0;
-  for (; j + kChains <= x.size; j += kChains) {
-    for (std::size_t c = 0; c < kChains; ++c) {
-      const W* row = w.data + x.ids[j + c] * w.stride + column;
-      const V value = hn::Set(d, static_cast<Real>(entry(x, j + c)));
-      for (std::size_t v = 0; v < kVectors; ++v)
-        sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
-    }
-  }
-  for (; j < x.size; ++j) {
-    const W* row = w.data + x.ids[j] * w.stride + column;
-    const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
-    for (std::size_t v = 0; v < kVectors; ++v)
-      sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
-  }
-  const V factor = hn::Set(d, scale);
+  hn::Vec<D> total[kVectors];
+  sum_rows<kVectors, kChains>(d, w, x, column, total);
+  const auto factor = hn::Set(d, scale);
   for (std::size_t v = 0; v < kVectors; ++v) {
-    V total = sum[0][v];
-    for (std::size_t c = 1; c < kChains; ++c) total = hn::Add(total, sum[c][v]);
     const std::size_t at = column + v * lanes;
     if (at >= w.width) break;  // a vector of padding
-    total = hn::Mul(factor, total);
+    const auto scaled = hn::Mul(factor, total[v]);
     if (at + lanes <= w.width) {
-      hn::StoreU(total, d, s + at);
+      hn::StoreU(scaled, d, s + at);
     } else {
-      hn::BlendedStore(total, hn::FirstN(d, w.width - at), d, s + at);
+      hn::BlendedStore(scaled, hn::FirstN(d, w.width - at), d, s + at);
     }
   }
 }
@@ -85,9 +62,8 @@ HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const SparseRow& 
 template <std::size_t kVectors, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& x, std::size_t column,
                                  const Real* delta) {
-  using V = hn::Vec<D>;
   const std::size_t lanes = hn::Lanes(d);
-  V change[kVectors];
+  hn::Vec<D> change[kVectors];
   for (std::size_t v = 0; v < kVectors; ++v) {
     // Lanes of padding get a delta of zero, so that padding stays zero.
     const std::size_t at = column + v * lanes;
@@ -98,13 +74,7 @@ HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& 
       change[v] = load_first(d, delta + at, w.width - at, Real{0});
     }
   }
-  for (std::size_t j = 0; j < x.size; ++j) {
-    Real* row = w.data + x.ids[j] * w.stride + column;
-    const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
-    for (std::size_t v = 0; v < kVectors; ++v) {
-      store_shared(hn::MulAdd(value, change[v], load_shared(d, row + v * lanes)), d, row + v * lanes);
-    }
-  }
+  add_to_rows<kVectors>(d, w, x, column, change);
 }
 
 template <class D, class Real = hn::TFromD<D>>

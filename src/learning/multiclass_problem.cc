@@ -4,7 +4,9 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "features/as_kernel.h"
 #include "kernels/divergence.h"
+#include "kernels/simplex.h"
 
 namespace espalier {
 namespace {
@@ -115,6 +117,34 @@ double MulticlassExamples::slack_argmax(std::size_t i, std::span<const double> s
   }
   structure_.indicator(static_cast<Multiclass::Output>(best), chi);
   return highest;
+}
+
+BlockMaximum MulticlassExamples::maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                                                Workspace& ws) const {
+  // With u_i alone the dual is, but for a constant, omega_i { s.mu' - q/2 |mu' - mu|^2 }, q = omega_i |x_i|^2 / l2.
+  const double omega = weight(i);
+  const auto q = static_cast<float>(omega * features_.squared_length(i) / l2);
+  const std::size_t labels = mu.size();
+  const kernels::LabelCosts costs{costs_.empty() ? nullptr : costs_.data() + gold_[i] * labels, gold_[i],
+                                  static_cast<float>(gamma)};
+  Workspace::Frame frame(ws);
+  const Out memory = frame.take<float>(2 * labels);
+  const auto scale = static_cast<float>(1 / l2), times = static_cast<float>(omega);
+  if (!kernel()) {
+    const kernels::SimplexStep step = kernels::maximise_over_rows(
+        as_kernel(w), as_kernel(features_.row(i)), scale, costs, q, times, mu.data(), memory.data());
+    return {omega * step.gap, omega * step.gain};
+  }
+  const Out s = memory.first(labels), delta = memory.last(labels);
+  features_.score(i, w, scale, s, ws);
+  costs.add_to(s.data(), labels);
+  const kernels::SimplexStep step =
+      kernels::maximise_on_simplex(s.data(), q, labels, mu.data(), delta.data());
+  if (step.moved) {
+    for (float& d : delta) d *= times;
+    features_.accumulate(i, delta, w);
+  }
+  return {omega * step.gap, omega * step.gain};
 }
 
 }  // namespace espalier

@@ -24,6 +24,7 @@ struct BlockAscentRule {
   Sampling sampling;
   std::uint64_t seed;
   double report_every;
+  Settled settled = Settled::watched;
 };
 
 // What solvers that improve the dual one example at a time, and see each example's exact gap as they do so, have in common:
@@ -40,7 +41,7 @@ class BlockAscent {
         rule_(rule),
         run_(rule.stopping, observer),
         visits_(rule.stopping, run_, num_examples),
-        schedule_(rule.sampling, num_examples, rule.seed),
+        schedule_(rule.sampling, num_examples, rule.seed, rule.settled),
         gaps_(num_examples, 0.0f) {}
 
   // Requires the dual's value at the start.

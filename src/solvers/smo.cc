@@ -19,7 +19,12 @@
 // (SmoMass::cliques), until one of them is zero; what is left is again read as the factored one. This is also the pairwise step
 // of Garber and Meshi 2016, which needs no list of the outputs in the mixture.
 //
-// Cost per visit: one score, two inferences (both counted: one for y', one for y''), a squared norm, one accumulate. Memory: clique
+// Where the features of one example are the same for all of its outputs (classes: |F_i delta|^2 = |x_i|^2 |delta|^2, and the only
+// clique is the output itself), the maximum over all of u_i is as cheap as that over one pair: the projection of mu_i + s/q,
+// q = omega_i |x_i|^2 / l2, onto the simplex (Crammer and Singer 2001, section 6; Problem::maximise_block). Then that is the visit:
+// one score, one inference, one accumulate.
+//
+// Cost per visit otherwise: one score, two inferences (both counted: one for y', one for y''), a squared norm, one accumulate. Memory: clique
 // marginals of every example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
 
 #include "espalier/solvers/smo.h"
@@ -48,6 +53,7 @@ class Smo {
       : objective_(objective),
         problem_(objective.problem),
         factored_(*problem_.factored()),
+        exact_(problem_.maximises_blocks()),
         mass_(options.mass),
         state_(state),
         theta_(theta),
@@ -69,6 +75,11 @@ class Smo {
   }
 
   BlockStep visit(std::size_t i) {
+    if (exact_) {
+      const auto [gap, gain] =
+          problem_.maximise_block(i, objective_.loss.gamma, objective_.l2, state_.cliques(i), w_, ws_);
+      return {gap, gain, 1};
+    }
     const Out mu = state_.mu(i), cliques = state_.cliques(i);
     const std::size_t length = mu.size();
     const Out s{scores_.data(), length}, best{best_.data(), length}, delta{delta_.data(), length};
@@ -101,7 +112,11 @@ class Smo {
 
   void prefetch(std::size_t i, Prefetch what) const {
     problem_.prefetch(i, what);
-    state_.prefetch(i, what);
+    if (!exact_ || what == Prefetch::location) return state_.prefetch(i, what);
+    // Nothing else is touched. It does not begin with a line, so the end may be on one more.
+    const In mu = std::as_const(state_).cliques(i);
+    for (std::size_t k = 0; k < mu.size(); k += kCacheLine / sizeof(float)) __builtin_prefetch(&mu[k]);
+    __builtin_prefetch(&mu.back());
   }
 
   Certificate certify() {
@@ -111,6 +126,15 @@ class Smo {
   }
 
   const Weights& theta() const { return theta_; }
+
+  // Exact visits leave the statistics behind: they are the clique marginals.
+  void finish() {
+    if (!exact_) return;
+    for (std::size_t i = 0; i < state_.size(); ++i) {
+      const In cliques = std::as_const(state_).cliques(i);
+      std::copy(cliques.begin(), cliques.end(), state_.mu(i).begin());
+    }
+  }
 
  private:
   // What y'' has to give to y'. Cliques that both have stay as they are.
@@ -146,6 +170,7 @@ class Smo {
   const Objective& objective_;
   const Problem& problem_;
   const Factored& factored_;
+  bool exact_;  // where a visit is not one pair's move but the maximum over all
   SmoMass mass_;
   CliqueState& state_;
   Weights& theta_;
@@ -183,9 +208,13 @@ Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& 
   check_smo(objective.problem, objective.loss);
   ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
   Smo solver(objective, options, state, theta);
-  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
+  // A move of one pair rarely leaves an example without a gap; on chains, leaving those that have none took 10 to 20 % more passes.
+  const Settled settled = objective.problem.maximises_blocks() ? Settled::left : Settled::watched;
+  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every, settled};
   BlockAscent ascent(solver, state.size(), rule, observer);
-  return ascent.ascend(solver.start());
+  Summary summary = ascent.ascend(solver.start());
+  solver.finish();
+  return summary;
 }
 
 }  // namespace espalier

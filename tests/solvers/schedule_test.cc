@@ -122,6 +122,57 @@ TEST(Schedule, GapWithoutPrioritiesIsUniform) {
   for (const double count : counts) EXPECT_NEAR(count / kRounds, 0.25, 5 * 0.5 / std::sqrt(kRounds));
 }
 
+// c_i = 1/10 + 1/2 sqrt(p_i)/mean, at most 2, rounded up or down; 1/4, 1/8, ... 1/100 where p_i has been 0 for 1, 2, ... visits.
+TEST(Schedule, SettledExamplesAreLeft) {
+  constexpr std::size_t kSize = 40;
+  constexpr int kRounds = 4000;
+  std::vector<float> priorities(kSize);
+  for (std::size_t i = 0; i < kSize; i += 2) priorities[i] = static_cast<float>(1 + i % 3);
+  priorities[6] = 4000;
+  double mean = 0;
+  for (const float p : priorities) mean += std::sqrt(p) / (kSize / 2.0);
+  std::vector<double> counts(kSize);
+  for (int seed = 0; seed < kRounds; ++seed) {
+    Schedule schedule(Sampling::gap, kSize, static_cast<std::uint64_t>(seed), Settled::left);
+    ASSERT_EQ(sorted(round_of(schedule, priorities)), in_order(kSize));
+    std::vector<int> here(kSize);
+    for (const auto i : round_of(schedule, priorities)) ++here[i];
+    for (std::size_t i = 0; i < kSize; ++i) {
+      const double expected = i % 2 == 1 ? 0.25 : std::min(2.0, 0.1 + 0.5 * std::sqrt(priorities[i]) / mean);
+      ASSERT_GE(here[i], std::floor(expected - 1e-4));
+      ASSERT_LE(here[i], std::ceil(expected));
+      counts[i] += (here[i] - expected) / kRounds;
+    }
+  }
+  for (const double difference : counts) EXPECT_NEAR(difference, 0, 5 * 0.5 / std::sqrt(kRounds));
+
+  // The more often the odd ones were found settled, the more rarely they come.
+  Schedule schedule(Sampling::gap, kSize, 1, Settled::left);
+  const auto odd_visits = [&](int rounds) {
+    double visits = 0;
+    for (int round = 0; round < rounds; ++round) {
+      for (const auto i : round_of(schedule, priorities)) visits += i % 2;
+    }
+    return visits / rounds / (kSize / 2.0);
+  };
+  round_of(schedule, priorities);
+  odd_visits(2000);
+  EXPECT_NEAR(odd_visits(4000), 0.01, 0.002);
+}
+
+TEST(Schedule, WithoutPrioritiesNoneIsLeft) {
+  constexpr std::size_t kSize = 40;
+  constexpr int kRounds = 4000;
+  const std::vector<float> zero(kSize);
+  Schedule schedule(Sampling::gap, kSize, 1, Settled::left);
+  round_of(schedule, zero);
+  std::vector<double> counts(kSize);
+  for (int round = 0; round < kRounds; ++round) {
+    for (const auto i : round_of(schedule, zero)) ++counts[i];
+  }
+  for (const double count : counts) EXPECT_NEAR(count / kRounds, 0.25, 5 * 0.5 / std::sqrt(kRounds));
+}
+
 TEST(Schedule, OneExample) {
   for (const Sampling order : {Sampling::gap, Sampling::random, Sampling::shuffled, Sampling::cyclic}) {
     for (const float priority : {0.0f, 3.0f}) {

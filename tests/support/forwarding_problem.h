@@ -84,6 +84,11 @@ class ForwardingProblem : public Problem {
     return inner_.slack_argmax(i, s, gamma, chi, ws);
   }
   bool rescales_slack() const override { return inner_.rescales_slack(); }
+  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                              Workspace& ws) const override {
+    return inner_.maximise_block(i, gamma, l2, mu, w, ws);
+  }
+  bool maximises_blocks() const override { return inner_.maximises_blocks(); }
 
  protected:
   const Problem& inner_;

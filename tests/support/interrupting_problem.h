@@ -24,6 +24,11 @@ class InterruptingProblem final : public ForwardingProblem {
     visit();
     inner_.score(i, w, c, s, ws);
   }
+  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                              Workspace& ws) const override {
+    visit();
+    return inner_.maximise_block(i, gamma, l2, mu, w, ws);
+  }
 
  private:
   void visit() const {

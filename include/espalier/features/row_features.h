@@ -29,6 +29,7 @@ class RowFeatures {
   RowFeatures(std::shared_ptr<const KernelMatrix> kernel, std::size_t num_labels);
 
   WeightShape shape() const { return shape_; }
+  SparseRows::Row row(std::size_t i) const { return rows_.row(i); }
   // nullptr: none.
   const KernelMatrix* kernel() const { return kernel_.get(); }
 

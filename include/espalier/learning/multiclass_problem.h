@@ -33,7 +33,10 @@ class MulticlassExamples {
   // z_i - chi(y) is a difference of two unit vectors: |F_i(z_i - chi(y))|^2 = 2 |x_i|^2.
   double squared_diameter(std::size_t i) const { return 2 * features_.squared_length(i); }
   double overlap(std::size_t i) const { return features_.overlap(i); }
-  void prefetch(std::size_t i, Prefetch what) const { features_.prefetch(i, what); }
+  void prefetch(std::size_t i, Prefetch what) const {
+    if (what == Prefetch::location) __builtin_prefetch(gold_.data() + i);
+    features_.prefetch(i, what);
+  }
   const Factored* factored() const { return factored_.get(); }
 
   template <class Real>
@@ -82,6 +85,9 @@ class MulticlassExamples {
   double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
                       Workspace& ws) const;
   bool rescales_slack() const { return true; }
+  // A projection onto the simplex (kernels/simplex.h), since |F_i delta|^2 = |x_i|^2 |delta|^2.
+  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                              Workspace& ws) const;
 
  private:
   MulticlassExamples(RowFeatures features, std::vector<std::uint32_t> gold, std::size_t num_labels,

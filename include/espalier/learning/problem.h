@@ -17,6 +17,12 @@ using Out = std::span<float>;
 using DoubleIn = std::span<const double>;
 using DoubleOut = std::span<double>;
 
+// What maximising the dual over one example's distribution found and did.
+struct BlockMaximum {
+  double gap = 0;   // omega_i g_i, before
+  double gain = 0;  // of the dual
+};
+
 // All that a solver may know of a learning problem: n examples, each with K_i statistics, a gold output z_i,
 // a cost p_i.chi(y) + q_i (zero at the gold output), a weight omega_i and a linear feature operator F_i.
 // Const and thread-safe, with one Workspace a thread. Float for the hot path, double for certificates, L-BFGS
@@ -100,6 +106,15 @@ class Problem {
     return 0;
   }
   virtual bool rescales_slack() const { return false; }
+
+  // Maximises the dual of a loss with beta = infinity over the distribution of example i, the others as they are. Requires its
+  // expected statistics mu and w = w(u); leaves those of the maximum in both. Requires maximises_blocks().
+  virtual BlockMaximum maximise_block(std::size_t, double /*gamma*/, double /*l2*/, Out /*mu*/,
+                                      Weights& /*w*/, Workspace&) const {
+    ESPALIER_EXPECT(maximises_blocks());
+    return {};
+  }
+  virtual bool maximises_blocks() const { return false; }
 
   // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and scores that
   // are moved along it many times stay small.

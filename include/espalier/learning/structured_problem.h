@@ -22,6 +22,7 @@ namespace espalier {
 //   add_gold(i, scale, out)  add_cost(i, scale, out)
 //   add_near_gold(i, kappa, s)                      where costs say too little of it
 //   slack_argmax(i, s, gamma, chi, ws)  rescales_slack()   where that maximum can be found
+//   maximise_block(i, gamma, l2, mu, w, ws)         where the dual of one example can be maximised
 //   euclidean() squared_norm(w) inner_product(a, b)   where weights may be coefficients of a kernel's expansion
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
 // Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
@@ -171,6 +172,19 @@ class StructuredProblem final : public Problem {
   bool rescales_slack() const override {
     if constexpr (requires { examples_.rescales_slack(); }) return examples_.rescales_slack();
     return false;
+  }
+  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                              Workspace& ws) const override {
+    if constexpr (requires { examples_.maximise_block(i, gamma, l2, mu, w, ws); }) {
+      return examples_.maximise_block(i, gamma, l2, mu, w, ws);
+    } else {
+      return Problem::maximise_block(i, gamma, l2, mu, w, ws);
+    }
+  }
+  bool maximises_blocks() const override {
+    return requires(Out mu, Weights & w, Workspace & ws) {
+      examples_.maximise_block(std::size_t{}, 1.0, 1.0, mu, w, ws);
+    };
   }
 
  private:

@@ -102,6 +102,11 @@ class SubsetProblem final : public Problem {
     return whole_.slack_argmax(examples_[i], s, gamma, chi, ws);
   }
   bool rescales_slack() const override { return whole_.rescales_slack(); }
+  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                              Workspace& ws) const override {
+    return whole_.maximise_block(examples_[i], gamma, l2, mu, w, ws);
+  }
+  bool maximises_blocks() const override { return whole_.maximises_blocks(); }
 
   void centre(std::size_t i, In mu, Out d) const override { whole_.centre(examples_[i], mu, d); }
   void prefetch(std::size_t i, Prefetch what) const override { whole_.prefetch(examples_[i], what); }

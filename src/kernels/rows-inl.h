@@ -1,0 +1,73 @@
+// Sums of weight rows over a block of columns, in registers. Included once per SIMD target, hence the guard that toggles.
+#if defined(ESPALIER_KERNELS_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef ESPALIER_KERNELS_ROWS_INL_H
+#undef ESPALIER_KERNELS_ROWS_INL_H
+#else
+#define ESPALIER_KERNELS_ROWS_INL_H
+#endif
+
+#include <cstddef>
+
+#include <hwy/highway.h>
+
+#include "kernels/rows.h"
+#include "kernels/shared-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace espalier::kernels {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.values[j] : 1.0f; }
+
+// total[v] = sum_j x_j W[id_j], of kVectors vectors of columns from `column` on, in kChains chains.
+template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
+HWY_INLINE void sum_rows(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column,
+                         hn::Vec<D>* total) {
+  using V = hn::Vec<D>;
+  const std::size_t lanes = hn::Lanes(d);
+  V sum[kChains][kVectors];
+  for (auto& chain : sum) {
+    for (auto& v : chain) v = hn::Zero(d);
+  }
+  std::size_t j = 0;
+  for (; j + kChains <= x.size; j += kChains) {
+    for (std::size_t c = 0; c < kChains; ++c) {
+      const W* row = w.data + x.ids[j + c] * w.stride + column;
+      const V value = hn::Set(d, static_cast<Real>(entry(x, j + c)));
+      for (std::size_t v = 0; v < kVectors; ++v)
+        sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
+    }
+  }
+  for (; j < x.size; ++j) {
+    const W* row = w.data + x.ids[j] * w.stride + column;
+    const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
+    for (std::size_t v = 0; v < kVectors; ++v)
+      sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
+  }
+  for (std::size_t v = 0; v < kVectors; ++v) {
+    total[v] = sum[0][v];
+    for (std::size_t c = 1; c < kChains; ++c) total[v] = hn::Add(total[v], sum[c][v]);
+  }
+}
+
+// W[id_j] += x_j change, the same columns.
+template <std::size_t kVectors, class D, class Real = hn::TFromD<D>>
+HWY_INLINE void add_to_rows(D d, RowTable<Real> w, SparseRow x, std::size_t column,
+                            const hn::Vec<D>* change) {
+  // By value: for all that the compiler knows, a store of a vector may change what a reference refers to.
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t j = 0; j < x.size; ++j) {
+    Real* row = w.data + x.ids[j] * w.stride + column;
+    const auto value = hn::Set(d, static_cast<Real>(entry(x, j)));
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      store_shared(hn::MulAdd(value, change[v], load_shared(d, row + v * lanes)), d, row + v * lanes);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace espalier::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
