@@ -3,6 +3,11 @@
 // tau is the root of  f(tau) = sum_k max(b_k - tau, 0) - 1,  which is convex, falls and is linear between two b. Newton's method
 // from below, where f >= 0, rises to the root and is there when a step leaves the set of b above tau as it was. It begins at
 // max b - 1: of many labels, only a few are above that.
+//
+// In floats, b and tau would know a small mass only to the digits of a large one. So it is written for what changes: with
+// a_k = (max s - s_k)/q and t = -tau (less the same for all labels),
+//   mu_k - mu'_k = a_k - t  for labels S above tau, mu_k for the others,   t = (sum_S a_k + sum_others mu_k) / |S|,
+// where everything is small when the step is.
 
 #include "kernels/simplex.h"
 
@@ -74,8 +79,7 @@ HWY_INLINE SimplexStep maximise(D d, const Scores& scores, float q, std::size_t 
   for (std::size_t v = 0; v < change.size(); ++v) highest = hn::Max(highest, scores(v));
   highest = hn::MaxOfLanes(d, highest);
 
-  // max s - s.mu as a sum of what is not below zero, so that it is exactly zero where all mass is on best labels. b, less the
-  // same for all labels, is at most 1 in this form: what is near the maximum keeps its digits.
+  // max s - s.mu as a sum of what is not below zero, so that it is exactly zero where all mass is on best labels.
   const V inverse = hn::Set(d, 1 / std::max(q, std::numeric_limits<float>::min()));
   V gaps = zero, largest = hn::Set(d, kLowest);
   for (std::size_t v = 0; v < change.size(); ++v) {
@@ -83,48 +87,49 @@ HWY_INLINE SimplexStep maximise(D d, const Scores& scores, float q, std::size_t 
     const V behind = hn::Sub(highest, scores(v));
     // 0 * infinity is 0: a label without mass has no share.
     gaps = hn::Add(gaps, hn::IfThenElseZero(hn::Gt(m, zero), hn::Mul(m, behind)));
-    const V b = hn::NegMulAdd(behind, inverse, m);
-    largest = hn::Max(largest, b);
-    change.set(v, b);
+    const V a = hn::Mul(behind, inverse);
+    largest = hn::Max(largest, hn::Sub(m, a));
+    change.set(v, a);
   }
   SimplexStep step;
   if (hn::AllFalse(d, hn::Gt(gaps, zero))) return step;
   step.gap = hn::GetLane(hn::SumOfLanes(d, gaps));
 
-  V tau = hn::Sub(hn::MaxOfLanes(d, largest), hn::Set(d, 1.0f));
+  V t = hn::Sub(hn::Set(d, 1.0f), hn::MaxOfLanes(d, largest));
   for (std::size_t before = n + 1;;) {
     std::size_t above = 0;
     V sum = zero;
     for (std::size_t v = 0; v < change.size(); ++v) {
-      const auto is_above = hn::And(labels(d, v, n), hn::Gt(change.get(v), tau));
-      sum = hn::Add(sum, hn::IfThenElseZero(is_above, hn::Sub(change.get(v), tau)));
+      const V m = load(d, mu, v, n, 0.0f), a = change.get(v);
+      const auto is_above = hn::And(labels(d, v, n), hn::Gt(hn::Add(hn::Sub(m, a), t), zero));
+      sum = hn::Add(sum, hn::IfThenElse(is_above, a, m));
       above += hn::CountTrue(d, is_above);
     }
     if (above == 0) return {};  // numbers that are not finite
     if (above >= before) break;
-    // f(tau)/|f'(tau)|
-    tau = hn::MulAdd(hn::Sub(hn::SumOfLanes(d, sum), hn::Set(d, 1.0f)),
-                     hn::Set(d, 1 / static_cast<float>(above)), tau);
+    t = hn::Mul(hn::SumOfLanes(d, sum), hn::Set(d, 1 / static_cast<float>(above)));
     before = above;
   }
 
   // s.(mu' - mu) - q/2 |mu' - mu|^2
   V gain = zero;
   auto moves = hn::Lt(zero, zero);
-  const V half = hn::Set(d, q / 2);
+  const V half = hn::Set(d, q / 2), least = hn::Set(d, kLeastMove);
   for (std::size_t v = 0; v < change.size(); ++v) {
-    const V m = load(d, mu, v, n, 0.0f);
-    const auto is_label = labels(d, v, n);
-    const V delta = hn::IfThenElseZero(is_label, hn::Sub(m, hn::Max(hn::Sub(change.get(v), tau), zero)));
-    moves = hn::Or(moves, hn::Gt(hn::Abs(delta), hn::Set(d, kLeastMove)));
+    const V m = load(d, mu, v, n, 0.0f), a = change.get(v);
+    const auto is_above = hn::And(labels(d, v, n), hn::Gt(hn::Add(hn::Sub(m, a), t), zero));
+    const V delta = hn::IfThenElse(is_above, hn::Sub(a, t), m);
+    moves = hn::Or(moves, hn::Gt(hn::Abs(delta), hn::Mul(least, m)));
     const V behind = hn::Sub(highest, scores(v));
     gain = hn::Add(
         gain, hn::IfThenElseZero(hn::Ne(delta, zero), hn::Mul(delta, hn::NegMulAdd(half, delta, behind))));
     change.set(v, delta);
   }
   if (hn::AllFalse(d, moves)) return step;
-  for (std::size_t v = 0; v < change.size(); ++v)
-    store(hn::Sub(load(d, mu, v, n, 0.0f), change.get(v)), d, mu, v, n);
+  for (std::size_t v = 0; v < change.size(); ++v) {
+    const V after = hn::Sub(load(d, mu, v, n, 0.0f), change.get(v));
+    store(hn::Max(after, zero), d, mu, v, n);
+  }
   step.gain = hn::GetLane(hn::SumOfLanes(d, gain));
   step.moved = true;
   return step;

@@ -17,8 +17,8 @@ struct SimplexStep {
   bool moved = false;
 };
 
-// A step that changes no mu by more than this is not made: it is what rounding leaves.
-constexpr float kLeastMove = 1e-7f;
+// A step that changes no mu by more than this share of itself is not made: it is what rounding leaves.
+constexpr float kLeastMove = 1e-6f;
 
 // mu <- the maximiser over the simplex of  s.mu' - q/2 |mu' - mu|^2,  and delta = mu - mu'. Requires q >= 0 and mu in the simplex;
 // with q = 0 it is the best label, or all of those where they are several. Where nothing moves, mu and delta are left as they are.

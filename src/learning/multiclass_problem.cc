@@ -1,7 +1,6 @@
 #include "espalier/learning/multiclass_problem.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
@@ -33,8 +32,15 @@ class MulticlassFactored final : public Factored {
     return {sum.value, sum.first, sum.second};
   }
   double rebuild(std::size_t, In clique_mu, DoubleOut mu) const override {
-    const double total = std::accumulate(clique_mu.begin(), clique_mu.end(), 0.0);
-    for (std::size_t k = 0; k < mu.size(); ++k) mu[k] = clique_mu[k] / total;
+    // The largest is what the others leave: divided by their sum, all would be off by the rounding of the largest.
+    const auto largest =
+        static_cast<std::size_t>(std::max_element(clique_mu.begin(), clique_mu.end()) - clique_mu.begin());
+    double others = 0;
+    for (std::size_t k = 0; k < mu.size(); ++k) {
+      mu[k] = clique_mu[k];
+      if (k != largest) others += mu[k];
+    }
+    mu[largest] = 1 - others;
     return structure_.clique_entropy(mu);
   }
   double clique_entropy(std::size_t, DoubleIn clique_mu) const override {

@@ -118,7 +118,8 @@ RC_GTEST_PROP(SmoProperties, ClassesEndWhereCuttingPlanesDo, ()) {
   by_planes.stopping = {1e-5, 5000};
   const Summary planes = cutting_plane(objective, by_planes, theta);
   RC_ASSERT(planes.status == Status::converged);
-  const Solution solution(objective, to_gap(1e-5, 20000));
+  // Weights are floats, and of two examples with little l2 the primal at them is not better than about 1e-5.
+  const Solution solution(objective, to_gap(1e-4, 20000));
   RC_ASSERT(solution.summary.status == Status::converged);
   // Few examples are solved to the last digit, where sums in another order differ.
   constexpr double kRounded = 1 + 1e-12;
