@@ -214,10 +214,9 @@ HWY_INLINE SimplexStep maximise_any(D d, const RowTable<float>& w, const SparseR
 
 SimplexStep maximise_rows_f32(RowTable<float> w, SparseRow x, float scale, const LabelCosts& costs, float q,
                               float omega, float* mu, float* memory) {
-  // NOLINTNEXTLINE(bugprone-branch-clone): the two are the same only where vectors are short
-  return w.stride % 16 == 0
-             ? maximise_any(hn::CappedTag<float, 16>(), w, x, scale, costs, q, omega, mu, memory)
-             : maximise_any(hn::CappedTag<float, 8>(), w, x, scale, costs, q, omega, mu, memory);
+  if (w.stride % 16 == 0)
+    return maximise_any(hn::CappedTag<float, 16>(), w, x, scale, costs, q, omega, mu, memory);
+  return maximise_any(hn::CappedTag<float, 8>(), w, x, scale, costs, q, omega, mu, memory);
 }
 
 }  // namespace HWY_NAMESPACE
