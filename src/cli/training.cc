@@ -43,8 +43,9 @@ class Session {
     options.check_outputs();
   }
 
-  // Reads the data and whatever the run starts from. `l2` is one value, all of a path, or what a search is called.
-  void start(const Json& l2) {
+  // Reads the data and whatever the run starts from. `l2` is one value, all of a path, or what a search is called;
+  // the run begins at `first`.
+  void start(const Json& l2, double first) {
     until_first_pass_.emplace("before the first pass was over");
     several_ = !l2.is_number();
     // A checkpoint fits only what comes out the same when it is read again.
@@ -62,7 +63,7 @@ class Session {
       resume();
     } else if (!options_.init.empty()) {
       state_.path.training =
-          start_from_model(options_.init, *data_, {data_->problem(), loss_, typical}, solver_, display_);
+          start_from_model(options_.init, *data_, {data_->problem(), loss_, first}, solver_, display_);
     }
     Json settings = options_.to_json();
     settings["solver"] = solver_.name;
@@ -319,7 +320,7 @@ int train_one(const TrainingOptions& options, double l2) {
                             options.tag.partial ? "--partial" : "--checkpoint"));
   }
   Session session(options);
-  session.start(l2);
+  session.start(l2, l2);
   if (options.repeat > 1) return session.finish(session.run_repeatedly(l2));
   LatentGold* gold = session.latent_gold();
   const Path& path = gold ? session.run_rounds(*gold, l2)
@@ -331,7 +332,7 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options) 
   const std::vector<double> values = path_options.values();
   refuse_partial(options);
   Session session(options);
-  session.start(values);
+  session.start(values, values.front());
   const auto print = [](const std::string& line) {
     std::fputs(line.c_str(), stdout);  // main looks whether it could be written
     std::fflush(stdout);
@@ -356,7 +357,7 @@ int train_search(const TrainingOptions& options, const L2Range& range) {
   range.check();
   refuse_partial(options);
   Session session(options);
-  session.start(range.name());
+  session.start(range.name(), range.start());
   return session.finish(session.run_search(range));
 }
 

@@ -38,8 +38,8 @@ enum class Settled {
 // move. Where gaps of exactly 0 are common (maxima, solved to the optimum one example at a time), settled examples are left:
 //   c_i = 1/10 + 1/2 sqrt(p_i) / mean of sqrt(p_j) over p_j > 0     where p_i > 0, at most 2
 //   c_i = max(1/4 2^-r, 1/100)                                      where p_i = 0, after r + 1 visits that all found it so
-// The root is less sure than p_i itself that gaps are as they were when last seen. To the same gap it takes smo 10 to 50 % fewer
-// visits on classes (MNIST, letter-scale).
+// The root is less sure than p_i itself that gaps are as they were when last seen.
+// The constants were chosen on MNIST and letter-scale.
 class Schedule {
  public:
   Schedule(Sampling sampling, std::size_t n, std::uint64_t seed, Settled settled = Settled::watched);
