@@ -227,8 +227,9 @@ TEST_F(CheckpointTest, RefusesSoundFilesThatDoNotFit) {
     writer.write(file);
     return load_message(identity, data->problem());
   };
-  Json state{{"identity", identity}, {"passes", 1}, {"seconds", 1},
-             {"wall_seconds", 1},    {"best", 0},   {"points", Json::array()}};
+  Json state{{"identity", identity},   {"passes", 1}, {"seconds", 1},
+             {"wall_seconds", 1},      {"best", 0},   {"training_l2", 1},
+             {"points", Json::array()}};
   const std::size_t scores = DualState(data->problem()).scores().size();
   EXPECT_EQ(message(state.dump(), scores), "(no error)");
   EXPECT_EQ(message(state.dump(), scores - 1),
