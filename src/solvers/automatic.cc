@@ -214,7 +214,7 @@ class Automatic {
     }
     summary_.status = summary.status;
     summary_.message = std::move(summary.message);
-    story_.push_back(fmt::format("{} {:.1f} passes", c.solver.name, c.passes - before));
+    stints_.push_back(fmt::format("{} for {:.1f} passes", c.solver.name, c.passes - before));
     if (converged_) return false;
     if (summary_.status == Status::stalled) {
       c.finished = true;
@@ -238,19 +238,27 @@ class Automatic {
   Control take(Progress progress, const Weights& theta, int epochs) {
     if (!progress.approximate) {
       best_dual_ = std::max(best_dual_, progress.dual);
-      progress.dual = best_dual_;
-    }
-    if (progress.primal < best_primal_) {
-      best_primal_ = progress.primal;
-      best_theta_ = theta;
+      set_certificate(progress, progress.primal);
+      if (progress.primal < best_primal_) {
+        best_primal_ = progress.primal;
+        best_theta_ = theta;
+      }
     }
     progress.epoch += epochs;
     now_ = progress;
     summary_.history.push_back(progress);
     const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
-    converged_ = !progress.approximate && best_primal_ > 0 &&
-                 best_primal_ - best_dual_ <= settings_.stopping.gap * best_primal_;
+    Progress best = progress;
+    if (!progress.approximate) set_certificate(best, best_primal_);
+    converged_ = !progress.approximate && best.relative_gap() <= settings_.stopping.gap;
     return control;
+  }
+
+  void set_certificate(Progress& progress, double primal) const {
+    const Certificate certificate = checked(objective_, {primal, best_dual_});
+    progress.primal = certificate.primal;
+    progress.dual = certificate.dual;
+    progress.rounding = certificate.rounding;
   }
 
   // Parks the one at work, and makes ready what the next one starts from.
@@ -292,21 +300,16 @@ class Automatic {
     if (best_theta_.shape() == training_.theta.shape() && summary_.history.back().primal > best_primal_) {
       training_.theta = best_theta_;
       Sweep sweep(settings_.threads);
-      Progress last = now_;
-      ++last.epoch;
-      last.primal = evaluate_primal(objective_, training_.theta, sweep);
-      last.dual = best_dual_;
-      summary_.history.push_back(last);
-      if (observer_) observer_(last, training_.theta);
+      ++now_.epoch;
+      set_certificate(now_, evaluate_primal(objective_, training_.theta, sweep));
+      summary_.history.push_back(now_);
+      if (observer_) observer_(now_, training_.theta);
     }
     const Progress& last = summary_.history.back();
-    if (!last.approximate && summary_.status != Status::failed &&
-        last.relative_gap() <= settings_.stopping.gap)
+    if (converged_ && summary_.status == Status::stopped && last.relative_gap() <= settings_.stopping.gap)
       summary_.status = Status::converged;
-    std::string story;
-    for (const std::string& stint : story_) story += (story.empty() ? "" : ", ") + stint;
-    summary_.message = fmt::format("{}: relative gap {:.2g} after {:.1f} passes ({})",
-                                   to_string(summary_.status), last.relative_gap(), last.passes, story);
+    if (summary_.status != Status::stalled) summary_.message = describe_ending(summary_.status, last);
+    if (stints_.size() > 1) summary_.message += fmt::format(" ({})", fmt::join(stints_, ", then "));
     return std::move(summary_);
   }
 
@@ -317,8 +320,9 @@ class Automatic {
   std::vector<Contender> contenders_;
   Progress now_;
   Summary summary_;
-  std::vector<std::string> story_;
-  double best_primal_ = kInfinity, best_dual_ = -kInfinity;
+  std::vector<std::string> stints_;  // what was done, for the message
+  double best_primal_ = kInfinity;
+  double best_dual_ = 0;  // that of the gold outputs, before anything else is known
   Weights best_theta_;
   bool converged_ = false, leaving_ = false;
 };

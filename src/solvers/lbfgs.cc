@@ -73,10 +73,10 @@ class Minimiser {
   DoubleWeights point_, gradient_;
   Sweep sweep_;
   double reached_ = std::numeric_limits<double>::infinity();  // the primal of the last point accepted
-  std::vector<double> sizes_;  // implied_size() of every example
-  bool started_ = false;       // the first point has been evaluated
-  bool over_ = false;          // evaluate nothing any more
-  bool certified_ = false;     // the report that ended the run was exact
+  std::vector<double> sizes_;                                 // implied_size() of every example
+  bool started_ = false;                                      // the first point has been evaluated
+  bool over_ = false;                                         // evaluate nothing any more
+  bool certified_ = false;                                    // the report that ended the run was exact
   std::exception_ptr error_;
 };
 

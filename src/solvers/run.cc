@@ -35,17 +35,21 @@ bool Run::exhausted(double passes) const {
   return rule_.interrupted() || passes >= rule_.passes || seconds() >= rule_.seconds;
 }
 
+Certificate checked(const Objective& objective, Certificate certificate) {
+  if (certificate.approximate || !(certificate.dual > certificate.primal)) return certificate;
+  certificate.rounding = rounding_bound(objective, certificate.primal);
+  if (certificate.gap() < 0) {
+    throw Error(
+        fmt::format("a dual of {:.17g} above the primal {:.17g}, by more than rounding explains ({:.2g}): a "
+                    "fault of this program; please report it",
+                    certificate.dual, certificate.primal, certificate.rounding));
+  }
+  return certificate;
+}
+
 bool Run::report(Certificate certificate, const Weights& theta) {
   ESPALIER_EXPECT(!running_);
-  if (!certificate.approximate && certificate.dual > certificate.primal) {
-    certificate.rounding = rounding_bound(objective_, certificate.primal);
-    if (certificate.gap() < 0) {
-      throw Error(fmt::format(
-          "a dual of {:.17g} above the primal {:.17g}, by more than rounding explains ({:.2g}): a "
-          "fault of this program; please report it",
-          certificate.dual, certificate.primal, certificate.rounding));
-    }
-  }
+  certificate = checked(objective_, certificate);
   Progress progress;
   progress.epoch = static_cast<int>(summary_.history.size()) + 1;
   progress.passes = rule_.before.passes + certificate.passes;
@@ -79,34 +83,32 @@ void Run::stall(const std::string& why) {
 
 Summary Run::finish() {
   if (summary_.history.empty()) return summary_;
-  const Progress& last = summary_.history.back();
-  std::string sentence =
+  summary_.message = describe_ending(summary_.status, summary_.history.back(), summary_.message);
+  return summary_;
+}
+
+std::string describe_ending(Status status, const Progress& last, const std::string& why) {
+  const std::string sentence =
       fmt::format("{}relative gap {:.2g} after {:.1f} passes", last.approximate ? "approximate " : "",
                   last.relative_gap(), last.passes);
-  switch (summary_.status) {
+  switch (status) {
     case Status::converged:
-      summary_.message = "converged: " + sentence;
-      break;
+      return "converged: " + sentence;
     case Status::out_of_passes:
-      summary_.message = "out of passes (--passes): " + sentence;
-      break;
+      return "out of passes (--passes): " + sentence;
     case Status::out_of_time:
-      summary_.message = "out of time (--seconds): " + sentence;
-      break;
+      return "out of time (--seconds): " + sentence;
     case Status::stopped:
-      summary_.message = "stopped: " + sentence;
-      break;
+      return "stopped: " + sentence;
     case Status::stalled:
-      summary_.message = fmt::format("stalled ({}): {}", summary_.message, sentence);
-      break;
+      return fmt::format("stalled ({}): {}", why, sentence);
     case Status::failed:
-      summary_.message = fmt::format("failed: the objective is not finite after {:.1f} passes", last.passes);
-      break;
+      return fmt::format("failed: the objective is not finite after {:.1f} passes", last.passes);
     case Status::out_of_rounds:
     case Status::not_run:
       break;
   }
-  return summary_;
+  return why;
 }
 
 }  // namespace espalier
