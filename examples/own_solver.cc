@@ -15,7 +15,7 @@ espalier::Summary gradient_descent(const espalier::Objective& objective,
                                    const espalier::StoppingRule& stopping, espalier::Weights& theta,
                                    const espalier::Observer& observer = {}) {
   const espalier::Problem& problem = objective.problem;
-  espalier::Run run(stopping, observer);
+  espalier::Run run(objective, stopping, observer);
   espalier::Workspace ws;
   double curvature = objective.l2, best_dual = 0;  // 0 is the dual of the gold outputs: a bound to begin with
   for (std::size_t i = 0; i < problem.size(); ++i) {

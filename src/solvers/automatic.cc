@@ -34,6 +34,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kAdvantage = 1.5;
 // Reports that a forecast takes.
 constexpr std::size_t kFewestReports = 3;
+// The curvature in so many is soon known, and everybody pulls at them.
+constexpr std::size_t kFewWeights = 2000;
 
 struct Contender {
   SolverEntry solver;
@@ -89,28 +91,36 @@ double parts_per_output(const Problem& problem) {
 std::vector<Contender> contenders(const Objective& objective, bool warm) {
   const Problem& problem = objective.problem;
   const Loss& loss = objective.loss;
+  // The others have no duals but those that weights imply, which have to be exact, and no kernels.
+  const bool alone = !problem.euclidean() || !(problem.exact() || problem.relaxed());
+  const double weights = weights_per_statistic(problem);
+  // An output of many parts is one block with one step, and has too many rivals to keep a list of them.
+  const bool large = parts_per_output(problem) > 200;
+  const double annealing = annealing_passes(objective);
   std::vector<Contender> all;
   if (loss.smooth()) {
-    const double annealing = warm ? 0 : annealing_passes(objective);
-    all.push_back({find_solver("eg", loss), 1, 10, annealing, annealing + 10});
+    // Blocks that all pull at the same few weights, or are the whole problem, undo each other's steps.
+    const WeightShape shape = problem.weight_shape();
+    const bool few_weights = shape.rows * shape.width <= kFewWeights && annealing > 8;
+    const bool blocks_collide = !alone && ((large && annealing > 0.5) || few_weights);
+    const double first_passes = warm ? 0 : annealing;
+    all.push_back(
+        {find_solver("eg", loss), 1, blocks_collide ? 300.0 : 50.0, first_passes, first_passes + 10});
+    if (alone) return all;
+    all.push_back({find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 30, 4, 80});
+    if (blocks_collide && !warm) std::swap(all[0], all[1]);
   } else if (single_cliques(problem)) {
-    all.push_back({find_solver("smo", loss), 0.6, 50, 0, 15});
+    all.push_back({find_solver("smo", loss), 0.5, 50, 0, 15});
+    if (!alone) all.push_back({find_solver("cutting-plane", loss), 15, 25, 2, 200});
   } else {
-    all.push_back({find_solver("frank-wolfe", loss), 1, 20, 0, 15});
-  }
-  // The others have no duals but those that weights imply, which have to be exact, and no kernels.
-  if (!problem.euclidean() || !(problem.exact() || problem.relaxed())) return all;
-  const double weights = weights_per_statistic(problem);
-  if (loss.smooth()) {
-    all.push_back({find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 30, 4, 30});
-    return all;
-  }
-  // An output of many parts has too many rivals to keep a list of them.
-  constexpr double kManyParts = 200;
-  if (parts_per_output(problem) > kManyParts) {
-    all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 150});
-  } else {
-    all.push_back({find_solver("cutting-plane", loss), 5, 25, 2, 60});
+    all.push_back({find_solver("frank-wolfe", loss), 1, 50, 0, 15});
+    if (alone) return all;
+    if (large) {
+      all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 200});
+      std::swap(all[0], all[1]);
+      return all;
+    }
+    all.push_back({find_solver("cutting-plane", loss), 6, 25, 2, 200});
   }
   return all;
 }
@@ -133,20 +143,27 @@ class Automatic {
   }
 
  private:
-  // Who goes on from what is at hand: weights alone are those of a solver on the primal.
+  // Who goes on from what is at hand: weights alone are those of L-BFGS.
   std::size_t first() const {
-    const bool has_duals = training_.dual || training_.means || training_.cliques;
     const bool has_weights = training_.theta.shape() == objective_.problem.weight_shape();
-    return objective_.loss.smooth() && contenders_.size() > 1 && has_weights && !has_duals ? 1 : 0;
+    const Duals at_hand = training_.dual      ? Duals::scores
+                          : training_.means   ? Duals::means
+                          : training_.cliques ? Duals::cliques
+                                              : Duals::none;
+    if (at_hand == Duals::none && !(has_weights && objective_.loss.smooth())) return 0;
+    for (std::size_t k = 0; k < contenders_.size(); ++k) {
+      if (contenders_[k].solver.duals == at_hand) return k;
+    }
+    return 0;
   }
 
   // Work that is left, in passes of eg.
   double left(const Contender& c) const {
     if (c.finished) return kInfinity;
     if (c.stints == 0) return c.cost * c.promise;
-    // Solvers for maxima slow down as they go.
-    const double slowing = objective_.loss.smooth() ? 1 : 2;
-    return slowing * c.cost * forecast(c).value_or(kInfinity);
+    // Solvers for maxima slow down as they go. One whose gap does not fall may find its way yet, but nobody knows when.
+    const double slowing = objective_.loss.smooth() ? 1 : 2, unknown = 10 * c.passes;
+    return slowing * c.cost * std::min(forecast(c).value_or(unknown), unknown);
   }
 
   // In gaps themselves, not relative ones: far from the optimum those are all about 1.
