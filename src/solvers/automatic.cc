@@ -107,7 +107,12 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
     all.push_back(
         {find_solver("eg", loss), 1, blocks_collide ? 300.0 : 50.0, first_passes, first_passes + 10});
     if (alone) return all;
-    all.push_back({find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 30, 4, 80});
+    // L-BFGS keeps twenty vectors of all weights, and works on each of them in every pass.
+    if (large && weights > 1) {
+      all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 200});
+    } else {
+      all.push_back({find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 50, 4, blocks_collide ? 400.0 : 80.0});
+    }
     if (blocks_collide && !warm) std::swap(all[0], all[1]);
   } else if (single_cliques(problem)) {
     all.push_back({find_solver("smo", loss), 0.5, 50, 0, 15});
@@ -313,10 +318,12 @@ class Automatic {
 
   Summary finish() {
     if (summary_.history.empty()) return std::move(summary_);
+    bool as_it_said = stints_.size() == 1 && !converged_;
     // The best weights are not always the last ones.
     if (best_theta_.shape() == training_.theta.shape() && summary_.history.back().primal > best_primal_) {
       training_.theta = best_theta_;
       Sweep sweep(settings_.threads);
+      as_it_said = false;
       ++now_.epoch;
       set_certificate(now_, evaluate_primal(objective_, training_.theta, sweep));
       summary_.history.push_back(now_);
@@ -325,7 +332,8 @@ class Automatic {
     const Progress& last = summary_.history.back();
     if (converged_ && summary_.status == Status::stopped && last.relative_gap() <= settings_.stopping.gap)
       summary_.status = Status::converged;
-    if (summary_.status != Status::stalled) summary_.message = describe_ending(summary_.status, last);
+    if (!as_it_said && summary_.status != Status::stalled)
+      summary_.message = describe_ending(summary_.status, last);
     if (stints_.size() > 1) summary_.message += fmt::format(" ({})", fmt::join(stints_, ", then "));
     return std::move(summary_);
   }

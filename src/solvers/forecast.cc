@@ -39,6 +39,7 @@ std::optional<double> passes_to_gap(std::span<const GapAt> history, double gap) 
   }
   if (points.size() < kFewest) return std::nullopt;
   const std::span<const Point> last = recent(points);
+  if (!(last.back().log_gap < last.front().log_gap)) return std::nullopt;
   double mean_passes = 0, mean_log_gap = 0;
   for (const Point& p : last) {
     mean_passes += p.passes / static_cast<double>(last.size());

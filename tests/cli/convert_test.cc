@@ -72,7 +72,7 @@ TEST_F(CliConvertTest, IsComparedWithATrainedModel) {
       return found.size() >= row.size() && std::equal(row.begin(), row.end(), found.begin());
     });
   };
-  EXPECT_TRUE(has({"solver", "converted", "from", "CRF++", "eg"}));
+  EXPECT_TRUE(has({"solver", "converted", "from", "CRF++", "auto"}));
   EXPECT_TRUE(has({"l2", "(none)", "1.0"}));
   EXPECT_TRUE(has({"primal", "(none)"}));
   EXPECT_TRUE(has({"relative", "gap", "(none)"}));

@@ -301,7 +301,7 @@ TEST_F(CliInitTest, OtherLossesMayStartFromIt) {
   // Solvers of a maximum have no use for weights.
   const Outcome svm = run("train tag train.txt --loss svm --l2 16 --gap 0.05 --init crf.esp -o m.esp");
   EXPECT_EQ(svm.status, 0) << svm.err;
-  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for frank-wolfe here; started as without --init");
+  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for auto here; started as without --init");
 }
 
 using CliCrossValidateTest = CliLifecycleTest;

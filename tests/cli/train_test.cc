@@ -30,7 +30,7 @@ TEST_F(CliTrainTest, ReachesTheGapAskedFor) {
     EXPECT_EQ(model.at("task"), "classify");
     EXPECT_EQ(model.at("loss"), "crf");
     EXPECT_EQ(model.at("l2"), 1);
-    EXPECT_EQ(model.at("solver"), "eg");
+    EXPECT_EQ(model.at("solver"), "auto");
     const Json certificate = model.at("certificate");
     const double primal = certificate.at("primal").get<double>(), dual = certificate.at("dual").get<double>();
     EXPECT_GE(primal, dual);
@@ -245,7 +245,7 @@ TEST_F(CliTrainTest, LogOfARun) {
   EXPECT_EQ(start.at("event"), "start");
   const Json settings = {{"task", "classify"}, {"train", "train.txt"},
                          {"dev", "dev.txt"},   {"loss", "crf"},
-                         {"solver", "eg"},     {"gap", 1e-5},
+                         {"solver", "auto"},   {"gap", 1e-5},
                          {"passes", 1000},     {"seed", 3},
                          {"threads", 1},       {"l2", 0.5},
                          {"sampling", "gap"},  {"step", "auto"},
@@ -257,7 +257,7 @@ TEST_F(CliTrainTest, LogOfARun) {
   for (std::size_t i = 1; i + 1 < log.size(); ++i) {
     const Json event = Json::parse(log[i]);
     EXPECT_EQ(event.at("event"), "progress");
-    EXPECT_EQ(event.at("solver"), "eg");
+    EXPECT_EQ(event.at("solver"), "auto");
     EXPECT_EQ(event.at("l2"), 0.5);
     const double primal = event.at("primal").get<double>(), dual = event.at("dual").get<double>();
     EXPECT_EQ(event.at("gap").get<double>(), primal - dual);

@@ -152,7 +152,7 @@ TEST_F(CliUseTest, ShowTellsTheCertificate) {
   EXPECT_EQ(shown[0], "model        model.esp");
   EXPECT_TRUE(shown[1].starts_with("task         classify: 8 labels, ")) << shown[1];
   EXPECT_EQ(shown[2], "loss         crf, l2 0.5");
-  EXPECT_TRUE(shown[3].starts_with("solver       eg, ")) << shown[3];
+  EXPECT_TRUE(shown[3].starts_with("solver       auto, ")) << shown[3];
   EXPECT_TRUE(shown[4].starts_with("primal       ")) << shown[4];
   EXPECT_TRUE(shown[5].starts_with("dual         ")) << shown[5];
   EXPECT_TRUE(shown[6].starts_with("gap          ")) << shown[6];

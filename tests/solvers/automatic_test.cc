@@ -19,6 +19,8 @@ using test_support::RandomDataOptions;
 
 // All examples share a few dense attributes: at a small l2 block solvers crawl.
 const RandomDataOptions kDense{.examples = 60, .attributes = 3, .labels = 3, .density = 1, .noise = 0.3};
+// The same with more weights than L-BFGS is expected to learn at once.
+const RandomDataOptions kWide{.examples = 40, .attributes = 800, .labels = 3, .density = 1, .noise = 0.3};
 
 struct Outcome {
   Summary summary;
@@ -52,19 +54,28 @@ TEST(Automatic, StaysWithEgWhereThatIsHealthy) {
 }
 
 TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
-  const OwnedProblem owned(3, kDense);
+  const OwnedProblem owned(3, kWide);
   const Objective objective{owned.problem, Loss::crf(), 1e-6};
-  const Outcome outcome = solve(objective, 1e-6);
+  const Outcome outcome = solve(objective, 1e-4);
   EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
   ASSERT_FALSE(outcome.notices.empty());
   EXPECT_EQ(outcome.notices.front().rfind("from eg to lbfgs after ", 0), 0u) << outcome.notices.front();
   EXPECT_NE(outcome.summary.message.find("lbfgs"), std::string::npos) << outcome.summary.message;
 }
 
+TEST(Automatic, BeginsWithLbfgsWhereThereAreFewWeights) {
+  const OwnedProblem owned(3, kDense);
+  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const Outcome outcome = solve(objective, 1e-6);
+  EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
+  EXPECT_FALSE(outcome.training.dual.has_value());
+  EXPECT_LE(outcome.summary.history.back().passes, 100);
+}
+
 TEST(Automatic, ChangesToCuttingPlanesWhereBlocksAreSlow) {
   const OwnedProblem owned(3, kDense);
-  const Objective objective{owned.problem, Loss::svm(), 1e-4};
-  const Outcome outcome = solve(objective, 1e-4);
+  const Objective objective{owned.problem, Loss::svm(), 0.02};
+  const Outcome outcome = solve(objective, 1e-6);
   EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
   ASSERT_FALSE(outcome.notices.empty());
   EXPECT_EQ(outcome.notices.front().rfind("from smo to cutting-plane after ", 0), 0u)
@@ -105,7 +116,7 @@ TEST(Automatic, TheSameSeedGivesTheSameBits) {
 }
 
 TEST(Automatic, EndsWhereItIsInterrupted) {
-  const OwnedProblem owned(3, kDense);
+  const OwnedProblem owned(3, kWide);
   const Objective objective{owned.problem, Loss::crf(), 1e-6};
   std::atomic<bool> stop = false;
   Training training;
