@@ -72,7 +72,7 @@ Cccp cccp(const Objective& objective, LatentGold& gold, const CccpOptions& optio
       // 247 if never, 191 like this).
       constexpr double kFar = 0.1;
       const bool far = loop.rounds.empty() || here.objective < (1 - kFar) * loop.rounds.back().objective;
-      if (far) training.dual.reset();
+      if (far && training.dual) training = {};
     }
     loop.rounds.push_back(here);
     if (finished) finished(here);

@@ -219,11 +219,13 @@ class Automatic {
     SolverSettings settings = settings_;
     settings.stopping = remaining();
     const int epochs = static_cast<int>(summary_.history.size());
+    // Weights far from the optimum imply duals that are worse than that of the gold outputs, which is 0.
+    const double floor = c.solver.duals == Duals::none ? 0 : -kInfinity;
     const Observer observer = [&](const Progress& progress, const Weights& theta) {
       const double passes = progress.passes - start.passes;
       c.passes = before + passes;
       if (passes >= c.settled || c.stints > 1) c.gaps.push_back({c.passes, progress.gap()});
-      const Control control = take(progress, theta, epochs);
+      const Control control = take(progress, theta, floor, epochs);
       if (control == Control::stop || converged_) return Control::stop;
       leaving_ = worth_leaving(at, passes, c.gaps.size() - gaps_before);
       return leaving_ ? Control::stop : Control::go_on;
@@ -256,10 +258,10 @@ class Automatic {
     return lbfgs(objective_, options, training_.theta, observer);
   }
 
-  // A report, with the best bound so far.
-  Control take(Progress progress, const Weights& theta, int epochs) {
+  // A report, with the best bound so far. `floor` is one that needs no solver.
+  Control take(Progress progress, const Weights& theta, double floor, int epochs) {
     if (!progress.approximate) {
-      best_dual_ = std::max(best_dual_, progress.dual);
+      best_dual_ = std::max({best_dual_, floor, progress.dual});
       set_certificate(progress, progress.primal);
       if (progress.primal < best_primal_) {
         best_primal_ = progress.primal;
@@ -346,8 +348,7 @@ class Automatic {
   Progress now_;
   Summary summary_;
   std::vector<std::string> stints_;  // what was done, for the message
-  double best_primal_ = kInfinity;
-  double best_dual_ = 0;  // that of the gold outputs, before anything else is known
+  double best_primal_ = kInfinity, best_dual_ = -kInfinity;
   Weights best_theta_;
   bool converged_ = false, leaving_ = false;
 };
