@@ -130,9 +130,7 @@ void TrainingOptions::add_to(CLI::App& command) {
 
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
-void TrainingOptions::check_solver() const {
-  find_solver(solver, checked_loss());
-}
+void TrainingOptions::check_solver() const { find_solver(solver, checked_loss()); }
 
 SolverSettings TrainingOptions::checked_settings() const {
   SolverSettings settings;
