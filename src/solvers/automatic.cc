@@ -321,8 +321,10 @@ class Automatic {
   Summary finish() {
     if (summary_.history.empty()) return std::move(summary_);
     bool as_it_said = stints_.size() == 1 && !converged_;
-    // The best weights are not always the last ones.
-    if (best_theta_.shape() == training_.theta.shape() && summary_.history.back().primal > best_primal_) {
+    // The best weights are not always the last ones. (Those of lbfgs are rounded in the end, which is no difference.)
+    constexpr double kRounded = 1e-6;
+    if (best_theta_.shape() == training_.theta.shape() &&
+        summary_.history.back().primal > (1 + kRounded) * best_primal_) {
       training_.theta = best_theta_;
       Sweep sweep(settings_.threads);
       as_it_said = false;
