@@ -84,7 +84,7 @@ def key(row):
     return row["problem"], row["loss"], row["l2"], row["solver"]
 
 
-def run_all(todo, arguments, kept):
+def run_all(missing, arguments, kept):
     cores = queue.Queue()
     for core in sorted(os.sched_getaffinity(0), reverse=True)[:arguments.jobs]:
         cores.put(core)
@@ -97,7 +97,7 @@ def run_all(todo, arguments, kept):
             cores.put(core)
 
     with open(arguments.results, "a") as file, concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-        for done in concurrent.futures.as_completed([pool.submit(one, cell) for cell in todo]):
+        for done in concurrent.futures.as_completed([pool.submit(one, cell) for cell in missing]):
             row = done.result()
             kept[key(row)] = row
             file.write(json.dumps(row) + "\n")
