@@ -33,6 +33,20 @@ namespace {
 // Step sizes tried on one example before it is left as it is. Where inference is approximate none may help.
 constexpr int kMostTrials = 40, kMostApproximateTrials = 6;
 
+// How many times its mean along a step the variance of d is at the step's end. Where little mass is off one output it grows with
+// the odds, and a curvature that is measured along the step is too small for the next one.
+//
+// With V(t) = Var(d) at s + t d, KL(u'|u) = int t V(t) dt and KL(u|u') = int (eta - t) V(t) dt: the first one's share of both says
+// where on the way the variance lies. For V(t) ~ exp(lambda t/eta) it is 1/(1 - exp -lambda) - 1/lambda, a Langevin function in
+// 2 share - 1, here inverted as by Cohen (1991), and the end is lambda/(1 - exp -lambda) times the mean.
+double growth_at_end(double share) {
+  constexpr double kMost = 4;  // beyond it, the odds are no exponential any more
+  const double y = std::clamp(2 * share - 1, -0.96, 0.96);
+  const double lambda = 2 * y * (3 - y * y) / (1 - y * y);
+  const double growth = std::abs(lambda) < 1e-3 ? 1 + lambda / 2 : lambda / (1 - std::exp(-lambda));
+  return std::clamp(growth, 1 / kMost, kMost);
+}
+
 }  // namespace
 
 EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& options)
@@ -40,6 +54,7 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       problem(of.problem),
       dual(duals),
       step(options.step),
+      first(options.start == EgStart::gold ? FirstSteps::from_gold() : FirstSteps::from_anywhere()),
       inverse_beta(of.loss.inverse_beta()),
       l2(of.l2),
       w(problem.weight_shape()),
@@ -68,6 +83,7 @@ struct EgWorker::Trial {
   double noise = 0;      // how much of omega a may be rounding of the marginals
   double tolerance = 0;  // how much of the gain
   double log_z = 0;
+  double growth = 1;  // of the variance of d, from its mean along the step to the end
 
   // A loss that rounding explains is none. Where nearly all mass is on one output, a is small and its sign
   // open: whoever insisted on a gain there would never leave that output.
@@ -142,7 +158,10 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   // are equal: then half of it is more exact than the difference of logarithms.
   double kl = eta * trial.a / 2;
   constexpr double kClose = 1e-4;
-  if (eta * trial.a > kClose) kl = eta * change.mean - (trial.log_z - shared_.dual.log_z(i));
+  if (eta * trial.a > kClose) {
+    kl = eta * change.mean - (trial.log_z - shared_.dual.log_z(i));
+    trial.growth = growth_at_end(kl / (eta * trial.a));
+  }
 
   const double omega = problem_.weight(i);
   constexpr double kRounding = 0x1p-23;
@@ -164,12 +183,12 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
 // Var_u(d), KL = eta^2 V/2 and |F_i(mu' - mu)|^2 = eta^2 c V with the curvature c, so the gain omega { eta
 // V - eta^2 V/2 (1/beta + omega c/l2) } is largest at
 //   eta = 1 / (1/beta + omega c/l2).
-// c comes from the example's last visit. Where a step fails, its own c gives the next one.
+// c comes from the example's last visit, and grows as V does from the mean along that step to its end: c is in proportion to V
+// where mass goes back and forth between two outputs. Where a step fails, its own c gives the next one.
 EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
   const double omega = problem_.weight(i);
   float& curvature = shared_.dual.curvature(i);
-  // Before anything is known: a tenth of the bound, about right for ten equally likely outputs.
-  if (curvature == 0) curvature = static_cast<float>(0.1 * problem_.squared_change(i));
+  if (curvature == 0) curvature = static_cast<float>(shared_.first.curvature * problem_.squared_change(i));
   const double quadratic = omega * shared_.crowding(i) / shared_.l2;
   const auto best_eta = [&](double c) { return 1 / (shared_.inverse_beta + quadratic * c); };
   // A curvature measured on a nearly settled distribution is far too small for one that moves.
@@ -201,7 +220,7 @@ EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
     // floats can no longer tell them apart.
     if (omega * trial.a > trial.noise) {
       const double least = curvature / kFastestGrowth;
-      curvature = static_cast<float>(std::max(trial.curvature, least));
+      curvature = static_cast<float>(std::max(trial.growth * trial.curvature, least));
     }
     return trial;
   }

@@ -14,6 +14,18 @@
 
 namespace espalier {
 
+// What is assumed before anything has been measured, in units of R_i^2 = Problem::squared_change(i): the l2 at which annealing
+// begins, and the curvature of an example. Their ratio decides how far the first step goes.
+struct FirstSteps {
+  double l2, curvature;
+  // Mass off the gold output is small, and 5/6 of the way to pi_i is hardly ever too far. Twice as much of both takes more passes
+  // (to 1e-3: CoNLL-2000, l2 = 2: 10.1 instead of 8.9; names, l2 = 1: 15.9 instead of 13.5). So does half as much at small l2, where
+  // examples saturate early (letter-scale, l2 = 0.1: 17 instead of 15.7).
+  static constexpr FirstSteps from_gold() { return {0.25, 0.05}; }
+  // A tenth of the bound is about right for ten equally likely outputs.
+  static constexpr FirstSteps from_anywhere() { return {0.5, 0.1}; }
+};
+
 // What the workers of one run share. Each example is in the hands of one worker at a time; the weights are everybody's.
 struct EgShared {
   EgShared(const Objective& of, DualState& duals, const EgOptions& options);
@@ -22,6 +34,7 @@ struct EgShared {
   const Problem& problem;
   DualState& dual;
   EgStep step;
+  FirstSteps first;
   double inverse_beta;                   // the loss's, or that of the smoothing
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
