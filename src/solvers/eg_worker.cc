@@ -54,7 +54,8 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       problem(of.problem),
       dual(duals),
       step(options.step),
-      first(options.start == EgStart::gold ? FirstSteps::from_gold() : FirstSteps::from_anywhere()),
+      first(options.start == EgStart::gold && options.log_odds > 0 ? FirstSteps::from_gold()
+                                                                   : FirstSteps::from_anywhere()),
       inverse_beta(of.loss.inverse_beta()),
       l2(of.l2),
       w(problem.weight_shape()),

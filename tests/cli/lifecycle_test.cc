@@ -158,7 +158,7 @@ TEST_F(CliCheckpointTest, SearchesGoOnToo) {
     }
     return rows;
   };
-  for (const std::string passes : {"2", "12", "30"}) {
+  for (const std::string passes : {"2", "10", "20"}) {
     const Outcome first = run(search + "--passes " + passes);
     ASSERT_EQ(first.status, 0) << first.err;
     ASSERT_EQ(files().count("run.ckpt"), 1u) << passes;
