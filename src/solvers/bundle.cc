@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "solvers/simplex_qp.h"
+#include "solvers/bundle_qp.h"
 
 namespace espalier {
 namespace {
@@ -43,7 +43,7 @@ void Bundle::add(DoubleWeights& slope, double offset) {
 }
 
 void Bundle::solve(double tolerance) {
-  const SimplexQp qp{gram_.data(), stride_, offsets_, 1, false};
+  const BundleQp qp{gram_.data(), stride_, offsets_, 1, false};
   accuracy_ = minimise(qp, tolerance, alpha_).gap;
   combine();
   for (std::size_t k = 0; k < planes_.size(); ++k) idle_[k] = alpha_[k] > 0 ? 0 : idle_[k] + 1;

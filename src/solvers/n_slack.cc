@@ -25,7 +25,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/random.h"
-#include "solvers/simplex_qp.h"
+#include "solvers/bundle_qp.h"
 #include "solvers/slowing.h"
 #include "solvers/violated_output.h"
 #include "solvers/visits.h"

@@ -60,7 +60,7 @@ def main():
     letter = folder / "letter-scale" / "letter.scale.train.svm.gz"
     train, _ = lib.mnist(folder / "mnist")
     races = [Race("letter-scale", letter, min(arguments.first, 15000), l2, ["--libsvm", letter]) for l2 in (1, 10)]
-    races.append(Race("mnist", train, arguments.first, 10, ["--mnist", folder / "mnist"]))
+    races += [Race("mnist", train, arguments.first, l2, ["--mnist", folder / "mnist"]) for l2 in (1, 10)]
     rows = [row for race in races for row in race.rows(arguments.repeat)]
     lib.keep("race-svm", rows, first=arguments.first)
 

@@ -1,4 +1,4 @@
-#include "solvers/simplex_qp.h"
+#include "solvers/bundle_qp.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -22,7 +22,7 @@ struct Program {
   double total = 1;
   bool fill = false;
 
-  SimplexQp view() const { return {gram.data(), size, linear, total, fill}; }
+  BundleQp view() const { return {gram.data(), size, linear, total, fill}; }
   double value(const std::vector<double>& alpha) const {
     double sum = 0;
     for (std::size_t j = 0; j < size; ++j) {
@@ -139,10 +139,10 @@ Program any_program(std::size_t largest) {
   return program;
 }
 
-RC_GTEST_PROP(SimplexQp, FindsTheMinimumOfAllActiveSets, ()) {
+RC_GTEST_PROP(BundleQp, FindsTheMinimumOfAllActiveSets, ()) {
   const Program program = any_program(7);
   std::vector<double> alpha(program.size);
-  const SimplexQpResult result = minimise(program.view(), 1e-13 * program.scale(), alpha);
+  const BundleQpResult result = minimise(program.view(), 1e-13 * program.scale(), alpha);
   check_feasible(program, alpha);
   const double tolerance = 1e-12 * program.scale();
   RC_ASSERT(result.gap <= tolerance);
@@ -150,11 +150,11 @@ RC_GTEST_PROP(SimplexQp, FindsTheMinimumOfAllActiveSets, ()) {
   RC_ASSERT(std::abs(result.value - by_enumeration(program)) <= tolerance);
 }
 
-RC_GTEST_PROP(SimplexQp, SatisfiesTheOptimalityConditions, ()) {
+RC_GTEST_PROP(BundleQp, SatisfiesTheOptimalityConditions, ()) {
   const Program program = any_program(60);
   std::vector<double> alpha(program.size);
   for (double& a : alpha) a = *rc::gen::inRange(-5, 20) * 0.01;  // wherever it starts
-  const SimplexQpResult result = minimise(program.view(), 1e-12 * program.scale(), alpha);
+  const BundleQpResult result = minimise(program.view(), 1e-12 * program.scale(), alpha);
   check_feasible(program, alpha);
   RC_ASSERT(result.gap <= 1e-12 * program.scale());
 
@@ -175,18 +175,18 @@ RC_GTEST_PROP(SimplexQp, SatisfiesTheOptimalityConditions, ()) {
   RC_ASSERT(std::abs(gap - result.gap) <= 1e-12 * program.scale());
 }
 
-RC_GTEST_PROP(SimplexQp, GapBoundsTheDistanceWhereItStopsEarly, ()) {
+RC_GTEST_PROP(BundleQp, GapBoundsTheDistanceWhereItStopsEarly, ()) {
   const Program program = any_program(30);
   std::vector<double> rough(program.size), exact(program.size);
   const double tolerance = *rc::gen::element(1e-1, 1e-2, 1e-4) * program.scale();
-  const SimplexQpResult early = minimise(program.view(), tolerance, rough),
-                        late = minimise(program.view(), 0, exact);
+  const BundleQpResult early = minimise(program.view(), tolerance, rough),
+                       late = minimise(program.view(), 0, exact);
   RC_ASSERT(early.gap <= tolerance);
   RC_ASSERT(early.value - early.gap <= late.value + 1e-12 * program.scale());
   RC_ASSERT(late.value <= early.value + 1e-12 * program.scale());
 }
 
-TEST(SimplexQp, WarmStartAtTheMinimumTakesNoStep) {
+TEST(BundleQp, WarmStartAtTheMinimumTakesNoStep) {
   Program program = random_program(3, 40, 10, true);
   for (const bool fill : {false, true}) {
     program.fill = fill;
@@ -198,7 +198,7 @@ TEST(SimplexQp, WarmStartAtTheMinimumTakesNoStep) {
   }
 }
 
-TEST(SimplexQp, NearlyParallelPlanes) {
+TEST(BundleQp, NearlyParallelPlanes) {
   // What a bundle looks like near its end: a common part, and differences that are ten thousand times smaller.
   Random random(5);
   constexpr std::size_t kSize = 80, kDimension = 50;
@@ -214,14 +214,14 @@ TEST(SimplexQp, NearlyParallelPlanes) {
     for (const auto& y : a) program.gram.push_back(std::inner_product(x.begin(), x.end(), y.begin(), 0.0));
   }
   std::vector<double> alpha(kSize);
-  const SimplexQpResult result = minimise(program.view(), 1e-13, alpha);
+  const BundleQpResult result = minimise(program.view(), 1e-13, alpha);
   EXPECT_LE(result.gap, 1e-13);
   EXPECT_LE(result.steps, 200u);
 }
 
-TEST(SimplexQp, NothingToChoose) {
+TEST(BundleQp, NothingToChoose) {
   std::vector<double> none;
-  const SimplexQpResult empty = minimise({nullptr, 0, {}, 1, false}, 0, none);
+  const BundleQpResult empty = minimise({nullptr, 0, {}, 1, false}, 0, none);
   EXPECT_EQ(empty.value, 0);
   EXPECT_EQ(empty.gap, 0);
 

@@ -6,7 +6,7 @@
 // "sum <= c" has one more coordinate, with g = 0, for what is left of c.
 // Cost of a step: O(m^2 + m^3/3) with m coordinates that have mass, and O(size m) for g.
 
-#include "solvers/simplex_qp.h"
+#include "solvers/bundle_qp.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 class ActiveSet {
  public:
-  ActiveSet(const SimplexQp& qp, std::span<double> alpha)
+  ActiveSet(const BundleQp& qp, std::span<double> alpha)
       : qp_(qp),
         planes_(qp.linear.size()),
         size_(planes_ + (qp.fill ? 0 : 1)),
@@ -28,8 +28,8 @@ class ActiveSet {
         x_(size_),
         g_(size_) {}
 
-  SimplexQpResult minimise(double tolerance) {
-    SimplexQpResult result;
+  BundleQpResult minimise(double tolerance) {
+    BundleQpResult result;
     start();
     const std::size_t most_steps = 1000 + 50 * size_;
     for (;;) {
@@ -204,7 +204,7 @@ class ActiveSet {
     }
   }
 
-  const SimplexQp& qp_;
+  const BundleQp& qp_;
   std::size_t planes_, size_;  // without and with the coordinate of what is left
   std::span<double> alpha_;
   std::vector<double> x_, g_, hessian_, direction_;
@@ -213,7 +213,7 @@ class ActiveSet {
 
 }  // namespace
 
-SimplexQpResult minimise(const SimplexQp& qp, double tolerance, std::span<double> alpha) {
+BundleQpResult minimise(const BundleQp& qp, double tolerance, std::span<double> alpha) {
   ESPALIER_EXPECT(alpha.size() == qp.linear.size() && qp.total >= 0 && (!qp.fill || !alpha.empty()));
   return ActiveSet(qp, alpha).minimise(tolerance);
 }
