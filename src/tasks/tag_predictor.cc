@@ -2,13 +2,13 @@
 #include <iterator>
 
 #include "espalier/base/error.h"
-#include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tagger.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/tag_model.h"
 #include "tasks/tag_parser.h"
+#include "tasks/tag_scores.h"
 #include "tasks/tag_weights.h"
 
 namespace espalier {
@@ -252,9 +252,8 @@ class TagPredictor final : public Predictor {
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
     check_format(options.format);
     SequenceReader reader(gold, model_.input);
-    ChunkScores scores;
+    TagScores scores(model_.input.encoding);
     std::vector<std::string_view> right, predicted;
-    ConvertedTags right_bio, predicted_bio;
     std::size_t sequences = 0, known = 0;
     for_each_block(
         reader, options.threads, {true, {}}, {},
@@ -268,12 +267,7 @@ class TagPredictor final : public Predictor {
               right.push_back(block.gold[token]);
               predicted.push_back(tagger_.label(block.predicted[token]));
             }
-            if (model_.input.encoding) {
-              scores.add(convert_encoding(right, Encoding::bio, right_bio),
-                         convert_encoding(predicted, Encoding::bio, predicted_bio));
-            } else {
-              scores.add(right, predicted);
-            }
+            scores.add(right, predicted);
           }
           sequences += block.sequences.size();
           known += block.num_known;

@@ -10,7 +10,6 @@
 #include "espalier/features/templates.h"
 #include "espalier/learning/chain_latent_gold.h"
 #include "espalier/learning/chain_problem.h"
-#include "espalier/tasks/chunks.h"
 #include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/common.h"
@@ -18,6 +17,7 @@
 #include "tasks/label_constraints.h"
 #include "tasks/tag_gold.h"
 #include "tasks/tag_model.h"
+#include "tasks/tag_scores.h"
 
 namespace espalier {
 namespace {
@@ -134,11 +134,10 @@ std::optional<ChainConstraints> read_constraints(const TagOptions& options, cons
 }
 
 Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& theta) {
-  ChunkScores scores;
+  TagScores scores(input.encoding);
   std::vector<float> s;
   std::vector<std::uint32_t> best;
   std::vector<std::string_view> gold, predicted;
-  ConvertedTags gold_bio, predicted_bio;
   Workspace ws;
   const Sequences& sequences = dev.examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -153,12 +152,7 @@ Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& the
       gold.push_back(dev.labels.name(dev.examples.labels[sequences.offsets[i] + t]));
       predicted.push_back(dev.labels.name(best[t]));
     }
-    if (input.encoding) {
-      scores.add(convert_encoding(gold, Encoding::bio, gold_bio),
-                 convert_encoding(predicted, Encoding::bio, predicted_bio));
-    } else {
-      scores.add(gold, predicted);
-    }
+    scores.add(gold, predicted);
   }
   return scores.evaluate();
 }
@@ -289,7 +283,7 @@ class TagTrainingSet final : public TrainingSet {
 
 Evaluation TagTrainingSet::evaluate_examples(const Weights& theta,
                                              std::span<const std::uint32_t> examples) const {
-  ChunkScores scores;
+  TagScores scores(model_.input.encoding);
   std::vector<float> s;
   std::vector<std::uint32_t> best;
   std::vector<std::string_view> gold, predicted;

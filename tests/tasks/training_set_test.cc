@@ -39,6 +39,20 @@ TEST_F(TrainingSetTest, EvaluatesExamplesLikeADevSetOfThem) {
   }
 }
 
+// conlleval takes two neighbouring chunks S-X for one. They are two, for whoever looks.
+TEST_F(TrainingSetTest, EvaluatesExamplesInTheirEncoding) {
+  TagOptions options;
+  options.encoding = "bioes";
+  const std::string text = "a S-X\na S-X\n\nb O\n\n";
+  const auto encoded = read_tag_training(folder.file("encoded.txt", text), options);
+  encoded->read_dev(folder.file("dev.txt", text));
+  const std::vector<std::uint32_t> all{0, 1};
+  const Weights theta(encoded->problem().weight_shape());
+  const Evaluation some = encoded->evaluate_examples(theta, all), dev = encoded->evaluate_dev(theta);
+  EXPECT_EQ(some.report.at("chunks").at("gold"), 2);
+  EXPECT_EQ(some.report.dump(), dev.report.dump());
+}
+
 TEST_F(TrainingSetTest, FindsWeightsByName) {
   Weights theta(classify->problem().weight_shape());
   float* place = classify->find_weight({"2", {}, "y"}, theta);
