@@ -178,6 +178,7 @@ TEST(FrankWolfe, AveragesTheWeightsOfAllVisits) {
   for (int k = 1; k <= 30; ++k) {
     options = for_passes(k / 5.0 - 0.01);
     options.sampling = Sampling::cyclic;
+    options.recent_mean = false;
     const Solution so_far(objective, options);
     ASSERT_NEAR(so_far.last().passes, k / 5.0, 1e-9);
     for (std::size_t j = 0; j < mean.values().size(); ++j)
