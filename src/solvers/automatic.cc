@@ -171,9 +171,13 @@ class Automatic {
     return slowing * c.cost * std::min(forecast(c).value_or(unknown), unknown);
   }
 
-  // In gaps themselves, not relative ones: far from the optimum those are all about 1.
+  // In gaps themselves, not relative ones: far from the optimum those are all about 1. What is asked for is a share of the primal
+  // in the end. Duals of maxima come close to that early on, while primals are still several times as large.
   std::optional<double> forecast(const Contender& c) const {
-    return passes_to_gap(c.gaps, settings_.stopping.gap * best_primal_);
+    constexpr double kLeast = 0.1;
+    const double optimum =
+        objective_.loss.smooth() ? best_primal_ : std::max(best_dual_, kLeast * best_primal_);
+    return passes_to_gap(c.gaps, settings_.stopping.gap * optimum);
   }
 
   std::size_t best_other(std::size_t at) const {

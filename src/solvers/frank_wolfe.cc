@@ -23,7 +23,10 @@
 // Certificates want a mu that is a mixture of outputs, not one that floats came near: weights are doubles, and so is what
 // becomes of outputs that are not kept (VertexSets). Only w and scores, which say where to move, are floats.
 //
-// Cost per visit: one score, one argmax, one accumulate, and a squared norm; a corrective visit takes one for each output at
+// The dual comes close to its optimum long before P(theta) does, which jumps with every output that is found. A mean of recent
+// weights is better most of the time (RecentMean), and any weights may have a certificate with any mu: theta is the better of both.
+//
+// Cost per visit: one score, one argmax, two accumulates, and a squared norm; a corrective visit takes one for each output at
 // hand whenever chi* is a new one. Memory: mu of every example twice, in double precision, and w; up to eleven outputs for each
 // example for corrective visits, and mu once more for averaging.
 
@@ -42,6 +45,7 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
 #include "solvers/block_ascent.h"
+#include "solvers/recent_mean.h"
 #include "solvers/vertex_sets.h"
 
 namespace espalier {
@@ -87,6 +91,8 @@ class AveragedMeans {
 // so many moves: others are worth more then. A fifth of the first and three times the second made no difference on CoNLL-2000.
 constexpr double kEnough = 0.05;
 constexpr int kMostMoves = 20;
+// Certificates of which one looks at both points.
+constexpr std::size_t kLookAtBoth = 3;
 
 class FrankWolfe {
  public:
@@ -99,6 +105,7 @@ class FrankWolfe {
         sets_(problem_, means, options.corrective),
         sweep_(options.threads) {
     if (options.average) averaged_.emplace(means);
+    if (options.recent_mean && !options.average) recent_.emplace(problem_.weight_shape(), problem_.size());
     std::size_t longest = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
     for (AlignedVector<float>* memory : {&scores_, &best_, &delta_}) memory->resize(longest);
@@ -121,7 +128,9 @@ class FrankWolfe {
     problem_.argmax(i, s, best, ws_);
     if (averaged_) include(i);
     ++visits_;
-    return move_weights(i, s, best, delta);
+    const BlockStep step = move_weights(i, s, best, delta);
+    if (recent_) recent_->end_visit();
+    return step;
   }
 
   void prefetch(std::size_t i, Prefetch what) const {
@@ -129,14 +138,29 @@ class FrankWolfe {
     sets_.prefetch(i, what);
   }
 
+  // Of theta(mu) or of the recent mean, whichever has the lower primal. The primal takes as long as a pass, so most of the time
+  // it is asked only of the one that was better when both were.
   Certificate certify() {
     if (averaged_) {
       for (std::size_t i = 0; i < means_.size(); ++i) include(i);
     }
+    // The mean is one of w as visits knew it: parsers leave out of it what hardly moves, and when that is set right, weights fit
+    // no example for a while.
+    if (recent_) recent_->mean(w_, 1 / objective_.l2, recent_theta_);
     resynchronise();
+    if (recent_) recent_->restart(w_, recent_theta_, objective_.l2);
+    const bool both = certificates_++ % kLookAtBoth == 0;
     if (averaged_) evaluate_dual(objective_, averaged_->means(), value_, sweep_);
     theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
-    return espalier::certify(objective_, theta_, value_, sweep_);
+    if (!recent_ || (!both && !mean_is_better_)) return espalier::certify(objective_, theta_, value_, sweep_);
+    const Certificate of_mean = espalier::certify(objective_, recent_theta_, value_, sweep_);
+    if (both) {
+      const Certificate of_last = espalier::certify(objective_, theta_, value_, sweep_);
+      mean_is_better_ = of_mean.primal < of_last.primal;
+      if (!mean_is_better_) return of_last;
+    }
+    std::swap(theta_, recent_theta_);
+    return of_mean;
   }
 
   const Weights& theta() const { return theta_; }
@@ -271,6 +295,7 @@ class FrankWolfe {
       for (float& d : delta) d *= omega;
     }
     problem_.accumulate(i, delta, w_, ws_);
+    if (recent_) recent_->add(problem_, i, delta, ws_);
   }
 
   // mu from its atoms, and w(mu) anew in double precision, so that rounding in w does not limit the gap.
@@ -290,6 +315,10 @@ class FrankWolfe {
   Weights w_;        // w(mu), not divided by l2
   VertexSets sets_;  // what mu is during the run; means_ says it at reports
   std::optional<AveragedMeans> averaged_;
+  std::optional<RecentMean> recent_;
+  Weights recent_theta_;
+  bool mean_is_better_ = true;
+  std::size_t certificates_ = 0;
   std::vector<VertexSets::Entry> output_;  // the best one
   std::size_t visits_ = 0;
   AlignedVector<float> scores_, best_, delta_;

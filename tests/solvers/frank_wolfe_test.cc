@@ -178,6 +178,7 @@ TEST(FrankWolfe, AveragesTheWeightsOfAllVisits) {
   for (int k = 1; k <= 30; ++k) {
     options = for_passes(k / 5.0 - 0.01);
     options.sampling = Sampling::cyclic;
+    options.recent_mean = false;
     const Solution so_far(objective, options);
     ASSERT_NEAR(so_far.last().passes, k / 5.0, 1e-9);
     for (std::size_t j = 0; j < mean.values().size(); ++j)
@@ -198,6 +199,27 @@ TEST(FrankWolfe, CorrectiveVisitsNeedFewerPasses) {
   const Solution plain(objective, options);
   ASSERT_EQ(corrective.summary.status, Status::converged) << corrective.summary.message;
   EXPECT_LT(10 * corrective.last().passes, plain.last().passes);
+}
+
+// The duals are the same with the mean of recent weights and without; the primal at every third report, which looks at both points,
+// is never higher, and lower most of the time.
+TEST(FrankWolfe, TheMeanOfRecentWeightsLowersThePrimal) {
+  const OwnedChainProblem owned(7, {.sequences = 40, .attributes = 30});
+  const Objective objective{owned.problem, Loss::svm(), 0.05};
+  FrankWolfeOptions options = for_passes(100);
+  const Summary with = Solution(objective, options).summary;
+  options.recent_mean = false;
+  const Summary without = Solution(objective, options).summary;
+  ASSERT_EQ(with.history.size(), without.history.size());
+  std::size_t lower = 0;
+  for (std::size_t k = 0; k < with.history.size(); ++k) {
+    EXPECT_EQ(with.history[k].dual, without.history[k].dual) << k;
+    if (k % 3 == 0) {
+      EXPECT_LE(with.history[k].primal, without.history[k].primal) << k;
+    }
+    lower += with.history[k].primal < without.history[k].primal ? 1 : 0;
+  }
+  EXPECT_GT(2 * lower, with.history.size());
 }
 
 // From where the means are: the next run begins with the dual that the last one ended with.
