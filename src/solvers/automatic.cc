@@ -25,6 +25,7 @@
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/forecast.h"
 #include "espalier/solvers/lbfgs.h"
+#include "solvers/eg_worker.h"
 
 namespace espalier {
 namespace {
@@ -56,13 +57,13 @@ bool single_cliques(const Problem& problem) {
   return factored && problem.size() > 0 && factored->num_cliques(0) == 1;
 }
 
-// Passes that eg makes at a larger l2 before its gaps are those of the objective.
+// Passes that eg makes at a larger l2 before its gaps are those of the objective; below 0 where l2 is larger than that.
 double annealing_passes(const Objective& objective) {
   const Problem& problem = objective.problem;
   double mean = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) mean += problem.weight(i) * problem.squared_change(i);
   mean /= static_cast<double>(problem.size());
-  return std::max(0.0, std::log2(mean / (2 * objective.l2)));
+  return std::log2(FirstSteps::from_gold().l2 * mean / objective.l2);
 }
 
 // Weights for each statistic: solvers on the primal work on all weights in every pass, most of all L-BFGS on twenty vectors of them.
@@ -101,9 +102,9 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
   if (loss.smooth()) {
     // Blocks that all pull at the same few weights, or are the whole problem, undo each other's steps.
     const WeightShape shape = problem.weight_shape();
-    const bool few_weights = shape.rows * shape.width <= kFewWeights && annealing > 8;
-    const bool blocks_collide = !alone && ((large && annealing > 0.5) || few_weights);
-    const double first_passes = warm ? 0 : annealing;
+    const bool few_weights = shape.rows * shape.width <= kFewWeights && annealing > 7;
+    const bool blocks_collide = !alone && ((large && annealing > -0.5) || few_weights);
+    const double first_passes = warm ? 0 : std::max(0.0, annealing);
     all.push_back(
         {find_solver("eg", loss), 1, blocks_collide ? 300.0 : 50.0, first_passes, first_passes + 10});
     if (alone) return all;
