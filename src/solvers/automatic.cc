@@ -364,8 +364,9 @@ class Automatic {
     bool as_it_said = stints_.size() == 1 && !converged_;
     // The best weights are not always the last ones.
     const double last_primal = summary_.history.back().primal;
-    if (best_theta_.shape() == training_.theta.shape() &&
-        last_primal - best_primal_ > kWorthReport * settings_.stopping.gap * last_primal) {
+    const bool missed = converged_ && !(summary_.history.back().relative_gap() <= settings_.stopping.gap);
+    const bool better = last_primal - best_primal_ > kWorthReport * settings_.stopping.gap * last_primal;
+    if (best_theta_.shape() == training_.theta.shape() && (missed || better)) {
       Sweep sweep(settings_.threads);
       const double exact = evaluate_primal(objective_, best_theta_, sweep);
       if (exact < last_primal) {
