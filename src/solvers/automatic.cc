@@ -38,8 +38,9 @@ constexpr std::size_t kFewestReports = 3;
 // The curvature in so many is soon known, and everybody pulls at them.
 constexpr std::size_t kFewWeights = 2000;
 
-// Other weights than the last ones are worth a report where they are better by this part of the tolerance.
-constexpr double kWorthReport = 0.1;
+// Other weights than the last ones are worth a report where they are better by more than rounding of lbfgs' last ones (relative to
+// the primal), or by this part of the tolerance.
+constexpr double kRounded = 1e-6, kWorthReport = 0.1;
 
 // What looks for the last digits takes as long as some passes. It waits until there have been so many times as many as before.
 constexpr double kWait = 1.2;
@@ -365,7 +366,8 @@ class Automatic {
     // The best weights are not always the last ones.
     const double last_primal = summary_.history.back().primal;
     const bool missed = converged_ && !(summary_.history.back().relative_gap() <= settings_.stopping.gap);
-    const bool better = last_primal - best_primal_ > kWorthReport * settings_.stopping.gap * last_primal;
+    const double worth = std::min(kRounded, kWorthReport * settings_.stopping.gap);
+    const bool better = last_primal - best_primal_ > worth * last_primal;
     if (best_theta_.shape() == training_.theta.shape() && (missed || better)) {
       Sweep sweep(settings_.threads);
       const double exact = evaluate_primal(objective_, best_theta_, sweep);
