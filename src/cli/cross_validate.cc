@@ -80,7 +80,7 @@ Ending train_all(const Arguments& arguments, const TrainingSet& data, const Solv
   }
   const Progress& last = summary.history.back();
   if (stopped_in_vain(summary.status, last.passes)) throw Stopped(nothing_saved(last.passes));
-  const Certificate certificate{last.primal, last.dual, last.passes, last.approximate};
+  const Certificate certificate{last.primal, last.dual, last.passes, last.approximate, last.rounding};
   save_model(arguments.output, {arguments.task, loss, l2, solver.name, certificate, data.problem().relaxed()},
              data, training.theta);
   std::string message = summary.message;

@@ -138,6 +138,35 @@ double certain_dual(const Objective& objective, double value, double size, const
   return value - RoundingPolynomial(objective, rounding).bound(size);
 }
 
+double certain_dual(const Objective& objective, const ImpliedPoint& point) {
+  const Problem& problem = objective.problem;
+  const WeightShape shape = problem.weight_shape();
+  const auto examples = static_cast<double>(problem.size()),
+             weights = static_cast<double>(shape.rows * shape.width);
+  const double beta = objective.loss.beta, gamma = objective.loss.gamma;
+  double of_primal = (examples + weights) * point.primal * point.primal;
+  double of_gradient = objective.l2 * objective.l2 * point.squared_norm;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const std::size_t statistics = problem.num_statistics(i);
+    const double omega = problem.weight(i), squared_reach = omega * omega * problem.squared_diameter(i);
+    // Numbers that cancel in L_i: log-partition, the gold output's score and costs. Logarithms are those of numbers near 1.
+    const double cancelling = point.sizes[i] + 2 * gamma * problem.cost_offset(i) + 1 / beta;
+    of_primal += squared_rounding(statistics, omega * cancelling, 0);
+    // 1 - pi_i(z_i) = 1 - exp(-beta L_i): as often as that do errors of scores count, in L_i and in mu_i.
+    const double loss =
+        std::max(0.0, point.losses[i]) + sure_rounding(squared_rounding(statistics, cancelling, 0));
+    const double wrong = -std::expm1(-beta * loss);
+    const double of_scores = squared_rounding(statistics, 2 * wrong, 0) * point.squared_norm;
+    of_primal += squared_reach * of_scores;
+    // Probabilities are as exact as the logarithms that they come from, and w(u) is a sum over examples.
+    of_gradient += squared_reach * (squared_rounding(statistics, 1, beta * cancelling) + examples +
+                                    beta * beta * problem.squared_diameter(i) * of_scores);
+  }
+  const double gradient =
+      std::sqrt(point.squared_gradient) * (1 + sure_rounding(weights)) + sure_rounding(of_gradient);
+  return point.primal - sure_rounding(of_primal) - gradient * gradient / (2 * objective.l2);
+}
+
 void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep) {
   const Problem& problem = objective.problem;
   clear(problem, result, sweep);
@@ -231,7 +260,8 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
 Certificate certify_implied(const Objective& objective, const Weights& theta, Sweep& sweep) {
   const Problem& problem = objective.problem;
   DoubleWeights w(problem.weight_shape());
-  std::vector<double> conjugates(problem.size()), sizes(problem.size());
+  std::vector<double> values(problem.size()), sizes(problem.size());
+  const bool smooth = objective.loss.smooth();
   const double losses = sweep.accumulate(problem, w, [&](std::size_t i, DoubleOut pi, Workspace& ws) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(pi.size());
@@ -239,17 +269,25 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
     sizes[i] = implied_size(loss, s, pi);
     become_difference(problem, i, pi);
     // g_i is zero at u_i = pi_i: H(pi_i)/beta + gamma(p_i.pi_i + q_i) = L_i + s.(z_i - pi_i)
-    conjugates[i] = omega * loss + dot(s, pi);
+    values[i] = smooth ? loss : omega * loss + dot(s, pi);
     return omega * loss;
   });
   Certificate certificate;
   certificate.approximate = !problem.exact();
-  certificate.primal = objective.l2 / 2 * problem.squared_norm(theta) + losses;
+  const double squared_norm = problem.squared_norm(theta);
+  certificate.primal = objective.l2 / 2 * squared_norm + losses;
+  if (smooth) {
+    // grad P = l2 theta - w(u)
+    const auto gradient = w.values();
+    const auto of_theta = theta.values();
+    for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] = objective.l2 * of_theta[j] - gradient[j];
+    certificate.dual =
+        certain_dual(objective, {certificate.primal, squared_norm, problem.squared_norm(w), values, sizes});
+    return certificate;
+  }
   // A best output is one to the bit.
-  const double beta_of_pi = objective.loss.smooth() ? objective.loss.beta : 0;
-  certificate.dual = certain_dual(objective, std::accumulate(conjugates.begin(), conjugates.end(), 0.0), w,
-                                  implied_rounding(problem, sizes, beta_of_pi, 1));
-  if (objective.loss.smooth()) return certificate;
+  certificate.dual = certain_dual(objective, std::accumulate(values.begin(), values.end(), 0.0), w,
+                                  implied_rounding(problem, sizes, 0, 1));
   // From nearly uniform over the good outputs to nearly one of them. The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();
   for (const double beta : {1, 4, 16, 64, 256}) {

@@ -80,6 +80,7 @@ PathPoint point_from(const Json& json) {
   point.l2 = json.at("l2").get<double>();
   point.certificate = {json.at("primal").get<double>(), json.at("dual").get<double>(),
                        json.at("passes").get<double>()};
+  point.certificate.rounding = std::max(0.0, point.certificate.dual - point.certificate.primal);
   point.total_passes = json.at("total_passes").get<double>();
   point.badness = json.at("badness").get<double>();
   point.status = Status::converged;

@@ -51,6 +51,9 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   info.certificate =
       Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
                   certificate.at("passes").get<double>(), certificate.value("approximate", false)};
+  // Training checked it: a dual above its primal is above it by rounding.
+  if (!info.certificate->approximate)
+    info.certificate->rounding = std::max(0.0, info.certificate->dual - info.certificate->primal);
   info.relaxed = certificate.value("relaxed", false);
   return info;
 }

@@ -26,6 +26,7 @@
 #include "espalier/solvers/forecast.h"
 #include "espalier/solvers/lbfgs.h"
 #include "solvers/eg_worker.h"
+#include "solvers/margin_scale.h"
 
 namespace espalier {
 namespace {
@@ -37,6 +38,13 @@ constexpr double kAdvantage = 1.5;
 constexpr std::size_t kFewestReports = 3;
 // The curvature in so many is soon known, and everybody pulls at them.
 constexpr std::size_t kFewWeights = 2000;
+
+// Other weights than the last ones are worth a report where they are better by more than rounding of lbfgs' last ones (relative to
+// the primal), or by this part of the tolerance.
+constexpr double kRounded = 1e-6, kWorthReport = 0.1;
+
+// What looks for the last digits takes as long as some passes. It waits until there have been so many times as many as before.
+constexpr double kWait = 1.2;
 
 struct Contender {
   SolverEntry solver;
@@ -205,14 +213,6 @@ class Automatic {
     return sum;
   }
 
-  StoppingRule remaining() const {
-    StoppingRule rule = settings_.stopping;
-    rule.before = now_;
-    rule.passes -= now_.passes - settings_.stopping.before.passes;
-    rule.seconds -= now_.seconds - settings_.stopping.before.seconds;
-    return rule;
-  }
-
   // True: another one goes on.
   bool run(std::size_t at) {
     Contender& c = contenders_[at];
@@ -222,7 +222,7 @@ class Automatic {
     const std::size_t gaps_before = c.gaps.size();
     leaving_ = false;
     SolverSettings settings = settings_;
-    settings.stopping = remaining();
+    settings.stopping = settings_.stopping.rest(now_);
     const int epochs = static_cast<int>(summary_.history.size());
     // Weights far from the optimum imply duals that are worse than that of the gold outputs, which is 0.
     const double floor = c.solver.duals == Duals::none ? 0 : -kInfinity;
@@ -247,6 +247,9 @@ class Automatic {
     if (converged_) return false;
     if (summary_.status == Status::stalled) {
       c.finished = true;
+      // Others work in float: where double precision is at its end, so are they.
+      constexpr double kFloats = 1e-5;
+      if (c.solver.name == "lbfgs" && now_.relative_gap() <= kFloats) return false;
       return best_other(at) != at;
     }
     return leaving_ && !settings_.stopping.interrupted() && summary_.status == Status::stopped;
@@ -267,6 +270,9 @@ class Automatic {
   Control take(Progress progress, const Weights& theta, double floor, int epochs) {
     if (!progress.approximate) {
       best_dual_ = std::max({best_dual_, floor, progress.dual});
+      // Where eg is alone, weights imply no duals that bound anything.
+      const bool implied = objective_.loss.smooth() && contenders_.size() > 1;
+      if (implied && progress.passes >= kWait * implied_at_) imply_dual(progress, theta);
       set_certificate(progress, progress.primal);
       if (progress.primal < best_primal_) {
         best_primal_ = progress.primal;
@@ -277,10 +283,48 @@ class Automatic {
     now_ = progress;
     summary_.history.push_back(progress);
     const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
-    Progress best = progress;
-    if (!progress.approximate) set_certificate(best, best_primal_);
-    converged_ = !progress.approximate && best.relative_gap() <= settings_.stopping.gap;
+    if (!progress.approximate && !objective_.loss.smooth() && !meets_tolerance(best_primal_)) scale(theta);
+    converged_ = !progress.approximate && best_converges();
     return control;
+  }
+
+  // Where scores are large and the objective is small, more is certain of the dual that weights imply than of that of their duals.
+  void imply_dual(const Progress& progress, const Weights& theta) {
+    implied_at_ = progress.passes;
+    Sweep sweep(settings_.threads);
+    best_dual_ = std::max(best_dual_, certify_implied(objective_, theta, sweep).dual);
+  }
+
+  bool best_converges() {
+    if (!meets_tolerance(best_primal_)) return false;
+    // What lbfgs reports on the way is the primal of weights that are not yet rounded.
+    Sweep sweep(settings_.threads);
+    best_primal_ = evaluate_primal(objective_, best_theta_, sweep);
+    return meets_tolerance(best_primal_);
+  }
+
+  bool meets_tolerance(double primal) const {
+    Progress best;
+    set_certificate(best, primal);
+    return best.relative_gap() <= settings_.stopping.gap;
+  }
+
+  // Where losses are all that is left of the gap, and small enough to come from rounding, longer weights may do without them.
+  void scale(const Weights& theta) {
+    constexpr double kRoundings = 0x1p-16;  // of margins, which are sums of many weights
+    const Problem& problem = objective_.problem;
+    double weights = 0;
+    for (std::size_t i = 0; i < problem.size(); ++i) weights += problem.weight(i);
+    const double norm = objective_.l2 / 2 * problem.squared_norm(theta);
+    const bool rounded = now_.primal - norm <= kRoundings * objective_.loss.gamma * weights;
+    if (!rounded || norm - best_dual_ > settings_.stopping.gap / 2 * norm || now_.passes < kWait * scaled_at_)
+      return;
+    scaled_at_ = now_.passes;
+    Sweep sweep(settings_.threads);
+    ValuedWeights scaled = scaled_for_margins(objective_, theta, sweep);
+    if (!(scaled.primal < best_primal_)) return;
+    best_primal_ = scaled.primal;
+    best_theta_ = std::move(scaled.theta);
   }
 
   void set_certificate(Progress& progress, double primal) const {
@@ -326,17 +370,22 @@ class Automatic {
   Summary finish() {
     if (summary_.history.empty()) return std::move(summary_);
     bool as_it_said = stints_.size() == 1 && !converged_;
-    // The best weights are not always the last ones. (Those of lbfgs are rounded in the end, which is no difference.)
-    constexpr double kRounded = 1e-6;
-    if (best_theta_.shape() == training_.theta.shape() &&
-        summary_.history.back().primal > (1 + kRounded) * best_primal_) {
-      training_.theta = best_theta_;
+    // The best weights are not always the last ones.
+    const double last_primal = summary_.history.back().primal;
+    const bool missed = converged_ && !(summary_.history.back().relative_gap() <= settings_.stopping.gap);
+    const double worth = std::min(kRounded, kWorthReport * settings_.stopping.gap);
+    const bool better = last_primal - best_primal_ > worth * last_primal;
+    if (best_theta_.shape() == training_.theta.shape() && (missed || better)) {
       Sweep sweep(settings_.threads);
-      as_it_said = false;
-      ++now_.epoch;
-      set_certificate(now_, evaluate_primal(objective_, training_.theta, sweep));
-      summary_.history.push_back(now_);
-      if (observer_) observer_(now_, training_.theta);
+      const double exact = evaluate_primal(objective_, best_theta_, sweep);
+      if (exact < last_primal) {
+        training_.theta = best_theta_;
+        as_it_said = false;
+        ++now_.epoch;
+        set_certificate(now_, exact);
+        summary_.history.push_back(now_);
+        if (observer_) observer_(now_, training_.theta);
+      }
     }
     const Progress& last = summary_.history.back();
     if (converged_ && summary_.status == Status::stopped && last.relative_gap() <= settings_.stopping.gap)
@@ -356,6 +405,8 @@ class Automatic {
   Summary summary_;
   std::vector<std::string> stints_;  // what was done, for the message
   double best_primal_ = kInfinity, best_dual_ = -kInfinity;
+  double scaled_at_ = 0;     // passes when weights were last scaled
+  double implied_at_ = 100;  // and when their own dual was last looked at: most runs are over before
   Weights best_theta_;
   bool converged_ = false, leaving_ = false;
 };

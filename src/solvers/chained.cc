@@ -51,9 +51,7 @@ class StagedRun {
   // True: the next stage is to go on.
   bool run(const SolverEntry& stage, bool last) {
     SolverSettings here = settings_;
-    here.stopping.before = now_;
-    here.stopping.passes = settings_.stopping.passes - (now_.passes - settings_.stopping.before.passes);
-    here.stopping.seconds = settings_.stopping.seconds - (now_.seconds - settings_.stopping.before.seconds);
+    here.stopping = settings_.stopping.rest(now_);
     if (!last) here.stopping.gap = std::max(settings_.stopping.gap, kCloseEnough);
     Patience patience;
     bool handing_over = false;

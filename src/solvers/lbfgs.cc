@@ -2,7 +2,12 @@
 //   P(theta) = l2/2 |theta|^2 + sum_i omega_i L_i(theta)
 //   grad P   = l2 theta + sum_i omega_i F_i(pi_i - z_i)
 // Every point that the line search tries costs one pass: one inference an example. Memory: 2 history + 6
-// vectors of doubles.
+// vectors of doubles, and 2 more for the last digits.
+//
+// The last digits: rounding of P hides what a step gains long before rounding of grad P does. Where P/l2 is large, the gap
+// |grad P|^2/(2 l2) is still large then. So once no step lowers P, the line search sees the gain of a step from x to x' by the
+// trapezoid rule instead, whose error is of third order:
+//   P(x') - P(x) = (grad P(x) + grad P(x')).(x' - x)/2
 //
 // The dual point u_i = pi_i(theta) has w(u) = l2 theta - grad P, and its value is D = P - |grad P|^2/(2 l2):
 // each accepted point brings its own certificate, without another pass. That one is of the weights in double
@@ -19,6 +24,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "espalier/base/error.h"
@@ -28,6 +34,37 @@
 
 namespace espalier {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// What steps gain, by the trapezoid rule.
+class Gains {
+ public:
+  void begin(std::span<const double> x, std::span<const double> gradient) {
+    sum_ = 0;
+    move_to(x, gradient);
+  }
+  // The value at x, that of the first point being 0.
+  double at(std::span<const double> x, std::span<const double> gradient) const {
+    double twice = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) twice += (gradient_[j] + gradient[j]) * (x[j] - x_[j]);
+    return sum_ + twice / 2;
+  }
+  // x is where steps go on from.
+  void accept(std::span<const double> x, std::span<const double> gradient) {
+    sum_ = at(x, gradient);
+    move_to(x, gradient);
+  }
+
+ private:
+  void move_to(std::span<const double> x, std::span<const double> gradient) {
+    x_.assign(x.begin(), x.end());
+    gradient_.assign(gradient.begin(), gradient.end());
+  }
+
+  double sum_ = 0;
+  std::vector<double> x_, gradient_;
+};
 
 class Minimiser {
  public:
@@ -40,14 +77,16 @@ class Minimiser {
         point_(theta.shape()),
         gradient_(theta.shape()),
         sweep_(options.threads),
+        losses_(objective.problem.size()),
         sizes_(objective.problem.size()) {}
 
   Summary minimise();
 
  private:
-  double evaluate(const double* x, double* g);
+  double evaluate(std::span<const double> x, double* g);
+  void run_lbfgs(double* x, std::size_t length);
   bool add_examples(double& primal);
-  void report(const double* x, double primal, double squared_gradient);
+  void report(double squared_gradient);
   Certificate certify_theta();
   Certificate improved(const Certificate& certificate) {
     return options_.keep_best_dual ? best_dual_.improve(certificate) : certificate;
@@ -72,11 +111,18 @@ class Minimiser {
   BestDual best_dual_;
   DoubleWeights point_, gradient_;
   Sweep sweep_;
-  double reached_ = std::numeric_limits<double>::infinity();  // the primal of the last point accepted
-  std::vector<double> sizes_;                                 // implied_size() of every example
-  bool started_ = false;                                      // the first point has been evaluated
-  bool over_ = false;                                         // evaluate nothing any more
-  bool certified_ = false;                                    // the report that ended the run was exact
+  double primal_ = 0;                    // P at point_
+  double reached_ = kInfinity;           // P at the last point accepted
+  double squared_gradient_ = kInfinity;  // |grad P|^2 there
+  double dual_ = -kInfinity;             // that it implies
+  bool by_gradients_ = false;            // for the last digits: the line search sees gains_
+  Gains gains_;
+  std::vector<double> losses_, sizes_;  // of every example at point_, for ImpliedPoint
+  bool starting_ = false;               // the next point evaluated is the first one of a run of liblbfgs
+  bool reported_ = false;               // something has been
+  bool over_ = false;                   // evaluate nothing any more
+  bool rounded_ = false;                // what may be gained is less than what rounding takes from the dual
+  bool certified_ = false;              // the report that ended the run was exact
   std::exception_ptr error_;
 };
 
@@ -94,6 +140,33 @@ Summary Minimiser::minimise() {
   std::fill_n(x.get(), length, 0.0);
   std::copy(values.begin(), values.end(), x.get());
 
+  // A line search may fail because of what is remembered of curvatures far away: then it starts anew where it is, as long as
+  // that leads somewhere.
+  double before;
+  do {
+    before = reached_;
+    run_lbfgs(x.get(), length);
+  } while (!over_ && reached_ < before);
+  by_gradients_ = true;
+  while (!over_) {
+    constexpr double kLess = 0.5;
+    before = squared_gradient_;
+    run_lbfgs(x.get(), length);
+    if (!(squared_gradient_ < kLess * before)) break;
+  }
+
+  if (!certified_) {
+    run_.pause();
+    if (!run_.report(certify_theta(), theta_)) {
+      run_.stall(rounded_ ? "rounding in double precision hides what is left"
+                          : "the line search finds no better weights");
+    }
+  }
+  return run_.finish();
+}
+
+// One run of liblbfgs from x, until its line search finds nothing better or the run is over.
+void Minimiser::run_lbfgs(double* x, std::size_t length) {
   lbfgs_parameter_t parameters;
   lbfgs_parameter_init(&parameters);
   parameters.m = options_.history;
@@ -101,53 +174,47 @@ Summary Minimiser::minimise() {
 
   const auto evaluate = [](void* self, const double* x, double* g, int n, double) {
     auto& minimiser = *static_cast<Minimiser*>(self);
-    double primal = 0;
-    minimiser.guarded([&] { primal = minimiser.evaluate(x, g); });
-    if (!minimiser.over_) return primal;
+    double value = 0;
+    minimiser.guarded([&] { value = minimiser.evaluate({x, static_cast<std::size_t>(n)}, g); });
+    if (!minimiser.over_) return value;
     // The way out of a line search is a point that is never accepted; out of the first evaluation, a zero
     // gradient.
     std::fill_n(g, n, 0.0);
     return std::numeric_limits<double>::infinity();
   };
-  const auto progress = [](void* self, const double* x, const double*, double primal, double,
-                           double gradient_norm, double, int, int, int) {
+  // A step was accepted. The line search evaluates that point last: it is point_.
+  const auto progress = [](void* self, const double* x, const double* g, double, double, double gradient_norm,
+                           double, int n, int, int) {
     auto& minimiser = *static_cast<Minimiser*>(self);
-    minimiser.guarded([&] { minimiser.report(x, primal, gradient_norm * gradient_norm); });
+    const auto length = static_cast<std::size_t>(n);
+    minimiser.guarded([&] {
+      if (minimiser.by_gradients_) minimiser.gains_.accept({x, length}, {g, length});
+      minimiser.report(gradient_norm * gradient_norm);
+    });
     return minimiser.over_ ? 1 : 0;
   };
-  // A line search may fail because of what is remembered of curvatures far away: then it starts anew where it is, as long as
-  // that leads somewhere.
-  double before;
-  do {
-    before = reached_;
-    const int outcome =
-        ::lbfgs(static_cast<int>(length), x.get(), nullptr, evaluate, progress, this, &parameters);
-    if (error_) std::rethrow_exception(error_);
-    if (outcome == LBFGSERR_OUTOFMEMORY) throw std::bad_alloc();
-  } while (!over_ && reached_ < before);
-
-  if (!certified_) {
-    run_.pause();
-    if (!run_.report(certify_theta(), theta_)) run_.stall("the line search finds no better weights");
-  }
-  return run_.finish();
+  starting_ = true;
+  const int outcome = ::lbfgs(static_cast<int>(length), x, nullptr, evaluate, progress, this, &parameters);
+  if (error_) std::rethrow_exception(error_);
+  if (outcome == LBFGSERR_OUTOFMEMORY) throw std::bad_alloc();
 }
 
-// P and, in g, its gradient. Leaves g alone if the run is over.
-double Minimiser::evaluate(const double* x, double* g) {
+// P, or what has been gained, and in g the gradient. Leaves g alone if the run is over.
+double Minimiser::evaluate(std::span<const double> x, double* g) {
   if (over_) return 0;
   const auto point = point_.values(), gradient = gradient_.values();
-  std::copy_n(x, point.size(), point.begin());
-  double primal = objective_.l2 / 2 * objective_.problem.squared_norm(point_);
+  std::copy_n(x.begin(), point.size(), point.begin());
+  primal_ = objective_.l2 / 2 * objective_.problem.squared_norm(point_);
   for (std::size_t j = 0; j < point.size(); ++j) gradient[j] = objective_.l2 * point[j];
-  over_ = !add_examples(primal);
+  over_ = !add_examples(primal_);
   if (over_) return 0;
 
   std::copy(gradient.begin(), gradient.end(), g);
   // Iterations are reported once a step is accepted; the start needs none.
-  if (!started_) report(x, primal, euclidean_squared_norm(gradient_));
-  started_ = true;
-  return primal;
+  if (!reported_) report(euclidean_squared_norm(gradient_));
+  if (by_gradients_ && starting_) gains_.begin(x, {g, x.size()});
+  starting_ = false;
+  return by_gradients_ ? gains_.at(x, {g, x.size()}) : primal_;
 }
 
 // primal += sum_i omega_i L_i, gradient += sum_i omega_i F_i(pi_i - z_i). False if the run ends before the
@@ -168,6 +235,7 @@ bool Minimiser::add_examples(double& primal) {
         const auto s = frame.take<double>(pi.size());
         const double omega = problem.weight(i);
         const double loss = example_loss(objective_, i, point_, s, pi, ws);
+        losses_[i] = loss;
         sizes_[i] = implied_size(loss, s, pi);
         for (double& p : pi) p *= omega;
         problem.add_gold(i, -omega, pi);
@@ -178,28 +246,34 @@ bool Minimiser::add_examples(double& primal) {
   return complete;
 }
 
-void Minimiser::report(const double* x, double primal, double squared_gradient) {
+// Of point_.
+void Minimiser::report(double squared_gradient) {
   run_.pause();
-  reached_ = primal;
-  const auto theta = theta_.values();
-  for (std::size_t j = 0; j < theta.size(); ++j) theta[j] = static_cast<float>(x[j]);
+  reported_ = true;
+  reached_ = primal_;
+  squared_gradient_ = squared_gradient;
+  theta_.assign(point_);
 
   const double passes = visits_.passes();
-  // u_i = pi_i(theta), as in certify_implied().
-  const DualRounding rounding = implied_rounding(objective_.problem, sizes_, objective_.loss.beta, 1);
-  const double difference = squared_gradient / (2 * objective_.l2);
-  const double dual = certain_dual(objective_, primal - difference, 2 * (primal + difference), rounding);
-  Certificate certificate = improved({primal, dual, passes, !objective_.problem.exact()});
+  dual_ = certain_dual(objective_,
+                       {primal_, objective_.problem.squared_norm(point_), squared_gradient, losses_, sizes_});
+  Certificate certificate = improved({primal_, dual_, passes, !objective_.problem.exact()});
   const bool last = run_.exhausted(passes) || certificate.relative_gap() <= options_.stopping.gap;
   if (last) certificate = certify_theta();
   over_ = run_.report(certificate, theta_);
   certified_ = over_ && last;
+  constexpr double kLittle = 0.1;
+  const double gain = squared_gradient / (2 * objective_.l2);
+  rounded_ = !over_ && gain < kLittle * (primal_ - gain - dual_);
+  over_ = over_ || rounded_;
   run_.resume();
 }
 
 Certificate Minimiser::certify_theta() {
   Certificate certificate = certify_implied(objective_, theta_, sweep_);
   certificate.passes = visits_.passes();
+  // Before they were rounded, the weights implied a better one.
+  certificate.dual = std::max(certificate.dual, dual_);
   return improved(certificate);
 }
 

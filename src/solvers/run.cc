@@ -15,6 +15,14 @@ double since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+StoppingRule StoppingRule::rest(const Progress& now) const {
+  StoppingRule rule = *this;
+  rule.before = now;
+  rule.passes -= now.passes - before.passes;
+  rule.seconds -= now.seconds - before.seconds;
+  return rule;
+}
+
 Run::Run(const Objective& objective, const StoppingRule& rule, const Observer& observer)
     : objective_(objective), rule_(rule), observer_(observer), started_(Clock::now()), resumed_(started_) {}
 

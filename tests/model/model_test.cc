@@ -80,6 +80,16 @@ class ModelTest : public ::testing::Test {
   Weights theta;
 };
 
+// Old models do not say by how much rounding put a dual above its primal; training has checked that it was rounding.
+TEST_F(ModelTest, ADualAboveItsPrimalByRoundingIsAGapOfZero) {
+  info.certificate = Certificate{10, 10 + 1e-14, 3};
+  save_model(path, info, *set, theta);
+  const Model model(path);
+  EXPECT_EQ(model.info().certificate->dual, 10 + 1e-14);
+  EXPECT_EQ(model.info().certificate->gap(), 0);
+  EXPECT_EQ(model.info().certificate->relative_gap(), 0);
+}
+
 TEST_F(ModelTest, RoundTrip) {
   for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss{0.3, 2}}) {
     for (const bool with_costs : {false, true}) {

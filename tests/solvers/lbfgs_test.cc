@@ -264,7 +264,8 @@ TEST(Lbfgs, StallsWhereDoublePrecisionEnds) {
   Weights theta(owned.problem.weight_shape());
   const Summary summary = lbfgs(objective, tight(-1), theta);
   EXPECT_EQ(summary.status, Status::stalled);
-  EXPECT_EQ(summary.message.find("stalled (the line search finds no better weights): relative gap "), 0u)
+  EXPECT_TRUE(
+      summary.message.starts_with("stalled (rounding in double precision hides what is left): relative gap "))
       << summary.message;
   EXPECT_LT(summary.history.back().relative_gap(), 1e-12);
 }

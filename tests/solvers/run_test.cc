@@ -208,6 +208,21 @@ TEST(Run, RoundingOfTheSumsIsNoViolation) {
   EXPECT_EQ(summary.history.back().dual, 10 + above) << "what was found is what is said";
 }
 
+TEST(StoppingRule, TheRestIsWhatWasNotSpentSinceItBegan) {
+  StoppingRule rule{.gap = 1e-4, .passes = 100, .seconds = 50};
+  rule.before.passes = 7;
+  rule.before.seconds = 3;
+  Progress now;
+  now.passes = 17;
+  now.seconds = 5;
+  const StoppingRule rest = rule.rest(now);
+  EXPECT_EQ(rest.gap, 1e-4);
+  EXPECT_EQ(rest.passes, 90);
+  EXPECT_EQ(rest.seconds, 48);
+  EXPECT_EQ(rest.before.passes, 17);
+  EXPECT_EQ(rest.before.seconds, 5);
+}
+
 // In every build.
 TEST(Run, AFalseCertificateIsAnError) {
   EXPECT_LT(rounding_bound(objective(), 10), 1e-11);

@@ -52,6 +52,18 @@ double certain_dual(const Objective& objective, double conjugates, const DoubleW
 // The same of a value that is known, where conjugates and norm together are of a size.
 double certain_dual(const Objective& objective, double value, double size, const DualRounding& rounding);
 
+// Weights theta of a smooth loss, as the dual point u_i = pi_i(theta) that they imply sees them.
+struct ImpliedPoint {
+  double primal;                   // P(theta)
+  double squared_norm;             // |theta|^2
+  double squared_gradient;         // |grad P(theta)|^2
+  std::span<const double> losses;  // L_i(theta), for each example
+  std::span<const double> sizes;   // implied_size(L_i, F_i'theta, mu_i), for each example
+};
+// What is certain of D(pi(theta)) = P - |grad P|^2/(2 l2). Much more than of the same number as conjugates and a norm: an error in
+// w(u) counts there as often as theta is long, here as often as the gradient is.
+double certain_dual(const Objective& objective, const ImpliedPoint& point);
+
 // The dual at stored scores: D(u) = sum_i omega_i [H(u_i)/beta + gamma(p_i.mu_i + q_i)] - |w(u)|^2/(2 l2),
 // everything computed anew from s_i in double precision, and certain.
 struct DualValue {

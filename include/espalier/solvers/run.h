@@ -24,6 +24,8 @@ struct StoppingRule {
       before{};  // what this run goes on with: reports count passes and seconds on from it, limits do not
 
   bool interrupted() const { return stop && stop->load(std::memory_order_relaxed); }
+  // What is left of it for another solver that goes on from `now`, a report of a run under this rule.
+  StoppingRule rest(const Progress& now) const;
 };
 
 // Called at every report with the weights that the report certifies.
