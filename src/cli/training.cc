@@ -25,8 +25,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // A training run from options to saved model. One l2 is a path of one value.
 class Session {
  public:

@@ -11,8 +11,6 @@
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // JSON has no infinity: beta is written as text, by the loss's own name.
 Json to_json(const ModelInfo& info) {
   Json json;
@@ -119,7 +117,7 @@ Model::Model(const std::string& path) : path_(path), file_(path) {
                             [this](std::string_view name) { return file_.section_bytes(name); },
                             WeightsView(weights.data(), shape_), info_.loss, path};
     predictor_ = task.load(stored);
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const JsonError& e) {
     throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
                     "train the model anew");
   }

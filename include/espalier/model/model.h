@@ -1,10 +1,10 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "espalier/base/json.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/model/model_file.h"
@@ -41,12 +41,12 @@ class Model {
   const Tagger& tagger() const;
   WeightShape weight_shape() const { return shape_; }
   // What `show --json` prints.
-  nlohmann::ordered_json describe() const;
+  Json describe() const;
 
  private:
   std::string path_;
   ModelFile file_;
-  nlohmann::ordered_json settings_;
+  Json settings_;
   ModelInfo info_;
   WeightShape shape_;
   std::unique_ptr<Predictor> predictor_;
