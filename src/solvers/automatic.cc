@@ -120,7 +120,8 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
     if (large && weights > 1) {
       all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 200});
     } else {
-      all.push_back({find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 50, 4, blocks_collide ? 400.0 : 80.0});
+      all.push_back(
+          {find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 50, 4, blocks_collide ? 1000.0 : 150.0});
     }
     if (blocks_collide && !warm) std::swap(all[0], all[1]);
   } else if (single_cliques(problem)) {

@@ -94,7 +94,8 @@ TEST_P(CliInterruptTest, APathSavesTheBestSoFar) {
 TEST_P(CliInterruptTest, EverySolverStops) {
   generate("train.txt", 20000, 1);  // so that none is done before the signal comes
   for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
-    RunningProgram program(command(std::string(kEndless) + "--l2 1e-6 -o model.esp --solver " + solver), here());
+    RunningProgram program(command(std::string(kEndless) + "--l2 1e-6 -o model.esp --solver " + solver),
+                           here());
     ASSERT_TRUE(program.wait_for_error_lines(2)) << solver;
     program.send(GetParam());
     const Outcome outcome = program.wait();
@@ -237,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(Signals, CliReadingTest, ::testing::Values(SIGINT, SIGT
 // Where the first interrupt waits for something to be saved, and that is stuck.
 TEST_F(CliStopTest, ASecondInterruptEndsTheProgram) {
   ASSERT_EQ(::mkfifo(folder_.path("pipe").c_str(), 0600), 0);
-  RunningProgram program(command(std::string(kEndless) + "--solver eg -o pipe"), here());  // that nobody reads
+  RunningProgram program(command(std::string(kEndless) + "--solver eg -o pipe"),
+                         here());  // that nobody reads
   ASSERT_TRUE(program.wait_for_error_lines(2));
   program.send(SIGINT);
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -262,7 +264,8 @@ TEST_F(CliStopTest, OutOfPassesIsNoError) {
 }
 
 TEST_F(CliStopTest, OutOfTimeIsNoError) {
-  const Outcome outcome = run(std::string(kEndless) + "--solver eg --seconds 0.2 -o model.esp --log run.jsonl");
+  const Outcome outcome =
+      run(std::string(kEndless) + "--solver eg --seconds 0.2 -o model.esp --log run.jsonl");
   EXPECT_EQ(outcome.status, 0);
   const std::string last = lines(outcome.err).back();
   EXPECT_TRUE(last.starts_with("out of time (--seconds): relative gap ")) << last;
