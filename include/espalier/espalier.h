@@ -139,3 +139,4 @@
 #include "espalier/tasks/tree_grammar.h"
 #include "espalier/tasks/treebank.h"
 #include "espalier/tasks/uai_reader.h"
+#include "espalier/train/train.h"

@@ -14,6 +14,7 @@
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
 #include "espalier/selection/cross_validation.h"
+#include "model/make_model.h"
 
 namespace espalier::cli {
 namespace {
@@ -81,8 +82,9 @@ Ending train_all(const Arguments& arguments, const TrainingSet& data, const Solv
   const Progress& last = summary.history.back();
   if (stopped_in_vain(summary.status, last.passes)) throw Stopped(nothing_saved(last.passes));
   const Certificate certificate{last.primal, last.dual, last.passes, last.approximate};
-  save_model(arguments.output, {arguments.task, loss, l2, solver.name, certificate, data.problem().relaxed()},
-             data, training.theta);
+  make_model({arguments.task, loss, l2, solver.name, certificate, data.problem().relaxed()}, data,
+             training.theta)
+      .save(arguments.output);
   std::string message = summary.message;
   message += describe_miss(
       {summary.status, summary.history, arguments.gap, {data.problem(), loss, l2}, solver.name, "--l2-min"});

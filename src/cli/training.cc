@@ -21,6 +21,7 @@
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/l2_search.h"
 #include "espalier/selection/repeat.h"
+#include "model/make_model.h"
 
 namespace espalier::cli {
 namespace {
@@ -188,8 +189,9 @@ class Session {
     const bool in_vain = stopped_in_vain(path.status, new_passes_);
     const bool save = !options_.output.empty() && path.status != Status::failed && !in_vain;
     if (save) {
-      save_model(options_.output, {options_.task, loss_, best.l2, solver_.name, best.certificate, relaxed()},
-                 *data_, path.theta);
+      make_model({options_.task, loss_, best.l2, solver_.name, best.certificate, relaxed()}, *data_,
+                 path.theta)
+          .save(options_.output);
     }
     message += describe_miss(
         {best.status, history_, options_.gap, {data_->problem(), loss_, best.l2}, solver_.name, l2_option});

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "espalier/learning/loss.h"
+#include "espalier/model/model.h"
+#include "espalier/selection/cccp.h"
+#include "espalier/solvers/registry.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// How to train. The defaults are those of `espalier train`.
+struct TrainOptions {
+  Loss loss = Loss::crf();
+  double l2 = 1;  // l2/2 |theta|^2 against the sum of losses
+  std::string solver =
+      "auto";  // by its name; several with commas between them are a chain (solvers/registry.h)
+  SolverOptions solver_options{};  // of single solvers
+  double gap = 1e-3;               // stop at this duality gap, relative to the objective,
+  double passes = 1000;            // after so many passes over the data
+  double seconds = std::numeric_limits<double>::infinity();  // or after so many seconds of training
+  std::size_t threads = 1;  // only with 1 does the same seed give the same model
+  std::uint64_t seed = 1;
+  double report_every = 5;                  // passes at most between two reports
+  CccpOptions rounds{};                     // where gold outputs are not all known (TrainingSet::latent_gold)
+  const std::atomic<bool>* stop = nullptr;  // ends the run when it is set, also between reports
+  std::function<void(const std::string&)> notice{};   // told what a solver decides on its way
+  std::function<double(const Weights&)> dev_error{};  // for solvers that choose a setting by held-out data
+};
+
+// Trains to the gap asked for, or as far as passes and seconds go: the certificate of the model says how far that is. The observer sees
+// every report, with the weights that it certifies, and may end the run there. Throws Error for options that do not fit each
+// other or the data, and where the objective is not finite.
+Model train(TrainingSet& data, const TrainOptions& options = {}, const Observer& observer = {});
+
+}  // namespace espalier
