@@ -144,6 +144,7 @@ Model::Model(const std::string& path) : contents_(std::make_shared<Contents>(Mod
   predictor();  // a file that does not fit together is refused now
 }
 
+const std::string& Model::name() const { return contents_->file.path(); }
 const ModelInfo& Model::info() const { return contents_->info; }
 const Predictor& Model::predictor() const { return contents_->predictor(); }
 WeightShape Model::weight_shape() const { return shape_from(contents_->settings); }
@@ -157,7 +158,7 @@ void Model::save(const std::string& path) const {
 
 const Certificate& Model::certificate() const {
   if (!info().certificate) {
-    throw Error::in(contents_->file.path(), fmt::format("a model {}, which has no certificate", info().solver),
+    throw Error::in(name(), fmt::format("a model {}, which has no certificate", info().solver),
                     "expected one that was trained here");
   }
   return *info().certificate;
@@ -166,9 +167,17 @@ const Certificate& Model::certificate() const {
 const Tagger& Model::tagger() const {
   const Tagger* tagger = predictor().tagger();
   if (tagger == nullptr) {
-    throw Error::in(contents_->file.path(), fmt::format("a model of {}", info().task), "expected a model of tag");
+    throw Error::in(name(), fmt::format("a model of {}", info().task), "expected a model of tag");
   }
   return *tagger;
+}
+
+const Classifier& Model::classifier() const {
+  const Classifier* classifier = predictor().classifier();
+  if (classifier == nullptr) {
+    throw Error::in(name(), fmt::format("a model of {}", info().task), "expected a model of classify");
+  }
+  return *classifier;
 }
 
 Json Model::describe() const {

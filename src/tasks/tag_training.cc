@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "espalier/base/error.h"
 #include "espalier/base/fingerprint.h"
@@ -12,6 +13,7 @@
 #include "espalier/learning/chain_problem.h"
 #include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
+#include "espalier/tasks/tag_data.h"
 #include "tasks/common.h"
 #include "tasks/kernel_model.h"
 #include "tasks/label_constraints.h"
@@ -171,13 +173,13 @@ void notice_endless_sequences(const TagOptions& options, const Sequences& sequen
 
 class TagTrainingSet final : public TrainingSet {
  public:
-  TagTrainingSet(const std::string& path, const TagOptions& options) {
+  using Read = std::function<TagExamples(TagInput&, TagDictionaries&)>;
+
+  // `path` is for messages.
+  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read) {
     check_layout(options);
     model_.input = requested_input(options);
-    std::optional<std::size_t> label_column;
-    if (options.label_column) label_column = *options.label_column - 1;
-    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries,
-                              options.min_count);
+    train_ = read(model_.input, model_.dictionaries);
     notice_endless_sequences(options, train_.sequences);
     const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
                                            : LabelSets::of_labels(model_.dictionaries.labels.size());
@@ -222,7 +224,7 @@ class TagTrainingSet final : public TrainingSet {
     return keep_support(*model_.kernel, theta, sections());
   }
 
-  void read_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
+  void replace_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(*dev_, model_.input, theta);
   }
@@ -308,7 +310,30 @@ Evaluation TagTrainingSet::evaluate_examples(const Weights& theta,
 }  // namespace
 
 std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options) {
-  return std::make_unique<TagTrainingSet>(path, options);
+  std::optional<std::size_t> label_column;
+  if (options.label_column) label_column = *options.label_column - 1;
+  return std::make_unique<TagTrainingSet>(path, options, [&](TagInput& input, TagDictionaries& names) {
+    return read_tag_growing(path, input, label_column, options.first, names, options.min_count);
+  });
+}
+
+std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options) {
+  const auto refuse = [](const char* setting, const char* expected) {
+    throw Error::in(setting, "given for data in memory", expected);
+  };
+  TagOptions of_data = options;
+  of_data.format = to_string(data.num_columns() > 0 ? TagFormat::columns : TagFormat::crfsuite);
+  if (options.format && options.format != of_data.format) {
+    throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
+                    fmt::format("expected none, or {}", *of_data.format));
+  }
+  if (options.label_column) refuse("label_column", "expected none: a token comes with its label");
+  if (options.example_weights) refuse("example_weights", "expected none: a sentence comes with its weight");
+  if (!options.group_by.empty()) refuse("group_by", "expected none");
+  return std::make_unique<TagTrainingSet>(
+      kDataInMemory, of_data, [&](TagInput& input, TagDictionaries& names) {
+        return take_tag_growing(data, input, options.first, names, options.min_count);
+      });
 }
 
 }  // namespace espalier

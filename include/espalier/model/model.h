@@ -8,6 +8,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
+#include "espalier/tasks/classifier.h"
 #include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
 
@@ -37,12 +38,15 @@ class Model {
   // Writes one file, atomically. The same model gives the same bytes, also after it was loaded.
   void save(const std::string& path) const;
 
+  // The file that it was opened from, or, where there was none, what messages call it.
+  const std::string& name() const;
   const ModelInfo& info() const;
   // Throws Error where there is none, since another program trained the model.
   const Certificate& certificate() const;
   const Predictor& predictor() const;
-  // For programs that tag sentences in memory. Throws Error where the model is one of another task.
+  // For programs that have sentences or examples in memory. Throws Error where the model is one of another task.
   const Tagger& tagger() const;
+  const Classifier& classifier() const;
   WeightShape weight_shape() const;
   // What `show --json` prints.
   nlohmann::ordered_json describe() const;

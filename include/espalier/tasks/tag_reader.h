@@ -16,6 +16,8 @@
 
 namespace espalier {
 
+class TagData;
+
 // The files that tagging reads. docs/formats.md describes them for users.
 //   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
 //   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
@@ -68,6 +70,10 @@ struct TagExamples {
 // dropped; every occurrence counts, also of one attribute at one token.
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
+                             TagDictionaries& dictionaries, std::size_t min_count = 1);
+
+// The same of sentences in memory, where the label is the last column. Requires an input of their format.
+TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
                              TagDictionaries& dictionaries, std::size_t min_count = 1);
 
 // All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped. `labels` starts with the
