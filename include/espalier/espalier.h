@@ -144,3 +144,4 @@
 #include "espalier/tasks/treebank.h"
 #include "espalier/tasks/uai_reader.h"
 #include "espalier/train/train.h"
+#include "espalier/train/trainer.h"

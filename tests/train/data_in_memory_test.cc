@@ -1,4 +1,5 @@
-// Data that a program adds piece by piece trains the model that a file of the same contents trains, to the byte.
+// Data that a program adds piece by piece trains the model that a file of the same contents trains, to the
+// byte.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -132,7 +132,8 @@ TEST_F(TrainTest, TheObserverSeesReportsAndMayEndTheRun) {
   EXPECT_EQ(model.certificate().passes, reports.back().passes);
 }
 
-// Where labels are not all known there is one convex problem after the other: the certificate is that of the last.
+// Where labels are not all known there is one convex problem after the other: the certificate is that of the
+// last.
 TEST_F(TrainTest, FillsInUnsureLabels) {
   TagOptions options;
   options.partial = true;

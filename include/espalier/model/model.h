@@ -26,12 +26,13 @@ struct ModelInfo {
   bool relaxed = false;  // the certificate is one of a relaxed problem (Problem::relaxed)
 };
 
-// A model that was trained in this program or opened from a file: weights, whatever the task needs to use them, and the certificate
-// that belongs to them. A value: it never changes, copies share its memory, and threads may share it.
+// A model that was trained in this program or opened from a file: weights, whatever the task needs to use them,
+// and the certificate that belongs to them. A value: it never changes, copies share its memory, and threads may
+// share it.
 class Model {
  public:
-  // Opens and checks a model file, which stays mapped. Throws Error where it is not one, is damaged, or was made by a newer
-  // version.
+  // Opens and checks a model file, which stays mapped. Throws Error where it is not one, is damaged, or was made
+  // by a newer version.
   explicit Model(const std::string& path);
   static Model load(const std::string& path) { return Model(path); }
 

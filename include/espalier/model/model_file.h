@@ -42,9 +42,10 @@ class ModelFileWriter {
   std::vector<Section> sections_;
 };
 
-// A model file, memory-mapped (or in memory already) and fully checked when opened: size, bounds, padding and checksum of every
-// section. Throws Error naming the file, with a message of its own for: not a model at all, truncated,
-// corrupt (and where), and made by a newer version of the program. Packed files and pipes are not models.
+// A model file, memory-mapped (or in memory already) and fully checked when opened: size, bounds, padding and
+// checksum of every section. Throws Error naming the file, with a message of its own for: not a model at all,
+// truncated, corrupt (and where), and made by a newer version of the program. Packed files and pipes are not
+// models.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path);

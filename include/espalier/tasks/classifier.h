@@ -12,9 +12,10 @@
 
 namespace espalier {
 
-// Labels examples with a model of classification: what `espalier predict` does, for programs that have examples in memory. A model has
-// one (Model::classifier()), const and thread-safe. Attributes that training never saw are skipped, and values of one that is
-// named twice add up. Throws Error for a value that is not finite.
+// Labels examples with a model of classification: what `espalier predict` does, for programs that have
+// examples in memory. A model has one (Model::classifier()), const and thread-safe. Attributes that training
+// never saw are skipped, and values of one that is named twice add up. Throws Error for a value that is not
+// finite.
 class Classifier {
  public:
   using Attribute = NamedRows::Attribute;

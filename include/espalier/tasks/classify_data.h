@@ -14,13 +14,14 @@
 
 namespace espalier {
 
-// Labelled examples in memory, to train a classifier on: what a file in CRFsuite's format has. Text is copied.
+// Labelled examples in memory, to train a classifier on: what a file in CRFsuite's format has. Text is
+// copied.
 class ClassifyData {
  public:
   using Attribute = NamedRows::Attribute;  // those that are not given are 0
 
-  // Adds an example. Values of an attribute that is named twice add up. Throws Error for an empty name or label, and for a value
-  // that is not finite.
+  // Adds an example. Values of an attribute that is named twice add up. Throws Error for an empty name or
+  // label, and for a value that is not finite.
   void add(std::span<const Attribute> attributes, std::string_view label);
   void add(std::initializer_list<Attribute> attributes, std::string_view label) {
     add(std::span(attributes.begin(), attributes.size()), label);
@@ -36,8 +37,8 @@ class ClassifyData {
   Dictionary names_of_labels_;
 };
 
-// What read_classify_training() makes of a file. An option that names another format is refused. The data need not outlive the
-// result.
+// What read_classify_training() makes of a file. An option that names another format is refused. The data
+// need not outlive the result.
 std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data,
                                                     const ClassifyOptions& options = {});
 

@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-// What stands for the name of a file in messages about data that a program has in memory; numbers of lines are those of tokens or
-// examples.
+// What stands for the name of a file in messages about data that a program has in memory; numbers of lines
+// are those of tokens or examples.
 inline constexpr const char* kDataInMemory = "data in memory";
 
 // Rows of attributes by name, as a program adds them. A name is kept once, however often it is added.

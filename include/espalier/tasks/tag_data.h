@@ -14,14 +14,14 @@
 
 namespace espalier {
 
-// Labelled sentences in memory, to train a tagger on: what a file has, added token by token. All tokens have columns, which templates
-// or the built-in attributes look at, or all have attributes. Text is copied.
+// Labelled sentences in memory, to train a tagger on: what a file has, added token by token. All tokens have
+// columns, which templates or the built-in attributes look at, or all have attributes. Text is copied.
 class TagData {
  public:
   using Attribute = NamedRows::Attribute;
 
-  // Adds a token to the sentence at the end: its columns, and the label that a file has behind them. Throws Error where it has no
-  // columns, another number of them than the tokens before, or an empty label.
+  // Adds a token to the sentence at the end: its columns, and the label that a file has behind them. Throws
+  // Error where it has no columns, another number of them than the tokens before, or an empty label.
   void add_columns(std::span<const std::string_view> columns, std::string_view label);
   void add_columns(std::initializer_list<std::string_view> columns, std::string_view label) {
     add_columns(std::span(columns.begin(), columns.size()), label);
@@ -31,8 +31,8 @@ class TagData {
   void add_attributes(std::initializer_list<Attribute> attributes, std::string_view label) {
     add_attributes(std::span(attributes.begin(), attributes.size()), label);
   }
-  // Ends the sentence, and says how much it counts. Throws Error where it has no tokens, and for a weight that is not positive
-  // and finite.
+  // Ends the sentence, and says how much it counts. Throws Error where it has no tokens, and for a weight
+  // that is not positive and finite.
   void end_sentence(double weight = 1);
 
   // Sentences that were ended; tokens begin(i) to begin(i + 1) - 1 are those of sentence i.
@@ -58,8 +58,8 @@ class TagData {
   std::vector<double> weights_;
 };
 
-// What read_tag_training() makes of a file. The format and where labels, weights and groups are is the data's own affair: options that
-// say otherwise are refused. The data need not outlive the result.
+// What read_tag_training() makes of a file. The format and where labels, weights and groups are is the data's
+// own affair: options that say otherwise are refused. The data need not outlive the result.
 std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options = {});
 
 }  // namespace espalier
