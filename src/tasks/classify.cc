@@ -124,6 +124,10 @@ class ClassifyTrainingSet final : public TrainingSet {
   void replace_dev(const std::string& path) override {
     dev_ = read_classify(path, reading_of(path), attributes_, labels_);
   }
+  void take_dev(const ClassifyData& dev) {
+    dev_ = take_classify(dev, reading_of(kDataInMemory), attributes_, labels_);
+    name_dev(kDataInMemory);
+  }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(dev_, theta, nodes(), labels_, costs_);
   }
@@ -344,19 +348,21 @@ std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, con
       });
 }
 
-std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data,
-                                                    const ClassifyOptions& options) {
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, const ClassifyOptions& options,
+                                                    const ClassifyData* dev) {
   ClassifyOptions of_data = options;
   of_data.format = to_string(ClassifyFormat::crfsuite);
   if (options.format && options.format != of_data.format) {
     throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
                     "expected none, or crfsuite");
   }
-  return std::make_unique<ClassifyTrainingSet>(
+  auto set = std::make_unique<ClassifyTrainingSet>(
       kDataInMemory, of_data,
       [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
         return take_classify_growing(data, reading, attributes, labels);
       });
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored) {

@@ -55,6 +55,19 @@ ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
   return builder.finish(path == "-" ? "standard input" : path);
 }
 
+ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyData& data,
+                           const ClassifyReadOptions& options) {
+  ESPALIER_EXPECT(options.format == ClassifyFormat::crfsuite);
+  check_first(options);
+  std::vector<ClassifyData::Attribute> row;
+  for (std::size_t i = 0; i < data.size() && !builder.full(); ++i) {
+    data.attributes().get(i, row);
+    for (const auto& attribute : row) builder.add(builder.attribute(attribute.name), attribute.value);
+    builder.finish_example(data.label(i));
+  }
+  return builder.finish(kDataInMemory);
+}
+
 }  // namespace
 
 ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
@@ -66,22 +79,21 @@ ClassifyExamples read_classify_growing(const std::string& path, const ClassifyRe
 
 ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels) {
-  ESPALIER_EXPECT(options.labels_required && options.format == ClassifyFormat::crfsuite);
-  check_first(options);
+  ESPALIER_EXPECT(options.labels_required);
   ClassifyBuilder builder(options, attributes, labels);
-  std::vector<ClassifyData::Attribute> row;
-  for (std::size_t i = 0; i < data.size() && !builder.full(); ++i) {
-    data.attributes().get(i, row);
-    for (const auto& attribute : row) builder.add(builder.attribute(attribute.name), attribute.value);
-    builder.finish_example(data.label(i));
-  }
-  return builder.finish(kDataInMemory);
+  return take_into(builder, data, options);
 }
 
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels) {
   ClassifyBuilder builder(options, attributes, labels);
   return read_into(builder, path, options);
+}
+
+ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels) {
+  ClassifyBuilder builder(options, attributes, labels);
+  return take_into(builder, data, options);
 }
 
 }  // namespace espalier

@@ -286,6 +286,22 @@ TagExamples read_tag(const std::string& path, const TagInput& input, const TagDi
   return read_rest(reader, input, *parser, std::nullopt, labels);
 }
 
+TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,
+                     Dictionary& labels) {
+  if (data.size() == 0) fail_without_sequences(kDataInMemory);
+  const auto kind = [](std::size_t columns) {
+    return columns == 0 ? "attributes" : fmt::format("{} column{}", columns, columns == 1 ? "" : "s");
+  };
+  const std::size_t expected = input.format == TagFormat::columns ? input.num_columns - 1 : 0;
+  if (data.num_columns() != expected) {
+    throw Error::in(kDataInMemory, kind(data.num_columns()),
+                    fmt::format("expected {} as in training", kind(expected)));
+  }
+  const auto parser = make_tag_parser(
+      input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
+  return take_sentences(data, input, *parser, std::nullopt, labels);
+}
+
 struct TagStream::State {
   SequenceReader reader;
   std::unique_ptr<TagParser> parser;

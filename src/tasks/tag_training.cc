@@ -74,9 +74,11 @@ TagInput requested_input(const TagOptions& options) {
 
 // Held-out sequences, with gold labels that training may not have seen.
 struct DevSet {
-  DevSet(const std::string& path, const TagModel& model)
+  // read(labels) has them, with labels that begin with those of the model.
+  template <class Read>
+  DevSet(const TagModel& model, const Read& read)
       : labels(copy(model.dictionaries.labels)),
-        examples(read_tag(path, model.input, model.dictionaries, labels)),
+        examples(read(labels)),
         bare(model.kernel ? without_tokens(examples.sequences) : Sequences()),
         features(model.kernel ? bare : examples.sequences, model.shape()),
         kernel(model.kernel.get()),
@@ -224,7 +226,16 @@ class TagTrainingSet final : public TrainingSet {
     return keep_support(*model_.kernel, theta, sections());
   }
 
-  void replace_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
+  void replace_dev(const std::string& path) override {
+    dev_ = std::make_unique<DevSet>(model_, [&](Dictionary& labels) {
+      return read_tag(path, model_.input, model_.dictionaries, labels);
+    });
+  }
+  void take_dev(const TagData& dev) {
+    dev_ = std::make_unique<DevSet>(
+        model_, [&](Dictionary& labels) { return take_tag(dev, model_.input, model_.dictionaries, labels); });
+    name_dev(kDataInMemory);
+  }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(*dev_, model_.input, theta);
   }
@@ -317,7 +328,8 @@ std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const Ta
   });
 }
 
-std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options) {
+std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options,
+                                               const TagData* dev) {
   const auto refuse = [](const char* setting, const char* expected) {
     throw Error::in(setting, "given for data in memory", expected);
   };
@@ -330,10 +342,12 @@ std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOpt
   if (options.label_column) refuse("label_column", "expected none: a token comes with its label");
   if (options.example_weights) refuse("example_weights", "expected none: a sentence comes with its weight");
   if (!options.group_by.empty()) refuse("group_by", "expected none");
-  return std::make_unique<TagTrainingSet>(
-      kDataInMemory, of_data, [&](TagInput& input, TagDictionaries& names) {
+  auto set =
+      std::make_unique<TagTrainingSet>(kDataInMemory, of_data, [&](TagInput& input, TagDictionaries& names) {
         return take_tag_growing(data, input, options.first, names, options.min_count);
       });
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 }  // namespace espalier

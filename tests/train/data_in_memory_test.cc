@@ -15,6 +15,7 @@
 #include "espalier/tasks/tag_data.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
+#include "support/random_problem.h"
 #include "support/temporary_folder.h"
 
 namespace espalier {
@@ -143,6 +144,58 @@ RC_GTEST_PROP(ClassifyData, ExamplesAreThoseOfAFile, ()) {
   of_file.format = "crfsuite";
   check_the_same(*make_classify_training(data, options),
                  *read_classify_training(folder.file("train.txt", text), of_file));
+}
+
+// Held-out data in memory rates weights as a file of it does, labels that training never saw included.
+TEST(DevDataInMemory, RatesAsAFileDoes) {
+  const TemporaryFolder folder;
+  TagData tags, tags_dev;
+  tags.add_columns({"a"}, "B-X");
+  tags.add_columns({"b"}, "O");
+  tags.end_sentence();
+  tags.add_columns({"b"}, "O");
+  tags.end_sentence();
+  tags_dev.add_columns({"b"}, "B-Z");
+  tags_dev.add_columns({"never"}, "B-X");
+  tags_dev.end_sentence();
+  tags_dev.add_columns({"a"}, "B-X");
+  tags_dev.end_sentence();
+  ClassifyData rows, rows_dev;
+  rows.add({{"a", 1}}, "x");
+  rows.add({{"b", 1}}, "y");
+  rows_dev.add({{"a", 2}, {"never", 1}}, "x");
+  rows_dev.add({{"b", 1}}, "z");
+  ClassifyOptions with_bias;
+  with_bias.bias = true;
+  const std::string tag_file = folder.file("dev.txt", "b B-Z\nnever B-X\n\na B-X\n"),
+                    row_file = folder.file("dev.crfsuite", "x\ta:2\tnever\nz\tb\n");
+
+  const auto tag = make_tag_training(tags, {}, &tags_dev), tag_of_file = make_tag_training(tags),
+             classify = make_classify_training(rows, with_bias, &rows_dev),
+             classify_of_file = make_classify_training(rows, with_bias);
+  EXPECT_EQ(tag->dev(), "data in memory");
+  EXPECT_EQ(classify->dev(), "data in memory");
+  EXPECT_EQ(tag_of_file->dev(), "");
+  tag_of_file->read_dev(tag_file);
+  classify_of_file->read_dev(row_file);
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Weights theta = test_support::random_weights(seed, tag->problem().weight_shape()),
+                  of_rows = test_support::random_weights(seed, classify->problem().weight_shape());
+    EXPECT_EQ(tag->evaluate_dev(theta).text, tag_of_file->evaluate_dev(theta).text);
+    EXPECT_EQ(classify->evaluate_dev(of_rows).text, classify_of_file->evaluate_dev(of_rows).text);
+  }
+
+  TagData attributes;
+  const TagData no_tags;
+  const ClassifyData no_rows;
+  attributes.add_attributes({{"a", 1}}, "O");
+  attributes.end_sentence();
+  EXPECT_EQ(error_message([&] { make_tag_training(tags, {}, &attributes); }),
+            "data in memory: attributes; expected 1 column as in training");
+  EXPECT_EQ(error_message([&] { make_tag_training(tags, {}, &no_tags); }),
+            "data in memory: no sequences; expected at least one");
+  EXPECT_EQ(error_message([&] { make_classify_training(rows, {}, &no_rows); }),
+            "data in memory: no examples; expected at least one");
 }
 
 // What a model says of examples in memory is what it writes for a file of them.

@@ -37,9 +37,10 @@ class ClassifyData {
   Dictionary names_of_labels_;
 };
 
-// What read_classify_training() makes of a file. An option that names another format is refused. The data
-// need not outlive the result.
+// What read_classify_training() makes of a file. An option that names another format is refused. `dev` is
+// held-out data, whose labels may be new. None of them need outlive the result.
 std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data,
-                                                    const ClassifyOptions& options = {});
+                                                    const ClassifyOptions& options = {},
+                                                    const ClassifyData* dev = nullptr);
 
 }  // namespace espalier

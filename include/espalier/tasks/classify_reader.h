@@ -62,4 +62,8 @@ ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyR
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels);
 
+// The same of examples in memory. Requires options of CRFsuite's format.
+ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels);
+
 }  // namespace espalier

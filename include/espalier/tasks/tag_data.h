@@ -59,7 +59,9 @@ class TagData {
 };
 
 // What read_tag_training() makes of a file. The format and where labels, weights and groups are is the data's
-// own affair: options that say otherwise are refused. The data need not outlive the result.
-std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options = {});
+// own affair: options that say otherwise are refused. `dev` is held-out data, of tokens of the same kind; its
+// labels may be new. None of them need outlive the result.
+std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options = {},
+                                               const TagData* dev = nullptr);
 
 }  // namespace espalier

@@ -81,6 +81,10 @@ TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels);
 
+// The same of sentences in memory. Throws Error where they are of another kind than the input.
+TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,
+                     Dictionary& labels);
+
 // Sequences one after the other, in the memory of one, with dictionaries that stay as they are: unknown attributes are
 // skipped. Labels are text, since a file may have some that training never saw.
 class TagStream {

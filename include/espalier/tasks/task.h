@@ -66,13 +66,14 @@ class TrainingSet {
   // Where a model does not keep all weights: what it keeps of these.
   virtual std::optional<ModelContents> model_contents(const Weights& /*theta*/) const { return std::nullopt; }
 
-  // Held-out data, and the file that it was read from last; empty: none was.
+  // Held-out data, and the file that it was read from last, or what messages call data in memory; empty: there is
+  // none.
   void read_dev(const std::string& path) {
     replace_dev(path);
     dev_ = path;
   }
   const std::string& dev() const { return dev_; }
-  // Requires read_dev().
+  // Requires held-out data.
   virtual Evaluation evaluate_dev(const Weights& theta) const = 0;
   // How good weights are on some of the training examples: those that they were not trained on. Thread-safe.
   virtual Evaluation evaluate_examples(const Weights& theta,
@@ -87,6 +88,10 @@ class TrainingSet {
   virtual const Dictionary& attributes() const = 0;  // of tokens or examples
   // XXH3 of the attributes and values of all examples. What they are called is in sections().
   virtual std::uint64_t fingerprint() const = 0;
+
+ protected:
+  // Of held-out data that is there without read_dev().
+  void name_dev(const std::string& name) { dev_ = name; }
 
  private:
   virtual void replace_dev(const std::string& path) = 0;
