@@ -1,5 +1,9 @@
 #include "espalier/base/text.h"
 
+#include <fmt/format.h>
+
+#include <iterator>
+
 namespace espalier {
 
 std::string grouped(std::size_t number) {
@@ -9,6 +13,10 @@ std::string grouped(std::size_t number) {
     digits.insert(at, 1, ',');
   }
   return digits;
+}
+
+void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments) {
+  fmt::vformat_to(std::back_inserter(to), format, arguments);
 }
 
 }  // namespace espalier

@@ -1,26 +1,27 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "cli/command_line.h"
 
 namespace espalier::cli {
 
 // Each adds one subcommand to the program. Parsing sets `action` to what the command line asks for; the action
 // returns the exit status and throws Error for the user's mistakes.
 using Action = std::function<int()>;
-void add_train(CLI::App& program, Action& action);
-void add_path(CLI::App& program, Action& action);
-void add_cross_validate(CLI::App& program, Action& action);
-void add_race(CLI::App& program, Action& action);
-void add_predict(CLI::App& program, Action& action);
-void add_eval(CLI::App& program, Action& action);
-void add_show(CLI::App& program, Action& action);
-void add_convert(CLI::App& program, Action& action);
-void add_infer(CLI::App& program, Action& action);
-void add_demo(CLI::App& program, Action& action);
-void add_generate(CLI::App& program, Action& action);
+void add_train(Command program, Action& action);
+void add_path(Command program, Action& action);
+void add_cross_validate(Command program, Action& action);
+void add_race(Command program, Action& action);
+void add_predict(Command program, Action& action);
+void add_eval(Command program, Action& action);
+void add_show(Command program, Action& action);
+void add_convert(Command program, Action& action);
+void add_infer(Command program, Action& action);
+void add_demo(Command program, Action& action);
+void add_generate(Command program, Action& action);
 
 // The whole program, given its arguments (without its own name). Prints errors and returns the exit status.
 int run(std::vector<std::string> arguments);

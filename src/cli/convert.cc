@@ -6,21 +6,21 @@
 
 namespace espalier::cli {
 
-void add_convert(CLI::App& program, Action& action) {
-  CLI::App* command =
+void add_convert(Command program, Action& action) {
+  Command command =
       program.add_subcommand("convert", "make a model of one that CRFsuite, Wapiti or CRF++ trained");
   struct Arguments {
     std::string model, output;
   };
   const auto arguments = std::make_shared<Arguments>();
   command
-      ->add_option(
+      .add_option(
           "DUMP", arguments->model,
           "what 'crfsuite dump' printed, a model of Wapiti, or the text model of 'crf_learn -t'; plain, "
           ".gz or .zst")
-      ->required();
-  command->add_option("-o,--output", arguments->output, "where the model goes")->required();
-  command->footer(
+      .required();
+  command.add_option("-o,--output", arguments->output, "where the model goes").required();
+  command.footer(
       "Examples:\n"
       "  crfsuite dump old.model > old.dump\n"
       "  espalier convert old.dump -o tagger.esp\n"
@@ -30,7 +30,7 @@ void add_convert(CLI::App& program, Action& action) {
       "columns may have any number of them from what the template looks at on; the label, where there is "
       "one, is "
       "the last.");
-  command->callback([arguments, &action] {
+  command.callback([arguments, &action] {
     action = [arguments] {
       const ConvertedTagger tagger(arguments->model);
       const Model model = convert_model(tagger);

@@ -18,8 +18,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Arguments : TrainingOptions {
   std::string l2 = "auto";
   L2Limits limits;
@@ -189,33 +187,33 @@ int run_cross_validation(const Arguments& arguments) {
 
 }  // namespace
 
-void add_cross_validate(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand(
+void add_cross_validate(Command program, Action& action) {
+  Command command = program.add_subcommand(
       "cross-validate", "choose l2 without held-out data: train on all folds but one, evaluate on that one");
-  command->footer(
+  command.footer(
       "Examples:\n"
       "  espalier cross-validate tag train.txt -o model.esp\n"
       "  espalier cross-validate classify train.svm --folds 10 --threads 2\n"
       "  espalier cross-validate parse train.conllu -o model.esp");
-  add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
-                                             const std::shared_ptr<Arguments>& arguments) {
-    subcommand.remove_option(subcommand.get_option("--dev"));
-    subcommand.get_option("--threads")->description("folds to train at the same time");
+  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskCommand& task,
+                                            const std::shared_ptr<Arguments>& arguments) {
+    subcommand.remove_option("--dev");
+    subcommand.get_option("--threads").description("folds to train at the same time");
     subcommand.add_option("--folds", arguments->folds, "parts that are held out, one after the other")
-        ->capture_default_str()
-        ->check(whole_number_from(2));
-    CLI::Option* output = subcommand.add_option("-o,--output", arguments->output,
-                                                "then train on all data with the best l2, and save");
-    subcommand.get_option("--require-gap")->needs(output);
+        .capture_default_str()
+        .check(whole_number_from(2));
+    Option output = subcommand.add_option("-o,--output", arguments->output,
+                                          "then train on all data with the best l2, and save");
+    subcommand.get_option("--require-gap").needs(output);
     subcommand
         .add_option("--l2", arguments->l2,
                     "auto: search for the best one, by decades from 1 and then closer; or one value to rate")
-        ->capture_default_str();
+        .capture_default_str();
     arguments->limits.add_to(subcommand);
     subcommand
         .add_option("--factor", arguments->factor,
                     "instead of the search: --l2-max (1000), times this and so on, down to --l2-min (0.3)")
-        ->check(positive_number());
+        .check(positive_number());
     if (task.groups != nullptr) {
       subcommand.add_option("--group-by", arguments->group_by, task.groups);
     }

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
+#include "espalier/base/json.h"
 #include "espalier/generate/images.h"
 
 namespace espalier::cli {
@@ -170,9 +170,9 @@ void show_pictures(const std::string& gold, const std::vector<std::string>& pred
     LineReader reader(file);
     std::string_view line;
     reader.next(line);
-    return nlohmann::json::parse(line);
+    return Json::parse(line);
   };
-  std::vector<nlohmann::json> lines{labels(gold)};
+  std::vector<Json> lines{labels(gold)};
   for (const std::string& file : predicted) lines.push_back(labels(file));
   const std::size_t side = NoisyImage::kSide;
   fmt::print("\n{:<10} {:<10} {:<10} {}\n", "seen", "gold", "alone", "with edges");
@@ -237,19 +237,19 @@ int run_demo(const std::string& task) {
 
 }  // namespace
 
-void add_demo(CLI::App& program, Action& action) {
-  CLI::App* command =
+void add_demo(Command program, Action& action) {
+  Command command =
       program.add_subcommand("demo", "the main job on built-in data: generate, train, evaluate, predict");
   const auto task = std::make_shared<std::string>("tag");
-  command->add_option("TASK", *task, "tag, classify, parse, treebank or graph")->capture_default_str();
-  command->footer(
+  command.add_option("TASK", *task, "tag, classify, parse, treebank or graph").capture_default_str();
+  command.footer(
       "Examples:\n"
       "  espalier demo\n"
       "  espalier demo classify\n"
       "  espalier demo parse\n"
       "  espalier demo treebank\n"
       "  espalier demo graph");
-  command->callback([task, &action] { action = [task] { return run_demo(*task); }; });
+  command.callback([task, &action] { action = [task] { return run_demo(*task); }; });
 }
 
 }  // namespace espalier::cli

@@ -8,22 +8,22 @@
 
 namespace espalier::cli {
 
-void add_eval(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("eval", "measure a model on labelled data");
+void add_eval(Command program, Action& action) {
+  Command command = program.add_subcommand("eval", "measure a model on labelled data");
   struct Arguments {
     std::string model, gold;
     EvaluateOptions options;
     bool json = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("MODEL", arguments->model, "a model that train saved")->required();
-  command->add_option("GOLD", arguments->gold, "labelled data; '-' is standard input")->required();
-  command->add_option("--format", arguments->options.format, "of GOLD; default: that of the training data");
-  command->add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
-      ->check(whole_number_from(1))
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "one JSON object; rates are fractions");
-  command->footer(
+  command.add_option("MODEL", arguments->model, "a model that train saved").required();
+  command.add_option("GOLD", arguments->gold, "labelled data; '-' is standard input").required();
+  command.add_option("--format", arguments->options.format, "of GOLD; default: that of the training data");
+  command.add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
+      .check(whole_number_from(1))
+      .capture_default_str();
+  command.add_flag("--json", arguments->json, "one JSON object; rates are fractions");
+  command.footer(
       "Examples:\n"
       "  espalier eval tagger.esp test.txt\n"
       "  espalier eval classifier.esp test.svm --json\n"
@@ -32,17 +32,13 @@ void add_eval(CLI::App& program, Action& action) {
       "error and\n"
       "confusion table. Parsing: how many words have the right head (UAS), and the right relation, too "
       "(LAS).");
-  command->callback([arguments, &action] {
+  command.callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
       const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->options);
       OutputFile output("-");
-      // Labels may hold bytes that are no UTF-8; they are replaced, not refused.
-      using Report = decltype(evaluation.report);
-      output.write(arguments->json
-                       ? evaluation.report.dump(-1, ' ', false, Report::error_handler_t::replace) + '\n'
-                       : evaluation.text);
+      output.write(arguments->json ? evaluation.report.dump() + '\n' : evaluation.text);
       output.commit();
       return kSuccess;
     };

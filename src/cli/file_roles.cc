@@ -83,14 +83,14 @@ struct File {
   Identity identity;
 };
 
-void collect(const CLI::Option& option, std::vector<File>& files) {
-  const auto role = std::ranges::find(kRoles, option.get_single_name(), &Role::option);
+void collect(const GivenOption& option, std::vector<File>& files) {
+  const auto role = std::ranges::find(kRoles, option.plain, &Role::option);
   if (role == std::end(kRoles)) return;
-  std::vector<std::string> paths = option.results();
+  std::vector<std::string> paths = option.values;
   if (paths.empty() && role->option == "INPUT") paths = {"-"};
   for (const std::string& path : paths) {
     if (role->use == Use::writes && path.empty()) {
-      throw Error(fmt::format("{}: no name; expected that of a file", option.get_name()));
+      throw Error(fmt::format("{}: no name; expected that of a file", option.name));
     }
     if (const auto identity = identify(path, role->use)) files.push_back({role, path, *identity});
     // IMAGES,LABELS
@@ -104,11 +104,9 @@ void collect(const CLI::Option& option, std::vector<File>& files) {
 
 }  // namespace
 
-void check_files(const CLI::App& program) {
-  const CLI::App* command = &program;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+void check_files(const std::vector<GivenOption>& options) {
   std::vector<File> files;
-  for (const CLI::Option* option : command->get_options()) collect(*option, files);
+  for (const GivenOption& option : options) collect(option, files);
   for (const File& written : files) {
     if (written.role->use != Use::writes) continue;
     for (const File& other : files) {

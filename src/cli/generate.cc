@@ -50,8 +50,8 @@ void write_all(const std::string& path, std::uint64_t count,
 
 }  // namespace
 
-void add_generate(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand(
+void add_generate(Command program, Action& action) {
+  Command command = program.add_subcommand(
       "generate", "write sentences of a small built-in grammar, or small pictures, to try things with");
   struct Arguments {
     std::string task, output = "-";
@@ -59,27 +59,27 @@ void add_generate(CLI::App& program, Action& action) {
   };
   const auto arguments = std::make_shared<Arguments>();
   command
-      ->add_option("TASK", arguments->task,
-                   "classify (topics, CRFsuite format), tag (entities), supertag (hundreds of labels), parse "
-                   "(CoNLL-U), "
-                   "treebank (brackets), graph (noisy pictures, JSON Lines)")
-      ->required();
-  command->add_option("-n,--sentences", arguments->sentences, "how many")
-      ->capture_default_str()
-      ->check(whole_number_from(0));
+      .add_option("TASK", arguments->task,
+                  "classify (topics, CRFsuite format), tag (entities), supertag (hundreds of labels), parse "
+                  "(CoNLL-U), "
+                  "treebank (brackets), graph (noisy pictures, JSON Lines)")
+      .required();
+  command.add_option("-n,--sentences", arguments->sentences, "how many")
+      .capture_default_str()
+      .check(whole_number_from(0));
   command
-      ->add_option("--seed", arguments->seed,
-                   "the same seed gives the same sentences; train on one, test on another")
-      ->capture_default_str()
-      ->check(whole_number_from(0));
-  command->add_option("-o,--output", arguments->output, "where to; default: standard output");
-  command->footer(
+      .add_option("--seed", arguments->seed,
+                  "the same seed gives the same sentences; train on one, test on another")
+      .capture_default_str()
+      .check(whole_number_from(0));
+  command.add_option("-o,--output", arguments->output, "where to; default: standard output");
+  command.footer(
       "Examples:\n"
       "  espalier generate tag -n 10000 --seed 1 -o train.txt\n"
       "  espalier generate classify -n 10000 --seed 2 -o train.txt\n"
       "  espalier generate parse -n 2000 -o train.conllu\n"
       "  espalier generate graph -n 200 -o train.jsonl");
-  command->callback([arguments, &action] {
+  command.callback([arguments, &action] {
     action = [arguments] {
       if (arguments->task == "graph") {
         NoisyImages images(arguments->seed);

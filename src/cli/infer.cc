@@ -2,20 +2,18 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "cli/commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
+#include "espalier/base/json.h"
 #include "espalier/base/output.h"
 #include "espalier/structures/markov_graph.h"
 #include "espalier/tasks/uai_reader.h"
 
 namespace espalier::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Arguments {
   std::string model, evidence, task, output = "-", inference = "auto";
@@ -122,46 +120,46 @@ class Inference {
 
 }  // namespace
 
-void add_infer(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("infer", "answer queries to a graphical model (UAI files)");
+void add_infer(Command program, Action& action) {
+  Command command = program.add_subcommand("infer", "answer queries to a graphical model (UAI files)");
   const auto arguments = std::make_shared<Arguments>();
   command
-      ->add_option("FILE", arguments->model,
-                   "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
-      ->required();
-  command->add_option("--evidence", arguments->evidence,
-                      "a file: how many variables were observed, then each with its label");
+      .add_option("FILE", arguments->model,
+                  "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
+      .required();
+  command.add_option("--evidence", arguments->evidence,
+                     "a file: how many variables were observed, then each with its label");
   command
-      ->add_option("--task", arguments->task,
-                   "PR (log10 of the partition function), MAR (each variable's marginals) or MPE (the best "
-                   "assignment)")
-      ->required();
+      .add_option("--task", arguments->task,
+                  "PR (log10 of the partition function), MAR (each variable's marginals) or MPE (the best "
+                  "assignment)")
+      .required();
   command
-      ->add_option("--inference", arguments->inference,
-                   "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
-                   "bound) or auto: "
-                   "exact where it fits in memory, else trw")
-      ->capture_default_str();
-  command->add_option("--memory", arguments->options.memory, "that exact inference may take")
-      ->default_str("2G")
-      ->transform(bytes());
-  command->add_option("--iterations", arguments->options.iterations, "bp, trw: sweeps at most")
-      ->check(whole_number_from(1))
-      ->capture_default_str();
+      .add_option("--inference", arguments->inference,
+                  "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
+                  "bound) or auto: "
+                  "exact where it fits in memory, else trw")
+      .capture_default_str();
+  command.add_option("--memory", arguments->options.memory, "that exact inference may take")
+      .default_str("2G")
+      .check(bytes());
+  command.add_option("--iterations", arguments->options.iterations, "bp, trw: sweeps at most")
+      .check(whole_number_from(1))
+      .capture_default_str();
   command
-      ->add_option("--tolerance", arguments->options.tolerance,
-                   "bp, trw: how much log-messages may move at the end")
-      ->check(positive_number())
-      ->capture_default_str();
+      .add_option("--tolerance", arguments->options.tolerance,
+                  "bp, trw: how much log-messages may move at the end")
+      .check(positive_number())
+      .capture_default_str();
   command
-      ->add_option(
+      .add_option(
           "--damping", arguments->options.damping,
           "bp, trw: share of the old in a new message, to begin with; raised where they do not settle")
-      ->check(probability())
-      ->capture_default_str();
-  command->add_flag("--json", arguments->json, "one JSON object, with natural logarithms");
-  command->add_option("-o,--output", arguments->output, "where the answer goes; default: standard output");
-  command->footer(
+      .check(probability())
+      .capture_default_str();
+  command.add_flag("--json", arguments->json, "one JSON object, with natural logarithms");
+  command.add_option("-o,--output", arguments->output, "where the answer goes; default: standard output");
+  command.footer(
       "Examples:\n"
       "  espalier infer model.uai --task PR\n"
       "  espalier infer model.uai.gz --evidence model.uai.evid --task MAR -o model.MAR\n"
@@ -173,7 +171,7 @@ void add_infer(CLI::App& program, Action& action) {
       "for MPE a "
       "bound on\n"
       "the maximum and whether the assignment reaches it (optimal).");
-  command->callback([arguments, &action] {
+  command.callback([arguments, &action] {
     action = [arguments] {
       const std::string& task = arguments->task;
       if (task != "PR" && task != "MAR" && task != "MPE")

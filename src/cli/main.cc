@@ -23,42 +23,6 @@ std::string one_line(std::string text) {
 // Not through fmt::print, which throws where standard error cannot be written: nobody is left to tell.
 void complain(const std::string& what) { std::fputs(("espalier: " + one_line(what) + '\n').c_str(), stderr); }
 
-// "train, predict or eval"
-std::string listed(const std::vector<const CLI::App*>& commands) {
-  std::string names;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (i > 0) names += i + 1 < commands.size() ? ", " : " or ";
-    names += commands[i]->get_name();
-  }
-  return names;
-}
-
-// What is wrong with the command line, in our words where CLI11's are hard to read, and where to look it up.
-std::string explain(const CLI::ParseError& error, const CLI::App& program) {
-  const CLI::App* command = &program;
-  std::string called = program.get_name();
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    called += ' ' + command->get_name();
-  }
-  const std::vector<std::string> unexpected = program.remaining(true);
-  const std::string what = error.what(), option = what.substr(0, what.find(':'));
-  const std::vector<const CLI::App*> choices = command->get_subcommands([](const CLI::App*) { return true; });
-
-  std::string message = what;
-  if (!choices.empty()) {
-    const char* kind = command == &program ? "command" : "task";
-    message = unexpected.empty() ? fmt::format("no {}", kind)
-                                 : fmt::format("{} is no {}", in_quotes(unexpected.front()), kind);
-    message += "; expected " + listed(choices);
-  } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unexpected.empty()) {
-    message = "unexpected argument " + in_quotes(unexpected.front());
-  } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    message = option + (what.ends_with("missing") ? ": no value; expected one" : ": given more than once");
-  }
-  return fmt::format("{}; see '{} --help'", message, called);
-}
-
 // A standard stream that is closed (2>&-) would lend its number to the next file that is opened, a model say, and what is said
 // on standard error would end up there. In its place: something that only fails.
 void occupy_closed_streams() {
@@ -72,13 +36,13 @@ void occupy_closed_streams() {
 }  // namespace
 
 int run(std::vector<std::string> arguments) {
-  CLI::App program(
+  Program parser(
+      "espalier",
       "Trains structured predictors (CRFs, max-margin Markov networks and the losses between them) to a "
-      "certified "
-      "optimum.",
-      "espalier");
-  program.require_subcommand(1);
-  program.set_version_flag("--version", "espalier " ESPALIER_VERSION);
+      "certified optimum.",
+      "espalier " ESPALIER_VERSION);
+  Command program = parser.root();
+  program.require_subcommand();
   program.footer(
       "Try it:\n"
       "  espalier demo\n"
@@ -98,14 +62,10 @@ int run(std::vector<std::string> arguments) {
   add_demo(program, action);
   add_generate(program, action);
 
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
-    program.parse(std::move(arguments));
-    check_files(program);
+    if (const auto status = parser.parse(std::move(arguments))) return *status;
+    check_files(parser.options());
     return action();
-  } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return program.exit(e);  // --help, --version
-    complain(explain(e, program));
   } catch (const Error& e) {
     complain(e.what());
   } catch (const Stopped& e) {

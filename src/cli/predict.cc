@@ -12,64 +12,61 @@ namespace espalier::cli {
 namespace {
 
 // The value may be left out, so what stands behind the option is taken for it.
-CLI::Validator label_or_entity() {
-  return CLI::Validator(
-      [](std::string& text) {
-        if (text == "label" || text == "entity") return std::string();
-        return fmt::format("found {}; expected label or entity; INPUT goes before --marginals",
-                           in_quotes(text));
-      },
-      "");
+Check label_or_entity() {
+  return [](std::string& text) {
+    if (text == "label" || text == "entity") return std::string();
+    return fmt::format("found {}; expected label or entity; INPUT goes before --marginals", in_quotes(text));
+  };
 }
 
 }  // namespace
 
-void add_predict(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("predict", "label new data with a model");
+void add_predict(Command program, Action& action) {
+  Command command = program.add_subcommand("predict", "label new data with a model");
   struct Arguments {
     std::string model, input = "-", output = "-";
     std::string marginals;
     PredictOptions options;
   };
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("MODEL", arguments->model, "a model that train saved")->required();
-  command->add_option("INPUT", arguments->input, "the data; default: standard input");
-  command->add_option("-o,--output", arguments->output, "where to; default: standard output");
-  command->add_option(
+  command.add_option("MODEL", arguments->model, "a model that train saved").required();
+  command.add_option("INPUT", arguments->input, "the data; default: standard input");
+  command.add_option("-o,--output", arguments->output, "where to; default: standard output");
+  command.add_option(
       "--format", arguments->options.format,
       "of INPUT; default: that of the training data; parse: tree draws trees for people; treebank: "
       "brackets, tagged (WORD_TAG WORD_TAG ...) or words");
   command
-      ->add_option("--marginals", arguments->marginals,
-                   "add the probability of every label, in parsing of every likely head; 'entity': of every "
-                   "chunk that is "
-                   "predicted")
-      ->expected(0, 1)
-      ->default_str("label")
-      ->type_name("[label|entity]")
-      ->check(label_or_entity());
+      .add_option("--marginals", arguments->marginals,
+                  "add the probability of every label, in parsing of every likely head; 'entity': of every "
+                  "chunk that is "
+                  "predicted")
+      .may_lack_value()
+      .default_str("label")
+      .type_name("[label|entity]")
+      .check(label_or_entity());
   command
-      ->add_option("--kbest", arguments->options.kbest,
-                   "the K best labels, label sequences or trees, each with its probability (its score, for "
-                   "beta = inf)")
-      ->check(whole_number_from(1));
+      .add_option("--kbest", arguments->options.kbest,
+                  "the K best labels, label sequences or trees, each with its probability (its score, for "
+                  "beta = inf)")
+      .check(whole_number_from(1));
   command
-      ->add_option(
+      .add_option(
           "--min-confidence", arguments->options.min_confidence,
           "tagging: chunks that are less probable become O (tokens _, where labels are no chunk tags)")
-      ->check(probability());
+      .check(probability());
   command
-      ->add_option(
+      .add_option(
           "--forced", arguments->options.forced,
           "tagging: the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
           "for any; 'label': the label's own")
-      ->type_name("COLUMN");
-  command->add_option("--encoding", arguments->options.encoding,
-                      "tagging: write the labels of chunks as iob1, bio or bioes; default: the model's");
-  command->add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
-      ->check(whole_number_from(1))
-      ->capture_default_str();
-  command->footer(
+      .type_name("COLUMN");
+  command.add_option("--encoding", arguments->options.encoding,
+                     "tagging: write the labels of chunks as iob1, bio or bioes; default: the model's");
+  command.add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
+      .check(whole_number_from(1))
+      .capture_default_str();
+  command.footer(
       "Examples:\n"
       "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
       "  espalier predict tagger.esp --marginals < new.txt\n"
@@ -87,7 +84,7 @@ void add_predict(CLI::App& program, Action& action) {
       "tree "
       "below a line\n"
       "'# RANK PROBABILITY', ranks from 0.");
-  command->callback([arguments, &action] {
+  command.callback([arguments, &action] {
     arguments->options.marginals = arguments->marginals == "label";
     arguments->options.entities = arguments->marginals == "entity";
     action = [arguments] {

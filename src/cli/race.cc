@@ -18,8 +18,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Arguments : TrainingOptions {
   Arguments() {
     gap = 1e-5;
@@ -136,30 +134,30 @@ int run_race(const Arguments& arguments) {
 
 }  // namespace
 
-void add_race(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand(
+void add_race(Command program, Action& action) {
+  Command command = program.add_subcommand(
       "race", "run several solvers on the same problem, and compare how fast each gets to its optimum");
-  command->footer(
+  command.footer(
       "Examples:\n"
       "  espalier race tag train.txt --solvers eg,sdca,lbfgs\n"
       "  espalier race classify train.svm --dev dev.svm --loss svm --solvers eg,frank-wolfe,cutting-plane\n"
       "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
-  add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
-                                             const std::shared_ptr<Arguments>& arguments) {
+  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskCommand& task,
+                                            const std::shared_ptr<Arguments>& arguments) {
     // One of several, another name for the budget, an objective that the other solvers do not have, and a model's gap.
     for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {
-      subcommand.remove_option(subcommand.get_option(name));
+      subcommand.remove_option(name);
     }
     subcommand
         .add_option("--solvers", arguments->solvers,
                     "those to compare, of the list below, separated by commas")
-        ->required();
+        .required();
     subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2 against the sum of losses")
-        ->capture_default_str()
-        ->check(positive_number());
+        .capture_default_str()
+        .check(positive_number());
     subcommand.add_option("--budget", arguments->budget, "seconds of training for each solver")
-        ->capture_default_str()
-        ->check(positive_number());
+        .capture_default_str()
+        .check(positive_number());
     subcommand.add_option("--picture", arguments->picture,
                           "draw the gap against passes and against seconds, as SVG");
     subcommand.footer(fmt::format(

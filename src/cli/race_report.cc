@@ -9,8 +9,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr double kGaps[] = {1e-1, 1e-2, 1e-3, 1e-4, 1e-5};
 constexpr double kNearBest = 0.1;  // points of the metric on held-out data
 
@@ -93,7 +91,7 @@ Json race_json(const Race& race, const std::string& metric) {
   result["runs"] = Json::array();
   for (const RaceRun& run : race.runs) {
     Json& entry =
-        result["runs"].emplace_back(Json{{"solver", run.solver}, {"status", to_string(run.summary.status)}});
+        result["runs"].push_back({{"solver", run.solver}, {"status", to_string(run.summary.status)}});
     if (!ran(run)) {
       entry["message"] = run.summary.message;
       continue;
@@ -106,7 +104,7 @@ Json race_json(const Race& race, const std::string& metric) {
                   {"relative_gap", last.relative_gap()}});
     for (const double gap : kGaps) {
       const Arrival arrival = race.arrival(run, gap);
-      Json& target = entry["targets"].emplace_back(Json{{"gap", gap}, {"reached", reached(arrival)}});
+      Json& target = entry["targets"].push_back({{"gap", gap}, {"reached", reached(arrival)}});
       if (!arrival.certain) continue;
       const Progress& report = run.summary.history[*arrival.certain];
       target.update({{"passes", report.passes}, {"seconds", report.seconds}});

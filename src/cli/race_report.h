@@ -1,8 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "espalier/base/json.h"
 #include "espalier/selection/race.h"
 
 namespace espalier::cli {
@@ -11,7 +11,7 @@ namespace espalier::cli {
 // without any.
 std::string race_table(const Race& race, const std::string& metric);
 // The same numbers for programs.
-nlohmann::ordered_json race_json(const Race& race, const std::string& metric);
+Json race_json(const Race& race, const std::string& metric);
 // As SVG: gap against passes, and against seconds. Requires a run with a report.
 std::string race_picture(const Race& race, const std::string& title);
 

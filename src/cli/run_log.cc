@@ -10,8 +10,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // JSON has no infinity: what is not finite is left out.
 void set(Json& event, const char* key, double value) {
   if (std::isfinite(value)) event[key] = value;
@@ -54,8 +52,7 @@ void RunLog::end(const Json& outcome, const char* name) {
 
 void RunLog::write(const Json& event) {
   if (!file_) return;
-  // Names may hold bytes that are no UTF-8; they are replaced, not refused.
-  const std::string line = event.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+  const std::string line = event.dump() + '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0)
     return;
   warn_(Error::system(path_, "write", errno, "the log ends here, and the run goes on").what());

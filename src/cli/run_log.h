@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "espalier/base/json.h"
 #include "espalier/base/progress.h"
 
 namespace espalier::cli {
@@ -21,14 +21,14 @@ class RunLog {
 
   // Creates the file, or goes on with the one of the run that this one resumes; a run that never starts leaves an old one
   // alone. A pipe is opened but once, and waits for its reader. Throws Error where it cannot be opened.
-  void start(const nlohmann::ordered_json& settings, bool resumed);
+  void start(const Json& settings, bool resumed);
   // `dev` is null without held-out data; `where` has what else tells this report from others: a round, a fold.
-  void progress(const std::string& solver, double l2, const Progress& progress,
-                const nlohmann::ordered_json& dev, const nlohmann::ordered_json& where = nullptr);
-  void end(const nlohmann::ordered_json& outcome, const char* name = "end");
+  void progress(const std::string& solver, double l2, const Progress& progress, const Json& dev,
+                const Json& where = nullptr);
+  void end(const Json& outcome, const char* name = "end");
 
  private:
-  void write(const nlohmann::ordered_json& event);
+  void write(const Json& event);
   double wall_seconds() const;
 
   struct Close {

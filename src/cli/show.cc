@@ -11,8 +11,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::string describe(const std::string& path, const Model& model, std::size_t top) {
   const ModelInfo& info = model.info();
   std::string text;
@@ -45,10 +43,7 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   return text;
 }
 
-// Names may hold bytes that are no UTF-8; they are replaced, not refused.
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string dump(const Json& json) { return json.dump() + '\n'; }
 
 std::string describe_setting(const Json& value) {
   if (value.is_null()) return "(none)";
@@ -134,8 +129,8 @@ Json to_json(const Model& first, const Model& second, const ModelDifference& dif
 
 }  // namespace
 
-void add_show(CLI::App& program, Action& action) {
-  CLI::App* command =
+void add_show(Command program, Action& action) {
+  Command command =
       program.add_subcommand("show", "tell what a model is: settings, certificate, strongest features");
   struct Arguments {
     std::string model, other;
@@ -143,31 +138,30 @@ void add_show(CLI::App& program, Action& action) {
     bool weights = false, json = false, diff = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("MODEL", arguments->model, "a model that train saved")->required();
-  CLI::Option* other = command->add_option("OTHER", arguments->other, "with --diff: another model");
-  command->add_option("--top", arguments->top, "how many features of each label")
-      ->capture_default_str()
-      ->check(whole_number_from(0));
-  CLI::Option* json =
-      command->add_flag("--json", arguments->json, "settings and certificate as one JSON object");
-  CLI::Option* diff = command
-                          ->add_flag("--diff", arguments->diff,
-                                     "what differs between MODEL and OTHER: settings, certificates, weights")
-                          ->needs(other);
-  other->needs(diff);
+  command.add_option("MODEL", arguments->model, "a model that train saved").required();
+  Option other = command.add_option("OTHER", arguments->other, "with --diff: another model");
+  command.add_option("--top", arguments->top, "how many features of each label")
+      .capture_default_str()
+      .check(whole_number_from(0));
+  Option json = command.add_flag("--json", arguments->json, "settings and certificate as one JSON object");
+  Option diff = command
+                    .add_flag("--diff", arguments->diff,
+                              "what differs between MODEL and OTHER: settings, certificates, weights")
+                    .needs(other);
+  other.needs(diff);
   command
-      ->add_flag("--weights", arguments->weights,
-                 "every weight instead: attribute TAB label TAB weight (of transitions: attribute TAB label "
-                 "before TAB "
-                 "label TAB weight)")
-      ->excludes(json)
-      ->excludes(diff);
-  command->footer(
+      .add_flag("--weights", arguments->weights,
+                "every weight instead: attribute TAB label TAB weight (of transitions: attribute TAB label "
+                "before TAB "
+                "label TAB weight)")
+      .excludes(json)
+      .excludes(diff);
+  command.footer(
       "Examples:\n"
       "  espalier show tagger.esp --top 10\n"
       "  espalier show model.esp --weights > weights.tsv\n"
       "  espalier show --diff old.esp new.esp");
-  command->callback([arguments, &action] {
+  command.callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);
       OutputFile output("-");

@@ -8,25 +8,23 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-void add_kernel_options(CLI::App& command, std::string& kernel, std::size_t& memory) {
+void add_kernel_options(Command command, std::string& kernel, std::size_t& memory) {
   command.add_option("--kernel", kernel,
                      "compare tokens, examples or nodes instead of weighing their attributes: linear, "
                      "poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA");
   command
       .add_option("--kernel-memory", memory,
                   "for the values of the kernel; what does not fit is computed again and again")
-      ->default_str("1G")
-      ->transform(bytes());
+      .default_str("1G")
+      .check(bytes());
 }
 
-void add_classify_options(CLI::App& command, TrainingOptions& options) {
+void add_classify_options(Command command, TrainingOptions& options) {
   ClassifyOptions& classify = options.classify;
   command.add_option("--format", classify.format,
                      "libsvm, crfsuite, idx (given as IMAGES,LABELS); default: by the name");
   command.add_option("--first", classify.first, "use only the first N training examples")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
   command.add_flag("--bias", classify.bias, "add a constant attribute to every example");
   command.add_option("--costs", classify.costs, "file of lines GOLD PREDICTED COST; other errors cost 1");
   add_kernel_options(command, classify.kernel, classify.kernel_memory);
@@ -46,7 +44,7 @@ void describe_classify(const TrainingOptions& options, Json& json) {
     json.update({{"kernel", classify.kernel}, {"kernel_memory", classify.kernel_memory}});
 }
 
-void add_tag_options(CLI::App& command, TrainingOptions& options) {
+void add_tag_options(Command command, TrainingOptions& options) {
   TagOptions& tag = options.tag;
   command.add_option("--format", tag.format,
                      "columns (default: CoNLL, one token a line), crfsuite or wapiti (attribute files)");
@@ -55,11 +53,11 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
   command
       .add_option("--label-column", tag.label_column,
                   "the column that has the label, counted from 1; default: the last")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
   command.add_option("--first", tag.first, "use only the first N training sequences")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
   command.add_option("--min-count", tag.min_count, "drop attributes seen fewer than N times in training")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
   command.add_option("--encoding", tag.encoding, "turn the labels of chunks into iob1, bio or bioes");
   command.add_option(
       "--example-weights", tag.example_weights,
@@ -68,31 +66,31 @@ void add_tag_options(CLI::App& command, TrainingOptions& options) {
   command
       .add_option("--features", tag.features,
                   "all: weights for every attribute with every label; observed: for what training saw")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option(
           "--order", tag.order,
           "how many labels before one it depends on, 1 to 4; sequences of 3 and more as training saw them")
-      ->capture_default_str()
-      ->check(whole_number_from(1));
+      .capture_default_str()
+      .check(whole_number_from(1));
   command.add_option("--valid", tag.valid, "allow only label sequences that are right in bio, iob1 or bioes");
   command.add_option("--transitions", tag.transitions,
                      "file of lines BEFORE AFTER: labels that do not follow one another");
   command
       .add_option("--invalid", tag.invalid,
                   "training sequences that --valid or --transitions forbid: refuse or drop")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--costs", tag.costs, "file of lines GOLD PREDICTED COST; other wrong labels cost 1");
   add_kernel_options(command, tag.kernel, tag.kernel_memory);
   command.add_flag("--partial", tag.partial, "labels may be unsure: ? is any label, and A|B|C one of these");
   command
       .add_option("--outer-gap", options.outer.gap,
                   "--partial: stop when a round lowers the objective by less, relative to it")
-      ->capture_default_str()
-      ->check(number_from_zero());
+      .capture_default_str()
+      .check(number_from_zero());
   command.add_option("--outer-rounds", options.outer.rounds, "--partial: rounds at most")
-      ->capture_default_str()
-      ->check(whole_number_from(1));
+      .capture_default_str()
+      .check(whole_number_from(1));
 }
 
 std::unique_ptr<TrainingSet> read_tag_data(const TrainingOptions& options, const Reading& reading) {
@@ -124,34 +122,34 @@ void describe_tag(const TrainingOptions& options, Json& json) {
         {{"partial", true}, {"outer_gap", options.outer.gap}, {"outer_rounds", options.outer.rounds}});
 }
 
-void add_parse_options(CLI::App& command, TrainingOptions& options) {
+void add_parse_options(Command command, TrainingOptions& options) {
   ParseOptions& parse = options.parse;
   command.add_option("--structure", parse.structure, "projective (arcs do not cross) or nonprojective trees")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option("--order", parse.order,
                   "2: pairs of arcs, siblings and grandparents, have features of their own (slower)")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_flag("--unlabelled", parse.unlabelled, "learn heads alone, without relations");
   command.add_flag("--single-root", parse.single_root, "only one word of a sentence hangs on the root");
   command
       .add_option("--crossing", parse.crossing,
                   "gold trees that are not projective: lift (arcs are moved up), drop or refuse")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--first", parse.first, "use only the first N training sentences")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
   command.add_option("--hash-bits", parse.hash_bits, "2^N weights of arcs, N from 10 to 30")
-      ->capture_default_str()
-      ->check(whole_number_between(10, 30));
+      .capture_default_str()
+      .check(whole_number_between(10, 30));
   command
       .add_option(
           "--prune-below", parse.prune_below,
           "with relations or --order 2: only heads with at least this part of the best one's probability")
-      ->capture_default_str()
-      ->check(probability());
+      .capture_default_str()
+      .check(probability());
   command.add_option("--most-heads", parse.most_heads, "and at most so many heads of a word")
-      ->capture_default_str()
-      ->check(whole_number_from(1));
+      .capture_default_str()
+      .check(whole_number_from(1));
 }
 
 std::unique_ptr<TrainingSet> read_parse_data(const TrainingOptions& options, const Reading& reading) {
@@ -176,7 +174,7 @@ void describe_parse(const TrainingOptions& options, Json& json) {
     json.update({{"prune_below", parse.prune_below}, {"most_heads", parse.most_heads}});
 }
 
-void add_treebank_options(CLI::App& command, TrainingOptions& options) {
+void add_treebank_options(Command command, TrainingOptions& options) {
   TreebankOptions& treebank = options.treebank;
   command.add_flag("--keep-traces", treebank.keep_traces, "empty elements (-NONE-) are words like others");
   command.add_flag("--keep-functions", treebank.keep_functions,
@@ -184,33 +182,32 @@ void add_treebank_options(CLI::App& command, TrainingOptions& options) {
   command
       .add_option("--binarise", treebank.binarise,
                   "phrases of many children: head (outwards from it) or right (from left to right)")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option("--horizontal", treebank.horizontal, "so many children before are remembered by the next")
-      ->capture_default_str()
-      ->check(whole_number_from(0));
-  command
-      .add_option("--vertical", treebank.vertical, "2: a phrase remembers its parent's label; 3, one more")
-      ->capture_default_str()
-      ->check(whole_number_from(1));
+      .capture_default_str()
+      .check(whole_number_from(0));
+  command.add_option("--vertical", treebank.vertical, "2: a phrase remembers its parent's label; 3, one more")
+      .capture_default_str()
+      .check(whole_number_from(1));
   command
       .add_option("--unaries", treebank.unaries,
                   "phrases over one phrase over one: keep the chain, or shorten it to its ends")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--tags", treebank.tags, "gold (those of the input) or predicted (found with the tree)")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--features", treebank.features, "spans (and rules) or rules (alone)")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--hash-bits", treebank.hash_bits, "2^N rows of weights of spans, N from 8 to 26")
-      ->capture_default_str()
-      ->check(whole_number_between(8, 26));
+      .capture_default_str()
+      .check(whole_number_between(8, 26));
   command
       .add_option("--prune-below", treebank.prune_below,
                   "leave out labels over spans that a coarse grammar finds less probable")
-      ->capture_default_str()
-      ->check(probability());
+      .capture_default_str()
+      .check(probability());
   command.add_option("--first", treebank.first, "use only the first N training sentences")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
 }
 
 std::unique_ptr<TrainingSet> read_treebank_data(const TrainingOptions& options, const Reading& reading) {
@@ -236,21 +233,21 @@ void describe_treebank(const TrainingOptions& options, Json& json) {
   if (treebank.first) json["first"] = *treebank.first;
 }
 
-void add_graph_options(CLI::App& command, TrainingOptions& options) {
+void add_graph_options(Command command, TrainingOptions& options) {
   GraphOptions& graph = options.graph;
   command
       .add_option(
           "--inference", graph.inference,
           "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper bound), "
           "or auto: exact where --memory allows it, else trw")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--memory", graph.memory, "that the tables of exact inference may take")
-      ->default_str("2G")
-      ->transform(bytes());
+      .default_str("2G")
+      .check(bytes());
   command.add_flag("--nodes-only", graph.nodes_only,
                    "leave cliques out: each node for itself, to compare with");
   command.add_option("--first", graph.first, "use only the first N training graphs")
-      ->check(whole_number_from(1));
+      .check(whole_number_from(1));
   add_kernel_options(command, graph.kernel, graph.kernel_memory);
 }
 

@@ -34,28 +34,28 @@ int train(const Arguments& arguments) {
 
 }  // namespace
 
-void add_train(CLI::App& program, Action& action) {
-  CLI::App* command = program.add_subcommand("train", "train a model and save it with its certificate");
-  command->footer(
+void add_train(Command program, Action& action) {
+  Command command = program.add_subcommand("train", "train a model and save it with its certificate");
+  command.footer(
       "Examples:\n"
       "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
       "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp\n"
       "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o model.esp");
-  add_task_commands<Arguments>(*command, [&](CLI::App& subcommand, const TaskCommand& task,
-                                             const std::shared_ptr<Arguments>& arguments) {
-    subcommand.add_option("-o,--output", arguments->output, "the model")->required();
+  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskCommand& task,
+                                            const std::shared_ptr<Arguments>& arguments) {
+    subcommand.add_option("-o,--output", arguments->output, "the model").required();
     subcommand
         .add_option("--l2", arguments->l2,
                     "regularisation l2/2 |theta|^2 against the sum of losses, or 'auto': the best on --dev")
-        ->capture_default_str();
+        .capture_default_str();
     arguments->limits.add_to(subcommand);
     subcommand.add_option("--init", arguments->init,
                           "start from this model; its attributes and labels are matched by name");
     subcommand
         .add_option("--repeat", arguments->repeat,
                     "train so often, with seeds from --seed on, and keep the model with the best dual")
-        ->capture_default_str()
-        ->check(whole_number_from(1));
+        .capture_default_str()
+        .check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
     subcommand.footer(fmt::format(
         "Examples:\n{0}"

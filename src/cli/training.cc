@@ -19,8 +19,6 @@
 namespace espalier::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // A training run from the command line's options to saved model, and what it says on the way.
 class Session {
  public:

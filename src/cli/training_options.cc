@@ -42,90 +42,89 @@ std::string solver_list() {
   return list;
 }
 
-void TrainingOptions::add_to(CLI::App& command) {
-  command.add_option("TRAIN", train, "training data; '-' is standard input")->required();
+void TrainingOptions::add_to(Command command) {
+  command.add_option("TRAIN", train, "training data; '-' is standard input").required();
   command.add_option("--dev", dev, "held-out data, evaluated at every report");
   command.add_option("--loss", loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option(
           "--solver", solver,
           "one of those below; several, as smo,eg, hand over to the next when they are close or slow; "
           "auto: eg, or lbfgs where examples share a few weights; svm: frank-wolfe, to classify smo")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
-      ->capture_default_str()
-      ->check(number_from_zero());
+      .capture_default_str()
+      .check(number_from_zero());
   command.add_flag("--require-gap", require_gap,
                    "exit with status 3 if the model's gap is larger in the end; it is saved all the same");
   command.add_option("--passes", passes, "stop after so many passes over the data")
-      ->capture_default_str()
-      ->check(positive_number());
-  command.add_option("--seconds", seconds, "stop after so many seconds of training")
-      ->check(positive_number());
+      .capture_default_str()
+      .check(positive_number());
+  command.add_option("--seconds", seconds, "stop after so many seconds of training").check(positive_number());
   command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
-      ->capture_default_str()
-      ->check(whole_number_from(0));
+      .capture_default_str()
+      .check(whole_number_from(0));
   command
       .add_option("--threads", threads,
                   "threads to train with; only with 1 does the same seed give the same model")
-      ->capture_default_str()
-      ->check(whole_number_from(1));
+      .capture_default_str()
+      .check(whole_number_from(1));
   command.add_option("--log", log, "write the run as JSON, one object a line");
   command.add_option("--report-every", report_every, "passes at most between two reports")
-      ->capture_default_str()
-      ->check(positive_number());
+      .capture_default_str()
+      .check(positive_number());
   command.add_flag("--quiet", quiet, "say nothing but errors");
 
-  command.option_defaults()->group(kSolverOptions);
+  command.group(kSolverOptions);
   command.add_flag("--recompute", recompute,
                    "eg: half the memory for duals, for one more inference a visit; eg-batch: none at all");
   command
       .add_option("--sampling", sampling,
                   "eg, sdca, frank-wolfe, smo: how examples are picked: gap, random, shuffled, cyclic")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option("--step", step,
                   "how steps are chosen: auto, paper (eg, excessive-gap), safe (eg, eg-batch, extragradient)")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--eta", eta, "eg: take steps of this size, whatever they do, instead of --step")
-      ->check(positive_number());
-  command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform")->capture_default_str();
+      .check(positive_number());
+  command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform").capture_default_str();
   command
       .add_option("--log-odds", log_odds,
                   "eg --start gold: nats that a wrong part is behind the right one at first")
-      ->capture_default_str()
-      ->check(number_from_zero());
+      .capture_default_str()
+      .check(number_from_zero());
   command
       .add_option(
           "--anneal", anneal,
           "eg: first passes at a larger l2: auto (with --step auto), no, paper (the paper's Figure 8)")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_flag("--average", average, "frank-wolfe: the mean of all weights, late ones counting more");
   command.add_option("--slacks", slacks, "cutting-plane: n, one for each example, or one for all of them")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option("--cache", cache,
                   "cutting-plane --slacks one: outputs of each example to make planes of without inference")
-      ->capture_default_str()
-      ->check(whole_number_from(0));
+      .capture_default_str()
+      .check(whole_number_from(0));
   command
       .add_option("--rescaling", rescaling,
                   "cutting-plane: margin, or slack, whose objective is another (classify and tag)")
-      ->capture_default_str();
+      .capture_default_str();
   command
       .add_option("--mira-update", update,
                   "mira: set the gold output against max-loss, or against the model's prediction")
-      ->capture_default_str();
+      .capture_default_str();
   command.add_option("--kbest", kbest, "mira: how many outputs a visit sets against the gold one")
-      ->capture_default_str()
-      ->check(whole_number_from(1));
+      .capture_default_str()
+      .check(whole_number_from(1));
   command
       .add_option(
           "--smo-mass", smo_mass,
           "smo: what an output may give: cliques (until the first has none), or factored (its probability)")
-      ->capture_default_str();
-  command.option_defaults()->group("Options");
+      .capture_default_str();
+  command.group("Options");
 }
 
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
@@ -212,8 +211,8 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) 
   return data;
 }
 
-nlohmann::ordered_json TrainingOptions::to_json() const {
-  nlohmann::ordered_json json{{"version", ESPALIER_VERSION}, {"task", task}, {"train", train}};
+Json TrainingOptions::to_json() const {
+  Json json{{"version", ESPALIER_VERSION}, {"task", task}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
   json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
   if (seconds) json["seconds"] = *seconds;
@@ -239,26 +238,26 @@ nlohmann::ordered_json TrainingOptions::to_json() const {
   return json;
 }
 
-void add_checkpoint_options(CLI::App& command, TrainingOptions& options) {
-  CLI::Option* checkpoint = command.add_option(
+void add_checkpoint_options(Command command, TrainingOptions& options) {
+  Option checkpoint = command.add_option(
       "--checkpoint", options.checkpoint,
       "keep what an interrupted run needs in this file, until the model is trained and saved");
   command
       .add_option("--checkpoint-every", options.checkpoint_every,
                   "seconds at least between two checkpoints; written at reports")
-      ->capture_default_str()
-      ->check(number_from_zero())
-      ->needs(checkpoint);
+      .capture_default_str()
+      .check(number_from_zero())
+      .needs(checkpoint);
   command
       .add_flag(
           "--resume", options.resume,
           "go on from --checkpoint: the same command again, with --passes, --seconds or --gap as you like")
-      ->needs(checkpoint);
+      .needs(checkpoint);
 }
 
-void L2Limits::add_to(CLI::App& command) {
-  command.add_option("--l2-max", max, "auto: the largest l2 to try")->check(positive_number());
-  command.add_option("--l2-min", min, "auto: the smallest l2 to try")->check(positive_number());
+void L2Limits::add_to(Command command) {
+  command.add_option("--l2-max", max, "auto: the largest l2 to try").check(positive_number());
+  command.add_option("--l2-min", min, "auto: the smallest l2 to try").check(positive_number());
 }
 
 double parse_l2(const std::string& text) {
@@ -284,16 +283,16 @@ std::string edge_warning(double best, const L2Range& range) {
   return "";
 }
 
-void add_path_options(CLI::App& command, PathOptions& options) {
+void add_path_options(Command command, PathOptions& options) {
   command.add_option("--l2-max", options.l2_max, "first and largest l2")
-      ->capture_default_str()
-      ->check(positive_number());
+      .capture_default_str()
+      .check(positive_number());
   command.add_option("--l2-min", options.l2_min, "smallest l2")
-      ->capture_default_str()
-      ->check(positive_number());
+      .capture_default_str()
+      .check(positive_number());
   command.add_option("--factor", options.factor, "from one l2 to the next")
-      ->capture_default_str()
-      ->check(positive_number());
+      .capture_default_str()
+      .check(positive_number());
 }
 
 }  // namespace espalier::cli

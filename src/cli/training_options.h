@@ -1,15 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "cli/command_line.h"
 #include "cli/display.h"
+#include "espalier/base/json.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/selection/cccp.h"
@@ -59,7 +59,7 @@ struct TrainingOptions {
   CccpOptions outer;  // where gold outputs are not all known
 
   // Adds the options that every task has.
-  void add_to(CLI::App& command);
+  void add_to(Command command);
 
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
@@ -74,7 +74,7 @@ struct TrainingOptions {
   bool check_gap(const Certificate& certificate, Display& display) const;
 
   std::unique_ptr<TrainingSet> read_data(const Reading& reading) const;
-  nlohmann::ordered_json to_json() const;
+  Json to_json() const;
 };
 
 // Weights that were interrupted before their first pass was over are those that training started from, or little better: they
@@ -87,13 +87,13 @@ std::string nothing_saved(double passes);
 std::string solver_list();
 
 // The options of interrupted runs, for `train` and `path`.
-void add_checkpoint_options(CLI::App& command, TrainingOptions& options);
+void add_checkpoint_options(Command command, TrainingOptions& options);
 
 // Where a search for l2 may look, as it was typed, for `train --l2 auto` and `cross-validate`.
 struct L2Limits {
   std::optional<double> max, min;
 
-  void add_to(CLI::App& command);
+  void add_to(Command command);
   bool given() const { return max || min; }
   L2Range range() const { return {min.value_or(L2Range().min), max.value_or(L2Range().max)}; }
 };
@@ -105,6 +105,6 @@ double parse_l2(const std::string& text);
 std::string edge_warning(double best, const L2Range& range);
 
 // The options of the l2 sequence of `path`.
-void add_path_options(CLI::App& command, PathOptions& options);
+void add_path_options(Command command, PathOptions& options);
 
 }  // namespace espalier::cli

@@ -26,64 +26,52 @@ std::optional<std::uint64_t> parse_whole_number(std::string_view text) {
 
 }  // namespace
 
-CLI::Validator positive_number() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto value = parse_double(text);
-        return value && *value > 0 ? std::string() : refusal(text, "a number > 0");
-      },
-      "");
+Check positive_number() {
+  return [](std::string& text) {
+    const auto value = parse_double(text);
+    return value && *value > 0 ? std::string() : refusal(text, "a number > 0");
+  };
 }
 
-CLI::Validator number_from_zero() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto value = parse_double(text);
-        return value && *value >= 0 ? std::string() : refusal(text, "a number >= 0");
-      },
-      "");
+Check number_from_zero() {
+  return [](std::string& text) {
+    const auto value = parse_double(text);
+    return value && *value >= 0 ? std::string() : refusal(text, "a number >= 0");
+  };
 }
 
-CLI::Validator probability() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto value = parse_double(text);
-        return value && *value >= 0 && *value <= 1 ? std::string()
-                                                   : refusal(text, "a probability, a number from 0 to 1");
-      },
-      "");
+Check probability() {
+  return [](std::string& text) {
+    const auto value = parse_double(text);
+    return value && *value >= 0 && *value <= 1 ? std::string()
+                                               : refusal(text, "a probability, a number from 0 to 1");
+  };
 }
 
-CLI::Validator whole_number_from(std::uint64_t least) {
-  return CLI::Validator(
-      [least](std::string& text) {
-        const auto value = parse_whole_number(text);
-        return value && *value >= least ? std::string()
-                                        : refusal(text, fmt::format("a whole number >= {}", least));
-      },
-      "");
+Check whole_number_from(std::uint64_t least) {
+  return [least](std::string& text) {
+    const auto value = parse_whole_number(text);
+    return value && *value >= least ? std::string()
+                                    : refusal(text, fmt::format("a whole number >= {}", least));
+  };
 }
 
-CLI::Validator whole_number_between(std::uint64_t least, std::uint64_t most) {
-  return CLI::Validator(
-      [least, most](std::string& text) {
-        const auto value = parse_whole_number(text);
-        return value && *value >= least && *value <= most
-                   ? std::string()
-                   : refusal(text, fmt::format("a whole number from {} to {}", least, most));
-      },
-      "");
+Check whole_number_between(std::uint64_t least, std::uint64_t most) {
+  return [least, most](std::string& text) {
+    const auto value = parse_whole_number(text);
+    return value && *value >= least && *value <= most
+               ? std::string()
+               : refusal(text, fmt::format("a whole number from {} to {}", least, most));
+  };
 }
 
-CLI::Validator bytes() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const auto count = parse_bytes(text);
-        if (!count) return refusal(text, "a number of bytes > 0, as 500M or 1.5G");
-        text = std::to_string(*count);
-        return std::string();
-      },
-      "");
+Check bytes() {
+  return [](std::string& text) {
+    const auto count = parse_bytes(text);
+    if (!count) return refusal(text, "a number of bytes > 0, as 500M or 1.5G");
+    text = std::to_string(*count);
+    return std::string();
+  };
 }
 
 }  // namespace espalier::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/base/text.h"
 
 namespace espalier {
 namespace {
@@ -214,7 +215,7 @@ void Template::expand(const TokenTable& table, std::size_t t, std::string& to) c
     } else {
       const std::ptrdiff_t distance = token < 0 ? -token : token - size + 1;
       if (language_ == TemplateLanguage::crfpp) {
-        fmt::format_to(std::back_inserter(to), "_B{}{}", token < 0 ? '-' : '+', distance);
+        append_format(to, "_B{}{}", token < 0 ? '-' : '+', distance);
         continue;
       }
       beyond[2] = token < 0 ? '-' : '+';

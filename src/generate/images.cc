@@ -1,8 +1,6 @@
 #include "espalier/generate/images.h"
 
-#include <fmt/format.h>
-
-#include <iterator>
+#include "espalier/base/text.h"
 
 namespace espalier {
 
@@ -34,16 +32,15 @@ NoisyImage NoisyImages::next() {
 
 void append_graph(const NoisyImage& image, std::string& out) {
   constexpr std::size_t kSide = NoisyImage::kSide;
-  const auto end = std::back_inserter(out);
   out += "{\"nodes\":[";
   for (std::size_t v = 0; v < image.dark.size(); ++v)
-    fmt::format_to(end, "{}{{\"type\":\"pixel\",\"features\":[\"{}\"]}}", v == 0 ? "" : ",",
-                   image.dark[v] ? "dark" : "light");
+    append_format(out, "{}{{\"type\":\"pixel\",\"features\":[\"{}\"]}}", v == 0 ? "" : ",",
+                  image.dark[v] ? "dark" : "light");
   out += "],\"cliques\":[";
   const char* comma = "";
   for (std::size_t v = 0; v < image.dark.size(); ++v) {
     const auto add = [&](const char* type, std::size_t other) {
-      fmt::format_to(end, "{}{{\"type\":\"{}\",\"nodes\":[{},{}]}}", comma, type, v, other);
+      append_format(out, "{}{{\"type\":\"{}\",\"nodes\":[{},{}]}}", comma, type, v, other);
       comma = ",";
     };
     if (v % kSide + 1 < kSide) add("right", v + 1);
@@ -51,7 +48,7 @@ void append_graph(const NoisyImage& image, std::string& out) {
   }
   out += "],\"labels\":[";
   for (std::size_t v = 0; v < image.ink.size(); ++v)
-    fmt::format_to(end, "{}\"{}\"", v == 0 ? "" : ",", image.ink[v] ? "ink" : "paper");
+    append_format(out, "{}\"{}\"", v == 0 ? "" : ",", image.ink[v] ? "ink" : "paper");
   out += "]}\n";
 }
 

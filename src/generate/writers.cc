@@ -1,9 +1,9 @@
 #include "espalier/generate/writers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
+
+#include "espalier/base/text.h"
 
 namespace espalier {
 namespace {
@@ -47,16 +47,14 @@ void append_classify(const Sentence& sentence, std::string& out) {
 
 void append_tag(const Sentence& sentence, std::string& out) {
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}\t{}\t{}\n", sentence.words[i], sentence.tags[i],
-                   sentence.entities[i]);
+    append_format(out, "{}\t{}\t{}\n", sentence.words[i], sentence.tags[i], sentence.entities[i]);
   }
   out += '\n';
 }
 
 void append_supertag(const Sentence& sentence, std::string& out) {
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}\t{}/{}", sentence.words[i], sentence.tags[i],
-                   sentence.relations[i]);
+    append_format(out, "{}\t{}/{}", sentence.words[i], sentence.tags[i], sentence.relations[i]);
     if (const std::size_t head = sentence.heads[i]; head > 0) {
       out += head > i + 1 ? '>' : '<';
       out += sentence.tags[head - 1];
@@ -68,8 +66,8 @@ void append_supertag(const Sentence& sentence, std::string& out) {
 
 void append_parse(const Sentence& sentence, std::string& out) {
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}\t{}\t_\t{}\t{}\t_\t{}\t{}\t_\t_\n", i + 1, sentence.words[i],
-                   universal(sentence.tags[i]), sentence.tags[i], sentence.heads[i], sentence.relations[i]);
+    append_format(out, "{}\t{}\t_\t{}\t{}\t_\t{}\t{}\t_\t_\n", i + 1, sentence.words[i],
+                  universal(sentence.tags[i]), sentence.tags[i], sentence.heads[i], sentence.relations[i]);
   }
   out += '\n';
 }

@@ -91,45 +91,54 @@ HWY_INLINE void score_block(D d, const RowTable<const W>& w, const GramRows& gra
   }
 }
 
-template <std::size_t kRows, class D, class W, class Real = hn::TFromD<D>>
+// All columns of a stride of kStride, or of any multiple of the vectors' length where that is 0: blocks that a stride never
+// has are not compiled, which takes long.
+template <std::size_t kStride, std::size_t kRows, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const GramRows& gram, std::size_t first,
                               Real scale, Real* s) {
-  const std::size_t lanes = hn::Lanes(d);
-  std::size_t column = 0;
-  for (; column + 4 * lanes <= w.stride; column += 4 * lanes)
-    score_block<kRows, 4>(d, w, gram, first, column, scale, s);
-  switch ((w.stride - column) / lanes) {
-    case 3:
-      score_block<kRows, 3>(d, w, gram, first, column, scale, s);
-      break;
-    case 2:
-      score_block<kRows, 2>(d, w, gram, first, column, scale, s);
-      break;
-    case 1:
-      score_block<kRows, 1>(d, w, gram, first, column, scale, s);
-      break;
-    default:
-      break;
+  constexpr std::size_t kLanes = hn::MaxLanes(D());
+  if constexpr (kStride != 0 && kStride <= 4 * kLanes) {
+    score_block<kRows, kStride / kLanes>(d, w, gram, first, 0, scale, s);
+  } else {
+    std::size_t column = 0;
+    for (; column + 4 * kLanes <= w.stride; column += 4 * kLanes)
+      score_block<kRows, 4>(d, w, gram, first, column, scale, s);
+    switch ((w.stride - column) / kLanes) {
+      case 3:
+        score_block<kRows, 3>(d, w, gram, first, column, scale, s);
+        break;
+      case 2:
+        score_block<kRows, 2>(d, w, gram, first, column, scale, s);
+        break;
+      case 1:
+        score_block<kRows, 1>(d, w, gram, first, column, scale, s);
+        break;
+      default:
+        break;
+    }
   }
 }
 
-template <class D, class W, class Real = hn::TFromD<D>>
+template <std::size_t kStride, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_rows_of(D d, const RowTable<const W>& w, const GramRows& gram, Real scale, Real* s) {
   // As many as registers have room for.
   constexpr std::size_t kRows = HWY_CAP_GE512 ? 4 : 2;
   std::size_t first = 0;
-  for (; first + kRows <= gram.num_rows; first += kRows) score_columns<kRows>(d, w, gram, first, scale, s);
-  for (; first < gram.num_rows; ++first) score_columns<1>(d, w, gram, first, scale, s);
+  for (; first + kRows <= gram.num_rows; first += kRows)
+    score_columns<kStride, kRows>(d, w, gram, first, scale, s);
+  for (; first < gram.num_rows; ++first) score_columns<kStride, 1>(d, w, gram, first, scale, s);
 }
 
 // Strides are 1, 2, 4 or a multiple of 8 (row_stride), so one of these vector lengths always divides them.
 template <class W, class Real>
 void score_any(const RowTable<const W>& w, const GramRows& gram, Real scale, Real* s) {
-  if (w.stride % 16 == 0) return score_rows_of(hn::CappedTag<Real, 16>(), w, gram, scale, s);
-  if (w.stride % 8 == 0) return score_rows_of(hn::CappedTag<Real, 8>(), w, gram, scale, s);
-  if (w.stride == 4) return score_rows_of(hn::CappedTag<Real, 4>(), w, gram, scale, s);
-  if (w.stride == 2) return score_rows_of(hn::CappedTag<Real, 2>(), w, gram, scale, s);
-  score_rows_of(hn::CappedTag<Real, 1>(), w, gram, scale, s);
+  constexpr std::size_t kLongest = hn::MaxLanes(hn::ScalableTag<Real>());
+  if (kLongest > 8 && w.stride % 16 == 0)
+    return score_rows_of<0>(hn::CappedTag<Real, 16>(), w, gram, scale, s);
+  if (w.stride % 8 == 0) return score_rows_of<0>(hn::CappedTag<Real, 8>(), w, gram, scale, s);
+  if (w.stride == 4) return score_rows_of<4>(hn::CappedTag<Real, 4>(), w, gram, scale, s);
+  if (w.stride == 2) return score_rows_of<2>(hn::CappedTag<Real, 2>(), w, gram, scale, s);
+  score_rows_of<1>(hn::CappedTag<Real, 1>(), w, gram, scale, s);
 }
 
 void score_f32(RowTable<const float> w, const GramRows& gram, float scale, float* s) {

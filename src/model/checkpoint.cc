@@ -12,8 +12,6 @@
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kHash = "xxh3:";
 constexpr const char* kBest = "best_";  // begins the names of sections with the duals of the best value
 constexpr const char* kAnew = "start the run anew, without --resume";
@@ -41,26 +39,23 @@ std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-bool is_hash(const Json& value) {
-  return value.is_string() && value.get_ref<const std::string&>().starts_with(kHash);
-}
+bool is_hash(const Json& value) { return value.is_string() && value.get<std::string>().starts_with(kHash); }
 
 void check_identity(const std::string& file, const Json& found, const Json& expected) {
-  for (const auto& item : expected.items()) {
-    const std::string& key = item.key();
-    if (found.contains(key) && found.at(key) == item.value()) continue;
-    if (is_hash(item.value())) {
+  for (const auto& [key, value] : expected.items()) {
+    if (found.contains(key) && found.at(key) == value) continue;
+    if (is_hash(value)) {
       throw Error::in(file, fmt::format("a checkpoint of a run with other {}", key),
                       "expected those of this run");
     }
     const std::string before =
         found.contains(key) ? fmt::format("with {} {}", key, value_text(found.at(key))) : "without " + key;
     throw Error::in(file, fmt::format("a checkpoint of a run {}", before),
-                    fmt::format("expected {} {}, as this one has", key, value_text(item.value())));
+                    fmt::format("expected {} {}, as this one has", key, value_text(value)));
   }
-  for (const auto& item : found.items()) {
-    if (expected.contains(item.key())) continue;
-    throw Error::in(file, fmt::format("a checkpoint of a run with {}", item.key()),
+  for (const auto& [key, value] : found.items()) {
+    if (expected.contains(key)) continue;
+    throw Error::in(file, fmt::format("a checkpoint of a run with {}", key),
                     "expected one without it, as this one");
   }
 }
@@ -205,7 +200,7 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
   }
-  const std::string text = state.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string text = state.dump();
   ModelFileWriter writer;
   writer.add_bytes("checkpoint", text);
   std::vector<float> curvatures, best_curvatures;
@@ -240,7 +235,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     if (!path.points.empty() && path.best >= path.points.size()) {
       throw Error::in(name, fmt::format("value {} as the best of {}", path.best, path.points.size()), kAnew);
     }
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const JsonError& e) {
     throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), kAnew);
   }
   path.training = training_from(file, "", roundings, problem);

@@ -17,8 +17,6 @@
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // JSON has no infinity: beta is written as text, by the loss's own name.
 Json to_json(const ModelInfo& info) {
   Json json;
@@ -110,7 +108,7 @@ template <class Read>
 auto reading(const std::string& path, const Read& read) {
   try {
     return read();
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const JsonError& e) {
     throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
                     "train the model anew");
   }

@@ -11,8 +11,6 @@
 
 namespace espalier {
 namespace {
-
-using Json = nlohmann::ordered_json;
 using Change = ModelDifference::Change;
 
 constexpr std::string_view kTransitions = "transitions";
@@ -97,12 +95,12 @@ Json settings_of(const Model& model) {
 
 std::vector<ModelDifference::Setting> compare_settings(const Json& first, const Json& second) {
   std::vector<ModelDifference::Setting> different;
-  for (const auto& item : first.items()) {
-    const Json other = second.contains(item.key()) ? second.at(item.key()) : Json();
-    if (item.value() != other) different.push_back({item.key(), item.value(), other});
+  for (const auto& [name, value] : first.items()) {
+    const Json other = second.contains(name) ? second.at(name) : Json();
+    if (value != other) different.push_back({name, value, other});
   }
-  for (const auto& item : second.items()) {
-    if (!first.contains(item.key())) different.push_back({item.key(), Json(), item.value()});
+  for (const auto& [name, value] : second.items()) {
+    if (!first.contains(name)) different.push_back({name, Json(), value});
   }
   return different;
 }

@@ -110,23 +110,23 @@ Evaluation AttachmentScores::evaluation() const {
 }
 
 void AttachmentScores::report_counts(Evaluation& result) const {
-  nlohmann::ordered_json& report = result.report = result.rates;
+  Json& report = result.report = result.rates;
   if (labelled_ && universal_) {
     report["las_universal"] = share(universal_correct_, words_.all);
     report["clas"] = share(2 * content_correct_, content_gold_ + content_predicted_);
   }
   report["sentences"] = trees_.all;
   report["exact_sentences"] = trees_.heads;
-  const auto put = [&](nlohmann::ordered_json& json, const Counts& counts) {
+  const auto put = [&](Json& json, const Counts& counts) {
     json["words"] = counts.all;
     json["correct_heads"] = counts.heads;
     if (labelled_) json["correct_labelled"] = counts.labelled;
   };
   put(report, words_);
   put(report["nopunct"], without_punctuation_);
-  nlohmann::ordered_json& distances = report["distances"];
+  Json& distances = report["distances"];
   for (std::size_t k = 0; k < kDistances; ++k) {
-    nlohmann::ordered_json& json = distances[kDistanceNames[k]];
+    Json& json = distances[kDistanceNames[k]];
     if (distances_[k].all > 0) json["uas"] = share(distances_[k].heads, distances_[k].all);
     put(json, distances_[k]);
   }

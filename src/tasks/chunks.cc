@@ -139,7 +139,7 @@ Evaluation ChunkScores::evaluate() const {
     report_confusions(result);
   }
   // The rates come first.
-  nlohmann::ordered_json report = result.rates;
+  Json report = result.rates;
   report.update(result.report);
   result.report = std::move(report);
   return result;
@@ -172,21 +172,21 @@ void ChunkScores::report_chunks(Evaluation& result) const {
   }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
 
-  const auto put_rates = [](nlohmann::ordered_json& json, const Counts& counts) {
+  const auto put_rates = [](Json& json, const Counts& counts) {
     json["precision"] = share(counts.correct, counts.predicted);
     json["recall"] = share(counts.correct, counts.gold);
     json["f1"] = share(2 * counts.correct, counts.gold + counts.predicted);
   };
-  const auto put_counts = [](nlohmann::ordered_json& json, const Counts& counts) {
+  const auto put_counts = [](Json& json, const Counts& counts) {
     json["gold"] = counts.gold;
     json["predicted"] = counts.predicted;
     json["correct"] = counts.correct;
   };
   put_rates(result.rates, all);
   put_counts(result.report["chunks"], all);
-  nlohmann::ordered_json& types = result.report["types"] = nlohmann::ordered_json::object();
+  Json& types = result.report["types"] = Json::object();
   for (const auto& row : rows) {
-    nlohmann::ordered_json& json = types[std::string(row.first)];
+    Json& json = types[std::string(row.first)];
     put_rates(json, row.second);
     put_counts(json, row.second);
   }
@@ -234,7 +234,7 @@ void ChunkScores::report_confusions(Evaluation& result) const {
   });
   if (confusions.size() > kLongestList) confusions.resize(kLongestList);
 
-  nlohmann::ordered_json& list = result.report["confusions"] = nlohmann::ordered_json::array();
+  Json& list = result.report["confusions"] = Json::array();
   if (!confusions.empty()) result.text += "\nmost frequent confusions (gold -> predicted)\n";
   for (const Confusion& confusion : confusions) {
     list.push_back(

@@ -76,7 +76,7 @@ ModelContents keep_graph_support(const GraphModel& model, const GraphWeights& we
     }
   }
   auto memory = std::make_shared<std::vector<std::shared_ptr<const void>>>();
-  auto& counts = contents.sections.settings["nodes"] = nlohmann::ordered_json::array();
+  auto& counts = contents.sections.settings["nodes"] = Json::array();
   for (std::size_t t = 0; t < model.kernels.size(); ++t) {
     SparseRows rows;
     for (const std::size_t v : kept[t]) {

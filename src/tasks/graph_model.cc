@@ -101,7 +101,6 @@ GraphInferenceOptions GraphModel::inference_options() const {
 
 TaskSections GraphModel::sections() const {
   TaskSections sections;
-  using Json = nlohmann::ordered_json;
   sections.settings["inference"] = name_of(inference);
   sections.settings["memory"] = memory;
   sections.settings["nodes_only"] = nodes_only;

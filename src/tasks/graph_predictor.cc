@@ -14,8 +14,6 @@
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 // The graphs that one worker looks at together, and what comes of them.
 struct GraphBatch {
   static constexpr std::size_t kFull = 64;
@@ -59,7 +57,7 @@ class GraphPredictor final : public Predictor {
           for (const std::string& line : batch.declarations[i]) batch.text += line + '\n';
           Json& json = batch.records[i].json;
           label(batch.records[i], *set.examples[i].structure, s, set.file, options, json, ws);
-          batch.text += json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
+          batch.text += json.dump() + '\n';
         },
         [&](GraphBatch& batch) {
           if (batch.declarations.size() > batch.records.size()) {

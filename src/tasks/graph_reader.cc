@@ -11,8 +11,6 @@
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 template <class Types>
 std::size_t find_type(const Types& types, std::string_view name) {
   const auto at =
@@ -21,9 +19,7 @@ std::size_t find_type(const Types& types, std::string_view name) {
 }
 
 // A JSON value as a message shows it.
-std::string shown(const Json& json) {
-  return in_quotes(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
+std::string shown(const Json& json) { return in_quotes(json.dump()); }
 
 std::string names_of(const GraphTypes& types, std::span<const std::uint32_t> nodes) {
   std::string text;
@@ -53,11 +49,11 @@ bool GraphReader::next(GraphRecord& record) {
     Json json;
     try {
       json = Json::parse(line);
-    } catch (const Json::parse_error& e) {
-      fail(fmt::format("no JSON from column {} on", e.byte),
+    } catch (const JsonSyntaxError& e) {
+      fail(fmt::format("no JSON from column {} on", e.column),
            "expected one object a line, as {\"nodes\": [...]}");
-    } catch (const Json::exception&) {
-      fail("a number out of range", "expected numbers that a double holds");
+    } catch (const JsonLimitError& e) {
+      fail(e.found, e.expected);
     }
     if (!json.is_object()) fail(shown(json), "expected an object, as {\"nodes\": [...]}");
     if (json.contains("types") && !json.contains("nodes")) {
@@ -197,7 +193,7 @@ void GraphReader::read_clique(const Json& json, std::size_t number, const GraphR
     fail(where + ": nodes " + shown(nodes), "expected a list of nodes, as [0, 1]");
   std::vector<std::uint32_t> node_types;
   for (const Json& node : nodes) {
-    if (!node.is_number_unsigned() || node.get<std::uint64_t>() >= record.nodes.size())
+    if (!node.is_unsigned() || node.get<std::uint64_t>() >= record.nodes.size())
       fail(where + ": node " + shown(node), fmt::format("expected 0 to {}", record.nodes.size() - 1));
     const auto v = node.get<std::uint32_t>();
     if (std::find(clique.nodes.begin(), clique.nodes.end(), v) != clique.nodes.end())

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -163,8 +162,8 @@ class ParsePredictor final : public Predictor {
     std::size_t rank = 0;
     std::vector<std::string_view> relations;
     for (const auto& [y, score] : worker.kbest(options.kbest)) {
-      fmt::format_to(std::back_inserter(out), "# {} {:.6f}\n", rank++,
-                     loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
+      append_format(out, "# {} {:.6f}\n", rank++,
+                    loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
       relations.clear();
       if (worker.labelled()) {
         for (const std::uint32_t label : y.labels) relations.push_back(worker.relation(label));
@@ -187,8 +186,8 @@ class ParsePredictor final : public Predictor {
       std::sort(heads.begin(), heads.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
       });
-      fmt::format_to(std::back_inserter(out), "# heads {} =", d);
-      for (const auto& [p, h] : heads) fmt::format_to(std::back_inserter(out), " {}:{:.4f}", h, p);
+      append_format(out, "# heads {} =", d);
+      for (const auto& [p, h] : heads) append_format(out, " {}:{:.4f}", h, p);
       out += '\n';
     }
   }

@@ -129,8 +129,8 @@ double ParsevalScores::Sums::recall() const { return share(matched, gold); }
 // 2 P R / (P + R) = 2 matched / (gold + predicted)
 double ParsevalScores::Sums::f1() const { return share(2 * matched, gold + predicted); }
 
-nlohmann::ordered_json ParsevalScores::Sums::rates() const {
-  nlohmann::ordered_json json;
+Json ParsevalScores::Sums::rates() const {
+  Json json;
   json["precision"] = precision();
   json["recall"] = recall();
   json["f1"] = f1();
@@ -147,7 +147,7 @@ void ParsevalScores::add(const ParsevalCounts& counts) {
 Evaluation ParsevalScores::evaluation() const {
   Evaluation result;
   result.rates = all_.rates();
-  const auto describe = [](const Sums& sums, nlohmann::ordered_json json) {
+  const auto describe = [](const Sums& sums, Json json) {
     json["average_crossing"] = share(sums.crossing, sums.valid());
     json["no_crossing"] = share(sums.without_crossing, sums.valid());
     json["two_or_less_crossing"] = share(sums.few_crossing, sums.valid());

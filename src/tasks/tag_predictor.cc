@@ -1,7 +1,8 @@
 #include <charconv>
-#include <iterator>
 
 #include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "espalier/tasks/chunks.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tagger.h"
 #include "tasks/blocks.h"
@@ -82,8 +83,8 @@ class TagWorker {
       }
       std::size_t rank = 0;
       for (const auto& [y, score] : sentence_.kbest(options.kbest)) {
-        fmt::format_to(std::back_inserter(block.text), "# {} {:.6f}\n", rank++,
-                       tagger_.has_probabilities() ? sentence_.probability(score) : score);
+        append_format(block.text, "# {} {:.6f}\n", rank++,
+                      tagger_.has_probabilities() ? sentence_.probability(score) : score);
         write(lines, y, marginals, options, block.text);
       }
     }
@@ -202,13 +203,13 @@ class TagWorker {
     if (confidence == kOutside) {
       to += '_';
     } else {
-      fmt::format_to(std::back_inserter(to), "{:.6f}", confidence);
+      append_format(to, "{:.6f}", confidence);
     }
   }
 
   void append_marginals(std::span<const double> mu, char between, std::string& to) const {
     for (std::uint32_t label = 0; label < mu.size(); ++label) {
-      fmt::format_to(std::back_inserter(to), "{}{}:{:.6f}", between, tagger_.label(label), mu[label]);
+      append_format(to, "{}{}:{:.6f}", between, tagger_.label(label), mu[label]);
     }
   }
 

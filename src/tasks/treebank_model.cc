@@ -26,8 +26,8 @@ bool is_second(const char* option, std::string_view name, std::string_view first
   throw Error::in(option, in_quotes(name), fmt::format("expected {} or {}", first, second));
 }
 
-nlohmann::ordered_json settings_of(const TreebankOptions& options) {
-  nlohmann::ordered_json settings;
+Json settings_of(const TreebankOptions& options) {
+  Json settings;
   settings["traces"] = options.keep_traces;
   settings["functions"] = options.keep_functions;
   settings["binarise"] = options.binarise;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "espalier/base/json.h"
 #include "espalier/features/span_features.h"
 #include "espalier/structures/cfg.h"
 #include "espalier/structures/pcfg_pruner.h"
@@ -54,7 +55,7 @@ class TreebankModel {
   TagSets tag_sets(std::span<const TaggedWord> words) const;
   std::vector<std::uint32_t> all_tags() const;
 
-  nlohmann::ordered_json settings_;
+  Json settings_;
   BracketNorm norm_;
   double prune_below_ = 0;
   TreeGrammar grammar_;

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <iterator>
 
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
@@ -146,8 +145,8 @@ class TreebankPredictor final : public Predictor {
     const double log_z = loss_.smooth() ? worker.log_partition(loss_.beta) : 0;
     std::size_t rank = 0;
     for (const auto& [tree, score] : worker.kbest(words, kbest)) {
-      fmt::format_to(std::back_inserter(out), "# {} {:.6f}\n", rank++,
-                     loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
+      append_format(out, "# {} {:.6f}\n", rank++,
+                    loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
       append_brackets(tree, out);
       out += '\n';
     }

@@ -29,7 +29,7 @@ std::string describe_match(std::size_t common, const Dictionary& old, const Dict
 }
 
 // 2^N weights of features that are found by hashing; 0: features have names.
-int hash_bits(const nlohmann::ordered_json& settings) { return settings.value("hash_bits", 0); }
+int hash_bits(const Json& settings) { return settings.value("hash_bits", 0); }
 
 // Which examples have an attribute that the model never saw. In practice these are the examples that it was not trained on:
 // most have a rare word.

@@ -14,8 +14,6 @@
 namespace espalier {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 SolverSettings settings_of(const TrainOptions& options, const TrainingSet& data) {
   SolverSettings settings;
   static_cast<SolverOptions&>(settings) = options.solver_options;

@@ -3,19 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "espalier/base/input.h"
+#include "espalier/base/json.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"
 
 namespace espalier::testing {
-
-using Json = nlohmann::json;
 
 inline std::vector<std::string> words(const std::string& text) {
   std::istringstream stream(text);

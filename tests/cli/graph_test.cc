@@ -17,7 +17,7 @@ class CliGraphTest : public CliTest {
     return lines(outcome.err).back();
   }
   double accuracy(const std::string& model, const std::string& file = "test.jsonl") const {
-    return json("eval " + model + " " + file + " --json").at("accuracy");
+    return json("eval " + model + " " + file + " --json").at("accuracy").get<double>();
   }
 };
 
@@ -50,11 +50,11 @@ TEST_F(CliGraphTest, PredictWritesTheSameJsonWithLabels) {
   ASSERT_EQ(full.at("kbest").size(), 4u);
   for (const Json& one : full.at("kbest")) {
     sum += one.at("probability").get<double>();
-    if (one.at("labels").at(0) == "ink") ink += one.at("probability").get<double>();
+    if (one.at("labels")[0] == "ink") ink += one.at("probability").get<double>();
   }
   EXPECT_NEAR(sum, 1, 1e-9);
-  EXPECT_NEAR(ink, marginals.at(0).at("ink").get<double>(), 1e-9);
-  EXPECT_EQ(full.at("kbest").at(0).at("labels"), full.at("labels"));
+  EXPECT_NEAR(ink, marginals[0].at("ink").get<double>(), 1e-9);
+  EXPECT_EQ(full.at("kbest")[0].at("labels"), full.at("labels"));
   // What it wrote can be read again, with as many threads as one likes.
   succeed("predict model.esp test.jsonl -o one.jsonl");
   succeed("predict model.esp test.jsonl --threads 3 -o three.jsonl");

@@ -10,7 +10,6 @@ namespace espalier {
 namespace {
 
 using testing::CliTest;
-using testing::Json;
 using testing::lines;
 
 // Two attributes whose product decides: no weights of the attributes themselves can.
@@ -48,12 +47,12 @@ TEST_F(CliKernel, Classify) {
   EXPECT_EQ(lines(succeed("predict model.esp train.svm")).at(1), "differ");
   const auto shown = json("show model.esp --json");
   EXPECT_EQ(shown.at("settings").at("kernel"), "poly,2,1,1");
-  EXPECT_LE(shown.at("settings").at("nodes"), 20);
-  EXPECT_LE(shown.at("certificate").at("relative_gap"), 1e-4);
+  EXPECT_LE(shown.at("settings").at("nodes").get<int>(), 20);
+  EXPECT_LE(shown.at("certificate").at("relative_gap").get<double>(), 1e-4);
   EXPECT_EQ(succeed("show model.esp --weights"), "");
 
   succeed("train classify train.svm --l2 0.1 --gap 1e-4 -o linear.esp --quiet");
-  EXPECT_GE(json("eval linear.esp train.svm --json").at("error"), 0.2);
+  EXPECT_GE(json("eval linear.esp train.svm --json").at("error").get<double>(), 0.2);
 }
 
 TEST_F(CliKernel, TagWithEverySolverThatTakesIt) {
@@ -95,13 +94,13 @@ TEST_F(CliKernel, Graph) {
   const auto shown = json("show model.esp --json");
   EXPECT_EQ(shown.at("settings").at("kernel"), "poly,2,1,1");
   ASSERT_EQ(shown.at("settings").at("nodes").size(), 1u);
-  EXPECT_LE(shown.at("settings").at("nodes").at(0), 20);
-  EXPECT_LE(shown.at("certificate").at("relative_gap"), 1e-4);
+  EXPECT_LE(shown.at("settings").at("nodes")[0].get<int>(), 20);
+  EXPECT_LE(shown.at("certificate").at("relative_gap").get<double>(), 1e-4);
   // Weights of cliques alone have names.
   EXPECT_EQ(lines(succeed("show model.esp --weights")).size(), 4u);
 
   succeed("train graph train.jsonl --l2 0.1 --gap 1e-4 -o linear.esp --quiet");
-  EXPECT_LE(json("eval linear.esp train.jsonl --json").at("accuracy"), 0.8);
+  EXPECT_LE(json("eval linear.esp train.jsonl --json").at("accuracy").get<double>(), 0.8);
 }
 
 // The graphs are rings, so neither is exact.
@@ -120,7 +119,7 @@ TEST_F(CliKernel, GraphWithApproximateInference) {
 TEST_F(CliKernel, GraphWithALinearKernelHasTheOptimumOfWeights) {
   const auto primal = [&](const std::string& options) -> double {
     succeed("train graph train.jsonl --l2 0.5 --gap 1e-6 -o model.esp --quiet " + options);
-    return json("show model.esp --json").at("certificate").at("primal");
+    return json("show model.esp --json").at("certificate").at("primal").get<double>();
   };
   const double weights = primal("");
   EXPECT_NEAR(primal("--kernel linear"), weights, 2e-6 * weights);

@@ -468,7 +468,7 @@ TEST_F(CliDiffTest, ShowsWhatDiffers) {
   EXPECT_EQ(difference.at("labels_only"), (Json{{"y"}, {"z"}}));
   EXPECT_EQ(difference.at("attributes_common"), 1);
   EXPECT_EQ(difference.at("changes").size(), 3u);
-  EXPECT_EQ(difference.at("models").at(0), json("show a.esp --json"));
+  EXPECT_EQ(difference.at("models")[0], json("show a.esp --json"));
   EXPECT_EQ(json("show --diff a.esp a.esp --json").at("norm_of_difference"), 0);
 
   // Two labels only in each.

@@ -68,7 +68,8 @@ TEST_F(CliRaceTest, PrintsATableLogsAndDraws) {
   EXPECT_EQ(race.at("event"), "race");
   EXPECT_EQ(race.at("status"), "done");
   EXPECT_EQ(race.at("metric"), "error %");
-  const double lower = race.at("optimum").at("lower"), upper = race.at("optimum").at("upper");
+  const double lower = race.at("optimum").at("lower").get<double>(),
+               upper = race.at("optimum").at("upper").get<double>();
   EXPECT_LE(lower, upper);
   EXPECT_EQ(race.at("optimum").at("relative_width").get<double>(), (upper - lower) / upper);
   EXPECT_TRUE(table[7].starts_with("optimum between ")) << table[7];
@@ -111,12 +112,12 @@ TEST_F(CliRaceTest, PrintsATableLogsAndDraws) {
     ASSERT_EQ(entry.at("targets").size(), 5u);
     for (std::size_t g = 0; g < 5; ++g) {
       const Json& target = entry.at("targets")[g];
-      const double gap = target.at("gap");
+      const auto gap = target.at("gap").get<double>();
       const auto first = std::ranges::find_if(reports, [&](const Json& report) {
-        const double primal = report.at("primal");
+        const auto primal = report.at("primal").get<double>();
         return (primal - lower) / primal <= gap;
       });
-      const std::string reached = target.at("reached"), cell = passes[2 + g];
+      const std::string reached = target.at("reached").get<std::string>(), cell = passes[2 + g];
       if (first == reports.end()) {
         EXPECT_TRUE(reached == "no" || reached == "perhaps") << reached;
         EXPECT_EQ(cell, reached == "no" ? "-" : "?");

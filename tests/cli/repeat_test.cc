@@ -135,7 +135,7 @@ TEST_F(CliAnnealTest, EveryWayMeetsTheGap) {
       least_primal = std::min(least_primal, certificate.at("primal").get<double>());
       most_dual = std::max(most_dual, certificate.at("dual").get<double>());
       const Json start = Json::parse(lines(read("run.jsonl")).front());
-      EXPECT_EQ(start.value("anneal", "auto"), anneal);
+      EXPECT_EQ(start.value("anneal", std::string("auto")), anneal);
     }
     EXPECT_LE(most_dual, least_primal) << step;
   }

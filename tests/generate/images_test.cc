@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+
+#include "espalier/base/json.h"
 
 namespace espalier {
 namespace {
@@ -31,7 +32,7 @@ TEST(NoisyImages, AreGraphsWithAnEdgeForEachPairOfNeighbours) {
   std::string text;
   append_graph(image, text);
   ASSERT_EQ(text.back(), '\n');
-  const auto json = nlohmann::json::parse(text);
+  const auto json = Json::parse(text);
   EXPECT_EQ(json.at("nodes").size(), 64u);
   EXPECT_EQ(json.at("labels").size(), 64u);
   EXPECT_EQ(json.at("cliques").size(), 2 * 7 * 8u);

@@ -15,8 +15,6 @@
 
 namespace espalier {
 namespace {
-
-using Json = nlohmann::ordered_json;
 using testing::error_message;
 using testing::TemporaryFolder;
 

@@ -65,14 +65,20 @@ class ModelTest : public ::testing::Test {
     return message.starts_with(hostile) ? "hostile.esp" + message.substr(hostile.size()) : message;
   }
   // The same with one setting changed; null removes it.
-  std::string message_with_setting(const char* pointer, const nlohmann::ordered_json& value) {
-    nlohmann::ordered_json json = settings();
-    json[nlohmann::ordered_json::json_pointer(pointer)] = value;
+  // `pointer` as in "/settings/format".
+  std::string message_with_setting(std::string_view pointer, const Json& value) {
+    Json json = settings();
+    Json* place = &json;
+    while (!pointer.empty()) {
+      pointer.remove_prefix(1);
+      const std::size_t end = std::min(pointer.find('/'), pointer.size());
+      place = &(*place)[pointer.substr(0, end)];
+      pointer.remove_prefix(end);
+    }
+    *place = value;
     return message_with({{"model", json.dump()}});
   }
-  nlohmann::ordered_json settings() const {
-    return nlohmann::ordered_json::parse(ModelFile(path).section_bytes("model"));
-  }
+  Json settings() const { return Json::parse(ModelFile(path).section_bytes("model")); }
   std::string section(const char* name) const { return std::string(ModelFile(path).section_bytes(name)); }
 
   TemporaryFolder folder;
@@ -107,7 +113,7 @@ TEST_F(ModelTest, RoundTrip) {
 }
 
 TEST_F(ModelTest, Describes) {
-  const nlohmann::ordered_json json = Model(path).describe();
+  const Json json = Model(path).describe();
   EXPECT_EQ(json["task"], "classify");
   EXPECT_EQ(json["loss"], "crf");
   EXPECT_EQ(json["l2"], 0.1);
@@ -130,7 +136,7 @@ TEST_F(ModelTest, WithoutACertificate) {
   EXPECT_FALSE(model.info().l2.has_value());
   EXPECT_FALSE(model.info().certificate.has_value());
   EXPECT_EQ(model.info().solver, "converted from elsewhere");
-  const nlohmann::ordered_json json = model.describe();
+  const Json json = model.describe();
   EXPECT_FALSE(json.contains("l2"));
   EXPECT_FALSE(json.contains("certificate"));
 }
@@ -196,16 +202,16 @@ TEST_F(ModelTest, RefusesBadJson) {
   // Every setting is needed, and has its type.
   for (const char* name :
        {"task", "loss", "l2", "solver", "certificate", "task_version", "rows", "width", "settings"}) {
-    nlohmann::ordered_json json = settings();
+    Json json = settings();
     json.erase(name);
     std::string message = message_with({{"model", json.dump()}});
     EXPECT_TRUE(message.starts_with(start) && message.ends_with(end)) << name << ": " << message;
-    message = message_with_setting(("/" + std::string(name)).c_str(), nullptr);
+    message = message_with_setting("/" + std::string(name), nullptr);
     EXPECT_TRUE(message.starts_with(start) && message.ends_with(end)) << name << ": " << message;
   }
   for (const char* pointer :
        {"/settings/format", "/settings/bias", "/settings/costs", "/certificate/primal"}) {
-    const std::string message = message_with_setting(pointer, nlohmann::ordered_json::array());
+    const std::string message = message_with_setting(pointer, Json::array());
     EXPECT_TRUE(message.starts_with(start) && message.ends_with(end)) << pointer << ": " << message;
   }
   // Deep enough to exhaust the stack of a parser that recurses.

@@ -46,13 +46,13 @@ AttachmentScores scores(const std::string& comment) {
 
 TEST(Attachment, Labelled) {
   const Evaluation result = scores("").evaluation();
-  const nlohmann::ordered_json rates = {
+  const Json rates = {
       {"uas", 7 / 9.0},         {"las", 5 / 9.0}, {"uas_nopunct", 6 / 7.0},
       {"las_nopunct", 4 / 7.0}, {"exact", 0.5},   {"exact_labelled", 0.5},
   };
   EXPECT_EQ(result.rates.dump(), rates.dump());
-  nlohmann::ordered_json report = rates;
-  report.update(nlohmann::ordered_json::parse(R"({
+  Json report = rates;
+  report.update(Json::parse(R"({
     "sentences": 2, "exact_sentences": 1, "words": 9, "correct_heads": 7, "correct_labelled": 5,
     "nopunct": {"words": 7, "correct_heads": 6, "correct_labelled": 4},
     "distances": {
@@ -103,7 +103,7 @@ TEST(Attachment, Unlabelled) {
   scores.add(sentence_of(std::string("# c\n") + kFish), HeadList{2, 0, 5, 5, 2, 2, 5}, {});
   scores.add(sentence_of(kGo), HeadList{0, 1}, {});
   const Evaluation result = scores.evaluation();
-  const nlohmann::ordered_json rates = {{"uas", 7 / 9.0}, {"uas_nopunct", 6 / 7.0}, {"exact", 0.5}};
+  const Json rates = {{"uas", 7 / 9.0}, {"uas_nopunct", 6 / 7.0}, {"exact", 0.5}};
   EXPECT_EQ(result.rates.dump(), rates.dump());
   EXPECT_EQ(result.report.dump().find("las"), std::string::npos);
   EXPECT_EQ(result.report.dump().find("labelled"), std::string::npos);
@@ -173,7 +173,7 @@ TEST(Attachment, Distances) {
   AttachmentScores scores;
   scores.add(sentence_of(text), heads, {});
   const Evaluation result = scores.evaluation();
-  const nlohmann::ordered_json& distances = result.report["distances"];
+  const Json& distances = result.report["distances"];
   EXPECT_EQ(distances["root"]["words"], 1);
   EXPECT_EQ(distances["1"]["words"], 1);
   EXPECT_EQ(distances["2"]["words"], 1);

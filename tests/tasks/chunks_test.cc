@@ -39,8 +39,8 @@ void add(ChunkScores& scores, const std::string& gold, const std::string& predic
 std::string counts(const std::string& gold, const std::string& predicted) {
   ChunkScores scores;
   add(scores, gold, predicted);
-  const nlohmann::ordered_json report = scores.evaluate().report;
-  const auto three = [](const nlohmann::ordered_json& json) {
+  const Json report = scores.evaluate().report;
+  const auto three = [](const Json& json) {
     return fmt::format("{} {} {}", json["gold"].get<int>(), json["predicted"].get<int>(),
                        json["correct"].get<int>());
   };
@@ -54,10 +54,10 @@ std::string counts(const std::string& gold, const std::string& predicted) {
 int chunks_in(const std::string& tags) {
   ChunkScores scores;
   add(scores, tags, tags);
-  const nlohmann::ordered_json report = scores.evaluate().report;
+  const Json report = scores.evaluate().report;
   EXPECT_EQ(report["chunks"]["correct"], report["chunks"]["gold"]) << tags;
   EXPECT_EQ(report["chunks"]["predicted"], report["chunks"]["gold"]) << tags;
-  return report["chunks"]["gold"];
+  return report["chunks"]["gold"].get<int>();
 }
 
 TEST(ChunkScores, TableAndJson) {
@@ -77,16 +77,15 @@ TEST(ChunkScores, TableAndJson) {
             "NP          100.00 %  100.00 %  100.00 %          4          4          4\n"
             "PP            0.00 %    0.00 %    0.00 %          1          0          0\n"
             "VP           50.00 %  100.00 %   66.67 %          1          2          1\n");
-  nlohmann::ordered_json expected = {
-      {"accuracy", 0.7}, {"precision", 5.0 / 6}, {"recall", 5.0 / 6}, {"f1", 10.0 / 12}};
+  Json expected = {{"accuracy", 0.7}, {"precision", 5.0 / 6}, {"recall", 5.0 / 6}, {"f1", 10.0 / 12}};
   EXPECT_EQ(result.rates.dump(), expected.dump());
   expected["tokens"] = 10;
   expected["sequences"] = 3;
   expected["sequence_accuracy"] = 1.0 / 3;
   expected["chunks"] = {{"gold", 6}, {"predicted", 6}, {"correct", 5}};
   const auto type = [](double precision, double recall, double f1, int gold, int predicted, int correct) {
-    return nlohmann::ordered_json{{"precision", precision}, {"recall", recall},       {"f1", f1},
-                                  {"gold", gold},           {"predicted", predicted}, {"correct", correct}};
+    return Json{{"precision", precision}, {"recall", recall},       {"f1", f1},
+                {"gold", gold},           {"predicted", predicted}, {"correct", correct}};
   };
   expected["types"] = {
       {"NP", type(1, 1, 1, 4, 4, 4)}, {"PP", type(0, 0, 0, 1, 0, 0)}, {"VP", type(0.5, 1, 2.0 / 3, 1, 2, 1)}};
@@ -228,9 +227,9 @@ TEST(ChunkScores, AtMostTenConfusions) {
   ChunkScores scores;
   for (char tag = 'z'; tag >= 'n'; --tag) add(scores, {std::string(1, tag)}, {"NN"});
   add(scores, "q", "NN");
-  const nlohmann::ordered_json confusions = scores.evaluate().report["confusions"];
+  const Json confusions = scores.evaluate().report["confusions"];
   std::string gold;
-  for (const auto& confusion : confusions) gold += confusion["gold"];
+  for (const auto& confusion : confusions) gold += confusion["gold"].get<std::string>();
   EXPECT_EQ(gold, "qnoprstuvw");
 }
 
@@ -302,7 +301,7 @@ RC_GTEST_PROP(ChunkScores, AgreesWithSetsOfSpans, ()) {
     for (std::size_t t = 0; t < length; ++t) correct_tokens += gold[t] == predicted[t] ? 1 : 0;
   }
   const Evaluation result = scores.evaluate();
-  const nlohmann::ordered_json& chunks = result.report["chunks"];
+  const Json& chunks = result.report["chunks"];
   RC_ASSERT(chunks["gold"] == gold_chunks);
   RC_ASSERT(chunks["predicted"] == predicted_chunks);
   RC_ASSERT(chunks["correct"] == correct_chunks);
@@ -348,14 +347,14 @@ Evaluation score_file(const std::filesystem::path& path, bool zero_is_no_type) {
 }
 
 // What conlleval would print.
-std::string as_conlleval(const nlohmann::ordered_json& report) {
-  const auto count = [](const nlohmann::ordered_json& json) { return json.get<std::size_t>(); };
-  const auto percent = [](const nlohmann::ordered_json& json) { return 100 * json.get<double>(); };
+std::string as_conlleval(const Json& report) {
+  const auto count = [](const Json& json) { return json.get<std::size_t>(); };
+  const auto percent = [](const Json& json) { return 100 * json.get<double>(); };
   std::string text = fmt::format("processed {} tokens with {} phrases; found: {} phrases; correct: {}.\n",
                                  count(report["tokens"]), count(report["chunks"]["gold"]),
                                  count(report["chunks"]["predicted"]), count(report["chunks"]["correct"]));
   if (count(report["tokens"]) == 0) return text;
-  const auto rates = [&](const nlohmann::ordered_json& json) {
+  const auto rates = [&](const Json& json) {
     return fmt::format("precision: {:6.2f}%; recall: {:6.2f}%; FB1: {:6.2f}", percent(json["precision"]),
                        percent(json["recall"]), percent(json["f1"]));
   };
@@ -363,7 +362,7 @@ std::string as_conlleval(const nlohmann::ordered_json& report) {
   for (const auto& [type, json] : report["types"].items()) {
     const std::string line = fmt::format("{:>17}: {}  {}\n", type, rates(json), count(json["predicted"]));
     // conlleval lists the empty type once for the gold and once for the predicted chunks.
-    const bool twice = type.empty() && json["gold"] > 0 && json["predicted"] > 0;
+    const bool twice = type.empty() && count(json["gold"]) > 0 && count(json["predicted"]) > 0;
     text += twice ? line + line : line;
   }
   return text;
@@ -393,7 +392,7 @@ INSTANTIATE_TEST_SUITE_P(Oracle, Conlleval,
 TEST_F(Conlleval, KeepsTheTypeZero) {
   if (!std::filesystem::exists(file("hyphen_types.txt")))
     GTEST_SKIP() << "needs " << file("hyphen_types.txt");
-  const nlohmann::ordered_json report = score_file(file("hyphen_types.txt"), false).report;
+  const Json report = score_file(file("hyphen_types.txt"), false).report;
   EXPECT_EQ(report["chunks"].dump(), R"({"gold":9,"predicted":9,"correct":7})");
   EXPECT_EQ(report["types"]["0"]["gold"], 3);
   EXPECT_EQ(report["types"]["0"]["predicted"], 1);

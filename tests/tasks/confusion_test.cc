@@ -39,7 +39,7 @@ TEST(Confusion, TableAndJson) {
             "  cat     5     2\n"
             "  dog     1  1200\n");
   EXPECT_EQ(result.badness, 3.0 / 1208);
-  EXPECT_EQ(result.rates.dump(), nlohmann::ordered_json({{"error", 3.0 / 1208}}).dump());
+  EXPECT_EQ(result.rates.dump(), Json({{"error", 3.0 / 1208}}).dump());
   EXPECT_EQ(result.report["errors"], 3);
   EXPECT_EQ(result.report["examples"], 1208);
   EXPECT_EQ(result.report["labels"].dump(), R"(["cat","dog"])");

@@ -140,7 +140,7 @@ TEST_P(EvalbTest, CountsAreItsCounts) {
     if (!all_read) continue;
     // The summaries of all sentences and of those up to 40 words.
     const Evaluation evaluation = scores.evaluation();
-    const nlohmann::ordered_json* report = nullptr;
+    const Json* report = nullptr;
     for (const std::string& line : output) {
       if (line == "-- All --") report = &evaluation.report;
       if (line == "-- len<=40 --") report = &evaluation.report.at("up_to_40");

@@ -150,7 +150,7 @@ TEST_F(TagLayoutTest, RefusesModelsThatDoNotFit) {
     return error_message([&] { Trained(load_tag_predictor, std::move(sections), theta); });
   };
   EXPECT_EQ(refusal(set->sections()), "(no error)");
-  const auto with_setting = [&](const char* key, const nlohmann::ordered_json& value) {
+  const auto with_setting = [&](const char* key, const Json& value) {
     TaskSections sections = set->sections();
     sections.settings[key] = value;
     return refusal(std::move(sections));

@@ -69,7 +69,7 @@ TEST_F(TagLexiconTest, IsTheSameFromAModel) {
   TaskSections sections;
   lexicon_.add_sections(sections);
   std::map<std::string, std::string_view, std::less<>> arrays(sections.arrays.begin(), sections.arrays.end());
-  const nlohmann::ordered_json settings;
+  const Json settings;
   const Weights theta;
   const StoredTask stored{
       settings, [&](std::string_view name) { return arrays.find(name)->second; }, theta, {}, "model"};

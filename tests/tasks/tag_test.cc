@@ -497,7 +497,7 @@ TEST_F(TagTest, RefusesSettingsThatDoNotFit) {
   options.templates = folder.file("template", "U:%x[0,0]\nB\n");
   const auto columns = read_tag_training(folder.file("columns.txt", "x A\ny B\n"), options);
   const Weights theta(columns->problem().weight_shape());
-  const auto message = [&](const char* key, const nlohmann::ordered_json& value) {
+  const auto message = [&](const char* key, const Json& value) {
     TaskSections sections = columns->sections();
     sections.settings[key] = value;
     return error_message([&] { Trained(load_tag_predictor, sections, theta); });
@@ -506,7 +506,7 @@ TEST_F(TagTest, RefusesSettingsThatDoNotFit) {
   EXPECT_EQ(message("format", "csv"), "model.esp: a model of the format 'csv'; train the model anew");
   EXPECT_EQ(message("label_column", 3), "model.esp: label column 3 of 2; train the model anew");
   EXPECT_EQ(message("label_column", 0), "model.esp: label column 0 of 2; train the model anew");
-  EXPECT_EQ(message("label_column", -1), "model.esp: label column -1 of 2; train the model anew");
+  EXPECT_THROW(message("label_column", -1), JsonError);  // of which Model makes a message
   EXPECT_EQ(message("columns", 0), "model.esp: label column 2 of 0; train the model anew");
   EXPECT_EQ(
       error_message([&] {

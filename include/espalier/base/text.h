@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstddef>
 #include <string>
 
@@ -7,5 +9,12 @@ namespace espalier {
 
 // 59000 -> "59,000"
 std::string grouped(std::size_t number);
+
+void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments);
+// to += fmt::format(...) without the string in between. fmt::format_to would compile all of fmt into each source that uses it.
+template <class... T>
+void append_format(std::string& to, fmt::format_string<T...> format, T&&... arguments) {
+  append_formatted(to, format, fmt::make_format_args(arguments...));
+}
 
 }  // namespace espalier

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "espalier/base/json.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/tasks/classifier.h"
@@ -50,7 +50,7 @@ class Model {
   const Classifier& classifier() const;
   WeightShape weight_shape() const;
   // What `show --json` prints.
-  nlohmann::ordered_json describe() const;
+  Json describe() const;
 
  private:
   // Training and conversion make models: src/model/make_model.h.

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "espalier/base/json.h"
 #include "espalier/model/model.h"
 
 namespace espalier {
@@ -13,7 +13,7 @@ namespace espalier {
 struct ModelDifference {
   struct Setting {
     std::string name;
-    nlohmann::ordered_json first, second;  // null: not there
+    Json first, second;  // null: not there
   };
   struct Change {
     std::string attribute, before, label;  // before: labels of a transition, with spaces between

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "espalier/base/input.h"
+#include "espalier/base/json.h"
 #include "espalier/features/dictionary.h"
 
 namespace espalier {
@@ -56,7 +56,7 @@ struct GraphRecord {
   std::vector<Clique> cliques;
   double weight = 1;
   std::size_t line = 0;
-  nlohmann::ordered_json json;  // as it was read
+  Json json;  // as it was read
 };
 
 struct GraphReadOptions {
@@ -82,8 +82,6 @@ class GraphReader {
   const std::string& name() const { return lines_.name(); }
 
  private:
-  using Json = nlohmann::ordered_json;
-
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
   void declare_types(const Json& json);
   void declare_type(const std::string& name, const Json& json);

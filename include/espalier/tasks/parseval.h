@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/json.h"
 #include "espalier/tasks/bracket_tree.h"
 #include "espalier/tasks/evaluation.h"
 
@@ -58,7 +59,7 @@ class ParsevalScores {
     double precision() const;
     double recall() const;
     double f1() const;
-    nlohmann::ordered_json rates() const;
+    Json rates() const;
   };
 
   Sums all_, short_;

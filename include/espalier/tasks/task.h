@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/json.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/learning/latent_gold.h"
 #include "espalier/learning/loss.h"
@@ -23,7 +23,7 @@ class Tagger;
 
 // What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to the task.
 struct TaskSections {
-  nlohmann::ordered_json settings;
+  Json settings;
   std::vector<std::pair<std::string, std::string_view>> arrays;
 };
 
@@ -36,7 +36,7 @@ struct ModelContents {
 
 // What a model file has of a task, with what the task needs of the rest of the model.
 struct StoredTask {
-  const nlohmann::ordered_json& settings;
+  const Json& settings;
   std::function<std::string_view(std::string_view name)> array;  // throws Error where there is none
   WeightsView theta;
   Loss loss;

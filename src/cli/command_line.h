@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace espalier::cli {
+
+// The part of CLI11 that the commands use. Its header takes longer to compile than a command does, and one source has it.
+
+// Looks at an option's value, and may change it. Returns what is wrong with it; empty: nothing.
+using Check = std::function<std::string(std::string&)>;
+
+// An option of a command, which owns it.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option required();
+  Option check(const Check& check);
+  Option needs(Option other);
+  Option excludes(Option other);
+  Option may_lack_value();                      // the value's default then counts, as if it had been given
+  Option capture_default_str();                 // help shows what the variable has now
+  Option default_str(const std::string& text);  // help shows this
+  Option type_name(const std::string& text);    // instead of TEXT, FLOAT, ...
+  Option description(const std::string& text);
+
+ private:
+  CLI::Option* option_;
+};
+
+// A command, or a command of a command. The program owns it.
+class Command {
+ public:
+  explicit Command(CLI::App* app) : app_(app) {}
+
+  Command add_subcommand(const std::string& name, const std::string& summary);
+  void require_subcommand();
+  // Names are "-o,--output", or "INPUT" for what has none. A given value goes to the variable.
+  Option add_option(const std::string& names, std::string& variable, const std::string& help);
+  Option add_option(const std::string& names, std::optional<std::string>& variable, const std::string& help);
+  Option add_option(const std::string& names, std::vector<std::string>& variable, const std::string& help);
+  Option add_option(const std::string& names, double& variable, const std::string& help);
+  Option add_option(const std::string& names, std::optional<double>& variable, const std::string& help);
+  Option add_option(const std::string& names, int& variable, const std::string& help);
+  Option add_option(const std::string& names, std::uint64_t& variable, const std::string& help);
+  Option add_option(const std::string& names, std::optional<std::uint64_t>& variable,
+                    const std::string& help);
+  Option add_flag(const std::string& names, bool& variable, const std::string& help);
+  Option get_option(const std::string& name);
+  void remove_option(const std::string& name);
+  void group(const std::string& title);  // of the options that are added from now on, in the help
+  void footer(const std::string& text);
+  std::string get_footer() const;
+  void callback(std::function<void()> run);  // once this command was given
+
+ private:
+  CLI::App* app_;
+};
+
+// An option as it was given.
+struct GivenOption {
+  std::string name;   // "--output"
+  std::string plain;  // without dashes
+  std::vector<std::string> values;
+};
+
+class Program {
+ public:
+  Program(const std::string& name, const std::string& description, const std::string& version);
+  ~Program();
+
+  Command root();
+  // Runs the callback of the command that was given. Returns the exit status where nothing is left to do (--help, --version). Throws
+  // Error where the command line is wrong.
+  std::optional<int> parse(std::vector<std::string> arguments);
+  // All options of the command that was given; those that were not have no values.
+  std::vector<GivenOption> options() const;
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace espalier::cli
