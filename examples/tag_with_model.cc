@@ -45,15 +45,7 @@ void train(const std::string& folder, const std::string& model) {
   file.commit();
 
   const auto set = espalier::read_tag_training(data, {});
-  const espalier::Objective objective{set->problem(), espalier::Loss::crf(), /*l2=*/1};
-  espalier::EgOptions options;
-  options.stopping.gap = 1e-3;
-  espalier::DualState dual(set->problem());
-  espalier::Weights theta;
-  const espalier::Summary summary = espalier::eg(objective, options, dual, theta);
-  fmt::print("{}\n", summary.message);
-  const espalier::Certificate certificate = espalier::certify(objective, theta, dual);
-  espalier::save_model(model, {"tag", objective.loss, objective.l2, "eg", certificate}, *set, theta);
+  espalier::train(*set).save(model);
 }
 
 }  // namespace

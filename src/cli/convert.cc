@@ -3,7 +3,6 @@
 #include "cli/commands.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/convert.h"
-#include "espalier/tasks/tag.h"
 
 namespace espalier::cli {
 
@@ -34,10 +33,9 @@ void add_convert(Command program, Action& action) {
   command.callback([arguments, &action] {
     action = [arguments] {
       const ConvertedTagger tagger(arguments->model);
-      const std::string source = fmt::format("converted from {}", tagger.program());
-      save_model(arguments->output, {"tag", Loss::crf(), {}, source, {}}, kLinearTagVersion,
-                 tagger.sections(), tagger.theta());
-      fmt::print(stderr, "{}: {}; saved {}\n", source, tagger.describe(), arguments->output);
+      const Model model = convert_model(tagger);
+      model.save(arguments->output);
+      fmt::print(stderr, "{}: {}; saved {}\n", model.info().solver, tagger.describe(), arguments->output);
       return kSuccess;
     };
   });

@@ -12,8 +12,8 @@
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "espalier/model/model.h"
 #include "espalier/selection/cross_validation.h"
+#include "espalier/train/trainer.h"
 
 namespace espalier::cli {
 namespace {
@@ -64,28 +64,32 @@ struct Ending {
   std::string message;
   Certificate certificate;
 };
-Ending train_all(const Arguments& arguments, const TrainingSet& data, const SolverEntry& solver,
-                 const SolverSettings& settings, double l2, Display& display) {
-  const Loss loss = arguments.checked_loss();
-  Training training;
-  const Summary summary = solver.run({data.problem(), loss, l2}, settings, training,
-                                     [&](const Progress& progress, const Weights&) {
-                                       display.report(progress, "", l2);
-                                       return Control::go_on;
-                                     });
-  if (summary.status == Status::failed) {
-    throw Error(summary.message + "; expected finite numbers: check the data's values and l2");
-  }
-  const Progress& last = summary.history.back();
-  if (stopped_in_vain(summary.status, last.passes)) throw Stopped(nothing_saved(last.passes));
-  const Certificate certificate{last.primal, last.dual, last.passes, last.approximate, last.rounding};
-  save_model(arguments.output, {arguments.task, loss, l2, solver.name, certificate, data.problem().relaxed()},
-             data, training.theta);
-  std::string message = summary.message;
-  message += describe_miss(
-      {summary.status, summary.history, arguments.gap, {data.problem(), loss, l2}, solver.name, "--l2-min"});
+Ending train_all(const Arguments& arguments, TrainingSet& data, double l2, Display& display) {
+  TrainOptions options = arguments.checked_train_options();
+  options.stop = InterruptGuard::flag();
+  options.threads = 1;
+  Trainer trainer(data, options, l2);
+  std::vector<Progress> history;
+  TrainObserver observer;
+  observer.report = [&](const TrainReport& report) {
+    history.push_back(report.progress);
+    display.report(report.progress, "", l2);
+    return Control::go_on;
+  };
+  const Path& path = trainer.run(observer);
+  const Model model = trainer.model();
+  if (stopped_in_vain(path.status, model.certificate().passes))
+    throw Stopped(nothing_saved(model.certificate().passes));
+  model.save(arguments.output);
+  std::string message = path.message;
+  message += describe_miss({path.status,
+                            history,
+                            arguments.gap,
+                            {data.problem(), options.loss, l2},
+                            trainer.solver().name,
+                            "--l2-min"});
   if (data.problem().relaxed()) message += " (of the relaxed problem: inference is trw)";
-  return {message, certificate};
+  return {message, model.certificate()};
 }
 
 int run_cross_validation(const Arguments& arguments) {
@@ -168,7 +172,7 @@ int run_cross_validation(const Arguments& arguments) {
       outcome["edge"] = to_string(edge_of(best, range));
     }
     if (!arguments.output.empty()) {
-      const Ending ending = train_all(arguments, *data, solver, settings, best, display);
+      const Ending ending = train_all(arguments, *data, best, display);
       message += "; all data: " + ending.message + "; saved " + arguments.output;
       outcome["model"] = arguments.output;
       saved = ending.certificate;

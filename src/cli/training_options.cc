@@ -156,6 +156,24 @@ SolverSettings TrainingOptions::checked_settings() const {
   return settings;
 }
 
+TrainOptions TrainingOptions::checked_train_options() const {
+  TrainOptions result;
+  result.loss = checked_loss();
+  const SolverSettings settings = checked_settings();
+  result.solver = solver;
+  result.solver_options = settings;
+  result.gap = settings.stopping.gap;
+  result.passes = settings.stopping.passes;
+  result.seconds = settings.stopping.seconds;
+  result.threads = settings.threads;
+  result.seed = settings.seed;
+  result.repeat = repeat;
+  result.report_every = settings.report_every;
+  result.rounds = outer;
+  result.checkpoint = {checkpoint, checkpoint_every, resume};
+  return result;
+}
+
 void TrainingOptions::check_outputs() const {
   for (const std::string& path : {output, log}) {
     if (!path.empty()) check_writable(path);

@@ -22,6 +22,7 @@
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/train/train.h"
 
 namespace espalier::cli {
 
@@ -63,6 +64,8 @@ struct TrainingOptions {
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
   SolverSettings checked_settings() const;
+  // The same for one run, without what it starts from.
+  TrainOptions checked_train_options() const;
   void check_solver() const;
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;

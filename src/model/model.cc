@@ -4,9 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
 #include "espalier/base/error.h"
+#include "espalier/base/output.h"
+#include "espalier/model/model_file.h"
+#include "espalier/tasks/convert.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/tasks/tag.h"
+#include "model/make_model.h"
 
 namespace espalier {
 namespace {
@@ -64,19 +70,126 @@ const TaskEntry& find_task(std::string_view name, const std::string& file) {
                   "this program does not know it; expected a newer espalier");
 }
 
-}  // namespace
+WeightShape shape_from(const Json& settings) {
+  return {settings.at("rows").get<std::size_t>(), settings.at("width").get<std::size_t>()};
+}
 
-void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
-                const Weights& theta) {
-  if (const auto contents = data.model_contents(theta)) {
-    save_model(path, info, data.version(), contents->sections, contents->theta);
-  } else {
-    save_model(path, info, data.version(), data.sections(), theta);
+Json parse_settings(const ModelFile& file) {
+  // The checksums hold, so whatever is wrong was written that way: a file made by hand, or by another program.
+  if (file.has("checkpoint")) {
+    throw Error::in(file.path(), "a checkpoint, which 'espalier train --resume' goes on from",
+                    "expected a model");
+  }
+  return Json::parse(file.section_bytes("model"));
+}
+
+std::unique_ptr<Predictor> load_predictor(const ModelFile& file, const Json& settings,
+                                          const ModelInfo& info) {
+  const std::string& path = file.path();
+  const WeightShape shape = shape_from(settings);
+  const TaskEntry& task = find_task(info.task, path);
+  if (settings.at("task_version").get<int>() > task.version) {
+    throw Error::in(path,
+                    fmt::format("version {} of {} models", settings.at("task_version").get<int>(), task.name),
+                    fmt::format("this program reads up to {}; expected a newer espalier", task.version));
+  }
+  const auto weights = file.section<float>("weights");
+  const std::size_t stride = row_stride(shape.width);
+  if (stride == 0 || weights.size() % stride != 0 || weights.size() / stride != shape.rows) {
+    throw Error::in(path,
+                    fmt::format("{} weights for {} rows of {}", weights.size(), shape.rows, shape.width),
+                    "expected as many as the rows hold; train the model anew");
+  }
+  const StoredTask stored{settings.at("settings"),
+                          [&file](std::string_view name) { return file.section_bytes(name); },
+                          WeightsView(weights.data(), shape), info.loss, path};
+  return task.load(stored);
+}
+
+// Calls `read`, which looks at settings, for a model that may be damaged.
+template <class Read>
+auto reading(const std::string& path, const Read& read) {
+  try {
+    return read();
+  } catch (const JsonError& e) {
+    throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
+                    "train the model anew");
   }
 }
 
-void save_model(const std::string& path, const ModelInfo& info, int version, const TaskSections& sections,
-                const Weights& theta) {
+}  // namespace
+
+struct Model::Contents {
+  explicit Contents(ModelFile of_model)
+      : file(std::move(of_model)),
+        settings(reading(file.path(), [&] { return parse_settings(file); })),
+        info(reading(file.path(), [&] { return info_from(settings, file.path()); })) {}
+
+  const Predictor& predictor() const {
+    std::call_once(loaded, [&] {
+      loaded_predictor = reading(file.path(), [&] { return load_predictor(file, settings, info); });
+    });
+    return *loaded_predictor;
+  }
+
+  ModelFile file;
+  Json settings;
+  ModelInfo info;
+
+ private:
+  mutable std::once_flag loaded;
+  mutable std::unique_ptr<Predictor> loaded_predictor;
+};
+
+Model::Model(const std::string& path) : contents_(std::make_shared<Contents>(ModelFile(path))) {
+  predictor();  // a file that does not fit together is refused now
+}
+
+const std::string& Model::name() const { return contents_->file.path(); }
+const ModelInfo& Model::info() const { return contents_->info; }
+const Predictor& Model::predictor() const { return contents_->predictor(); }
+WeightShape Model::weight_shape() const { return shape_from(contents_->settings); }
+
+void Model::save(const std::string& path) const {
+  check_model_name(path);
+  OutputFile file(path);
+  file.write(contents_->file.bytes());
+  file.commit();
+}
+
+const Certificate& Model::certificate() const {
+  if (!info().certificate) {
+    throw Error::in(name(), fmt::format("a model {}, which has no certificate", info().solver),
+                    "expected one that was trained here");
+  }
+  return *info().certificate;
+}
+
+const Tagger& Model::tagger() const {
+  const Tagger* tagger = predictor().tagger();
+  if (tagger == nullptr) {
+    throw Error::in(name(), fmt::format("a model of {}", info().task), "expected a model of tag");
+  }
+  return *tagger;
+}
+
+const Classifier& Model::classifier() const {
+  const Classifier* classifier = predictor().classifier();
+  if (classifier == nullptr) {
+    throw Error::in(name(), fmt::format("a model of {}", info().task), "expected a model of classify");
+  }
+  return *classifier;
+}
+
+Json Model::describe() const {
+  Json json = to_json(info());
+  json["rows"] = weight_shape().rows;
+  json["width"] = weight_shape().width;
+  json["settings"] = contents_->settings.at("settings");
+  return json;
+}
+
+Model make_model(const ModelInfo& info, int version, const TaskSections& sections, const Weights& theta) {
   Json settings = to_json(info);
   settings["task_version"] = version;
   settings["rows"] = theta.shape().rows;
@@ -88,55 +201,19 @@ void save_model(const std::string& path, const ModelInfo& info, int version, con
   writer.add_bytes("model", text);
   writer.add("weights", theta.values());
   for (const auto& [name, bytes] : sections.arrays) writer.add_bytes(name, bytes);
-  writer.write(path);
+  return Model(std::make_shared<Model::Contents>(ModelFile("the model in memory", writer.image())));
 }
 
-Model::Model(const std::string& path) : path_(path), file_(path) {
-  // The checksums hold, so whatever is wrong below was written that way: a file made by hand, or by another program.
-  if (file_.has("checkpoint")) {
-    throw Error::in(path, "a checkpoint, which 'espalier train --resume' goes on from", "expected a model");
+Model make_model(const ModelInfo& info, const TrainingSet& data, const Weights& theta) {
+  if (const auto contents = data.model_contents(theta)) {
+    return make_model(info, data.version(), contents->sections, contents->theta);
   }
-  try {
-    settings_ = Json::parse(file_.section_bytes("model"));
-    info_ = info_from(settings_, path);
-    shape_ = {settings_.at("rows").get<std::size_t>(), settings_.at("width").get<std::size_t>()};
-    const TaskEntry& task = find_task(info_.task, path);
-    if (settings_.at("task_version").get<int>() > task.version) {
-      throw Error::in(
-          path, fmt::format("version {} of {} models", settings_.at("task_version").get<int>(), task.name),
-          fmt::format("this program reads up to {}; expected a newer espalier", task.version));
-    }
-    const auto weights = file_.section<float>("weights");
-    const std::size_t stride = row_stride(shape_.width);
-    if (stride == 0 || weights.size() % stride != 0 || weights.size() / stride != shape_.rows) {
-      throw Error::in(path,
-                      fmt::format("{} weights for {} rows of {}", weights.size(), shape_.rows, shape_.width),
-                      "expected as many as the rows hold; train the model anew");
-    }
-    const StoredTask stored{settings_.at("settings"),
-                            [this](std::string_view name) { return file_.section_bytes(name); },
-                            WeightsView(weights.data(), shape_), info_.loss, path};
-    predictor_ = task.load(stored);
-  } catch (const JsonError& e) {
-    throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
-                    "train the model anew");
-  }
+  return make_model(info, data.version(), data.sections(), theta);
 }
 
-const Tagger& Model::tagger() const {
-  const Tagger* tagger = predictor_->tagger();
-  if (tagger == nullptr) {
-    throw Error::in(path_, fmt::format("a model of {}", info_.task), "expected a model of tag");
-  }
-  return *tagger;
-}
-
-Json Model::describe() const {
-  Json json = to_json(info_);
-  json["rows"] = shape_.rows;
-  json["width"] = shape_.width;
-  json["settings"] = settings_.at("settings");
-  return json;
+Model convert_model(const ConvertedTagger& tagger) {
+  return make_model({"tag", Loss::crf(), {}, fmt::format("converted from {}", tagger.program()), {}},
+                    kLinearTagVersion, tagger.sections(), tagger.theta());
 }
 
 }  // namespace espalier

@@ -68,6 +68,53 @@ bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= kLongestName && name.find('\0') == std::string_view::npos;
 }
 
+// Header and directory, and where each section is.
+struct Layout {
+  Header header{};
+  std::vector<Entry> directory;
+
+  std::string_view directory_bytes() const {
+    return {reinterpret_cast<const char*>(directory.data()), directory.size() * sizeof(Entry)};
+  }
+};
+
+template <class Sections>
+Layout lay_out(const Sections& sections) {
+  Layout layout;
+  std::uint64_t end = sizeof(Header) + sections.size() * sizeof(Entry);
+  for (const auto& section : sections) {
+    Entry entry{};
+    section.name.copy(entry.name, kLongestName);
+    entry.offset = aligned(end);
+    entry.size = section.bytes.size();
+    entry.checksum = fingerprint_of(section.bytes);
+    end = entry.offset + entry.size;
+    layout.directory.push_back(entry);
+  }
+  Header& header = layout.header;
+  kMagic.copy(header.magic, sizeof(header.magic));
+  header.version = kModelFormatVersion;
+  header.num_sections = static_cast<std::uint32_t>(layout.directory.size());
+  header.file_size = end;
+  header.directory_checksum = fingerprint_of(layout.directory_bytes());
+  header.checksum = header_checksum(header);
+  return layout;
+}
+
+// All bytes of the file, piece by piece.
+template <class Sections, class Write>
+void write_all(const Layout& layout, const Sections& sections, const Write& write) {
+  write({reinterpret_cast<const char*>(&layout.header), sizeof(Header)});
+  write(layout.directory_bytes());
+  std::uint64_t at = sizeof(Header) + layout.directory_bytes().size();
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const Entry& entry = layout.directory[i];
+    write(std::string(entry.offset - at, '\0'));
+    write(sections[i].bytes);
+    at = entry.offset + entry.size;
+  }
+}
+
 }  // namespace
 
 void ModelFileWriter::add_bytes(std::string_view name, std::string_view bytes) {
@@ -85,37 +132,19 @@ void check_model_name(const std::string& path) {
 
 void ModelFileWriter::write(const std::string& path) const {
   check_model_name(path);
-  std::vector<Entry> directory;
-  std::uint64_t end = sizeof(Header) + sections_.size() * sizeof(Entry);
-  for (const Section& section : sections_) {
-    Entry entry{};
-    section.name.copy(entry.name, kLongestName);
-    entry.offset = aligned(end);
-    entry.size = section.bytes.size();
-    entry.checksum = fingerprint_of(section.bytes);
-    end = entry.offset + entry.size;
-    directory.push_back(entry);
-  }
-  const std::string_view directory_bytes(reinterpret_cast<const char*>(directory.data()),
-                                         directory.size() * sizeof(Entry));
-  Header header{};
-  kMagic.copy(header.magic, sizeof(header.magic));
-  header.version = kModelFormatVersion;
-  header.num_sections = static_cast<std::uint32_t>(directory.size());
-  header.file_size = end;
-  header.directory_checksum = fingerprint_of(directory_bytes);
-  header.checksum = header_checksum(header);
-
+  const Layout layout = lay_out(sections_);
   OutputFile file(path);
-  file.write({reinterpret_cast<const char*>(&header), sizeof(header)});
-  file.write(directory_bytes);
-  std::uint64_t at = sizeof(Header) + directory_bytes.size();
-  for (std::size_t i = 0; i < directory.size(); ++i) {
-    file.write(std::string(directory[i].offset - at, '\0'));
-    file.write(sections_[i].bytes);
-    at = directory[i].offset + directory[i].size;
-  }
+  write_all(layout, sections_, [&](std::string_view bytes) { file.write(bytes); });
   file.commit();
+}
+
+AlignedVector<char> ModelFileWriter::image() const {
+  const Layout layout = lay_out(sections_);
+  AlignedVector<char> image;
+  image.reserve(layout.header.file_size);
+  write_all(layout, sections_,
+            [&](std::string_view bytes) { image.insert(image.end(), bytes.begin(), bytes.end()); });
+  return image;
 }
 
 ModelFile::ModelFile(const std::string& path) : path_(path) {
@@ -128,12 +157,18 @@ ModelFile::ModelFile(const std::string& path) : path_(path) {
   }
 }
 
+ModelFile::ModelFile(const std::string& name, AlignedVector<char> image)
+    : path_(name), image_(std::move(image)), data_(image_.data()), size_(image_.size()) {
+  read_directory();
+}
+
 ModelFile::~ModelFile() {
-  if (data_ != nullptr) ::munmap(const_cast<char*>(data_), size_);
+  if (data_ != nullptr && image_.empty()) ::munmap(const_cast<char*>(data_), size_);
 }
 
 ModelFile::ModelFile(ModelFile&& other) noexcept
     : path_(std::move(other.path_)),
+      image_(std::move(other.image_)),
       data_(std::exchange(other.data_, nullptr)),
       size_(std::exchange(other.size_, 0)),
       sections_(std::move(other.sections_)) {}

@@ -11,9 +11,12 @@
 #include "espalier/features/row_features.h"
 #include "espalier/learning/multiclass_problem.h"
 #include "espalier/structures/multiclass.h"
+#include "espalier/tasks/classifier.h"
+#include "espalier/tasks/classify_data.h"
 #include "espalier/tasks/classify_reader.h"
 #include "espalier/tasks/confusion.h"
 #include "espalier/tasks/costs.h"
+#include "tasks/classify_builder.h"
 #include "tasks/common.h"
 #include "tasks/kernel_model.h"
 
@@ -69,12 +72,16 @@ std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& 
 
 class ClassifyTrainingSet final : public TrainingSet {
  public:
-  ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options) : options_(options) {
+  using Read = std::function<ClassifyExamples(const ClassifyReadOptions&, Dictionary&, Dictionary&)>;
+
+  // `path` says which format to expect where the options do not, and is for messages.
+  ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options, const Read& read)
+      : options_(options) {
     if (!options.kernel.empty()) Kernel::parse(options.kernel);
-    auto read = reading(path);
-    read.first = options.first;
-    format_ = to_string(read.format);
-    train_ = read_classify_growing(path, read, attributes_, labels_);
+    ClassifyReadOptions reading = reading_of(path);
+    reading.first = options.first;
+    format_ = to_string(reading.format);
+    train_ = read(reading, attributes_, labels_);
     // Data read in a format that it is not in often looks like this.
     if (attributes_.size() == 0) {
       throw Error::in(path == "-" ? "standard input" : path, "no attributes in any example",
@@ -114,8 +121,12 @@ class ClassifyTrainingSet final : public TrainingSet {
     return keep_support(*nodes(), theta, sections());
   }
 
-  void read_dev(const std::string& path) override {
-    dev_ = read_classify(path, reading(path), attributes_, labels_);
+  void replace_dev(const std::string& path) override {
+    dev_ = read_classify(path, reading_of(path), attributes_, labels_);
+  }
+  void take_dev(const ClassifyData& dev) {
+    dev_ = take_classify(dev, reading_of(kDataInMemory), attributes_, labels_);
+    name_dev(kDataInMemory);
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(dev_, theta, nodes(), labels_, costs_);
@@ -140,7 +151,7 @@ class ClassifyTrainingSet final : public TrainingSet {
  private:
   const KernelNodes* nodes() const { return kernel_ ? &kernel_->nodes() : nullptr; }
 
-  ClassifyReadOptions reading(const std::string& path) const {
+  ClassifyReadOptions reading_of(const std::string& path) const {
     ClassifyReadOptions read;
     read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
     read.bias = options_.bias;
@@ -156,7 +167,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   std::unique_ptr<MulticlassProblem> problem_;
 };
 
-class ClassifyPredictor final : public Predictor {
+class ClassifyPredictor final : public Predictor, public Classifier {
  public:
   explicit ClassifyPredictor(const StoredTask& stored)
       : theta_(stored.theta),
@@ -212,6 +223,43 @@ class ClassifyPredictor final : public Predictor {
       line += '\n';
       write(line);
     }
+  }
+
+  const Classifier* classifier() const override { return this; }
+  std::size_t num_labels() const override { return labels_.size(); }
+  std::string_view label(std::uint32_t id) const override { return labels_.name(id); }
+  std::optional<std::uint32_t> find_label(std::string_view name) const override { return labels_.find(name); }
+  bool has_probabilities() const override { return loss_.smooth(); }
+  std::uint32_t classify(std::span<const Attribute> attributes) const override {
+    Workspace ws;
+    return structure_.decode(std::span<const double>(scores(attributes)), ws);
+  }
+  std::vector<double> scores(std::span<const Attribute> attributes) const override {
+    ClassifyReadOptions reading;
+    reading.format = ClassifyFormat::crfsuite;  // in which names may come twice
+    reading.bias = bias_;
+    ClassifyBuilder builder(reading, attributes_, labels_);
+    for (const auto& [name, value] : attributes) {
+      if (!std::isfinite(value)) {
+        throw Error(fmt::format("the value {} of {}; expected a finite number", value, in_quotes(name)));
+      }
+      builder.add(builder.attribute(name), value);
+    }
+    builder.finish_example(std::nullopt);
+    std::vector<double> s(labels_.size());
+    Workspace ws;
+    score(builder.finish("example"), 0, theta_, nodes_.get(), s, ws);
+    return s;
+  }
+  std::vector<double> probabilities(std::span<const Attribute> attributes) const override {
+    if (!has_probabilities()) {
+      throw Error(fmt::format("a model of loss {} has no probabilities; expected one with a finite beta",
+                              loss_.name()));
+    }
+    std::vector<double> mu(labels_.size());
+    Workspace ws;
+    probabilities(scores(attributes), mu, ws);
+    return mu;
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
@@ -294,7 +342,27 @@ class ClassifyPredictor final : public Predictor {
 }  // namespace
 
 std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options) {
-  return std::make_unique<ClassifyTrainingSet>(path, options);
+  return std::make_unique<ClassifyTrainingSet>(
+      path, options, [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
+        return read_classify_growing(path, reading, attributes, labels);
+      });
+}
+
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, const ClassifyOptions& options,
+                                                    const ClassifyData* dev) {
+  ClassifyOptions of_data = options;
+  of_data.format = to_string(ClassifyFormat::crfsuite);
+  if (options.format && options.format != of_data.format) {
+    throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
+                    "expected none, or crfsuite");
+  }
+  auto set = std::make_unique<ClassifyTrainingSet>(
+      kDataInMemory, of_data,
+      [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
+        return take_classify_growing(data, reading, attributes, labels);
+      });
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored) {

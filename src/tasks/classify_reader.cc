@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
+#include "espalier/tasks/classify_data.h"
 #include "tasks/classify_builder.h"
 
 namespace espalier {
@@ -33,9 +34,13 @@ ClassifyFormat guess_classify_format(const std::string& path) {
 
 namespace {
 
+void check_first(const ClassifyReadOptions& options) {
+  if (options.first == 0) throw Error::in("--first", "0 examples", "expected at least 1");
+}
+
 ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
                            const ClassifyReadOptions& options) {
-  if (options.first == 0) throw Error::in("--first", "0 examples", "expected at least 1");
+  check_first(options);
   switch (options.format) {
     case ClassifyFormat::libsvm:
       read_libsvm(path, options, builder);
@@ -50,6 +55,19 @@ ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
   return builder.finish(path == "-" ? "standard input" : path);
 }
 
+ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyData& data,
+                           const ClassifyReadOptions& options) {
+  ESPALIER_EXPECT(options.format == ClassifyFormat::crfsuite);
+  check_first(options);
+  std::vector<ClassifyData::Attribute> row;
+  for (std::size_t i = 0; i < data.size() && !builder.full(); ++i) {
+    data.attributes().get(i, row);
+    for (const auto& attribute : row) builder.add(builder.attribute(attribute.name), attribute.value);
+    builder.finish_example(data.label(i));
+  }
+  return builder.finish(kDataInMemory);
+}
+
 }  // namespace
 
 ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
@@ -59,10 +77,23 @@ ClassifyExamples read_classify_growing(const std::string& path, const ClassifyRe
   return read_into(builder, path, options);
 }
 
+ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels) {
+  ESPALIER_EXPECT(options.labels_required);
+  ClassifyBuilder builder(options, attributes, labels);
+  return take_into(builder, data, options);
+}
+
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels) {
   ClassifyBuilder builder(options, attributes, labels);
   return read_into(builder, path, options);
+}
+
+ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels) {
+  ClassifyBuilder builder(options, attributes, labels);
+  return take_into(builder, data, options);
 }
 
 }  // namespace espalier

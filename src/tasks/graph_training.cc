@@ -55,7 +55,7 @@ class GraphTrainingSet final : public TrainingSet {
     return keep_graph_support(model_, train_->features.weights(), theta);
   }
 
-  void read_dev(const std::string& path) override {
+  void replace_dev(const std::string& path) override {
     const GraphTypes& types = model_.types;
     GraphReader reader(path, {true, model_.nodes_only}, types);
     dev_ = std::make_unique<GraphSet>(model_, reader.name());

@@ -94,7 +94,7 @@ class ParseTrainingSet final : public TrainingSet {
   }
   TaskSections sections() const override { return model_.sections(); }
 
-  void read_dev(const std::string& path) override {
+  void replace_dev(const std::string& path) override {
     dev_.clear();
     DependencyReader reader(path, true);
     DependencySentence sentence;

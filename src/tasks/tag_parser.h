@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "espalier/base/error.h"
 #include "espalier/base/string_buffer.h"
@@ -56,7 +57,7 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
                   std::span<const std::string_view> labels);
 
 // Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look perfect.
-[[noreturn]] void fail_without_sequences(const SequenceReader& reader);
+[[noreturn]] void fail_without_sequences(const std::string& name);
 
 std::size_t count_columns(std::string_view line);
 

@@ -272,7 +272,7 @@ class TagPredictor final : public Predictor {
           sequences += block.sequences.size();
           known += block.num_known;
         });
-    if (sequences == 0) fail_without_sequences(reader);
+    if (sequences == 0) fail_without_sequences(reader.name());
     // Data of another format, or of other templates, would only look like a very bad model.
     if (known == 0 && model_.dictionaries.attributes.size() > 0) {
       throw Error::in(reader.name(), "no attribute that the model knows",

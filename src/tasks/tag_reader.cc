@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
+#include "espalier/tasks/tag_data.h"
 #include "tasks/fields.h"
 #include "tasks/min_count.h"
 #include "tasks/tag_parser.h"
@@ -44,8 +45,8 @@ std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names
   return nullptr;
 }
 
-void fail_without_sequences(const SequenceReader& reader) {
-  throw Error::in(reader.name(), "no sequences", "expected at least one");
+void fail_without_sequences(const std::string& name) {
+  throw Error::in(name, "no sequences", "expected at least one");
 }
 
 void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
@@ -138,8 +139,13 @@ class LabelReader {
   explicit LabelReader(const TagInput& input) : encoding_(input.encoding) {}
 
   std::span<const std::string_view> read(const SequenceLines& lines, const StringBuffer& labels) {
+    return read(lines, [&](std::size_t t) { return labels[t]; });
+  }
+  // label(t) is that of token t.
+  template <class Label>
+  std::span<const std::string_view> read(const SequenceLines& lines, const Label& label) {
     tags_.clear();
-    for (std::size_t t = 0; t < labels.size(); ++t) tags_.push_back(labels[t]);
+    for (std::size_t t = 0; t < lines.size(); ++t) tags_.push_back(label(t));
     check_labels(encoding_, lines, tags_);
     return encoding_ ? convert_encoding(tags_, *encoding_, converted_) : tags_;
   }
@@ -174,15 +180,50 @@ TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& 
   return examples;
 }
 
-}  // namespace
+// The same of sentences in memory.
+TagExamples take_sentences(const TagData& data, const TagInput& input, TagParser& parser,
+                           std::optional<std::size_t> first, Dictionary& labels) {
+  const SequenceFile file{kDataInMemory, {}, 1};  // for messages, where lines are tokens
+  const StringBuffer no_lines;
+  TagExamples examples;
+  LabelReader label_reader(input);
+  std::vector<std::string_view> fields;
+  std::vector<TagData::Attribute> attributes;
+  bool weighted = false;
+  for (std::size_t i = 0; i < data.size() && i != first; ++i) {
+    const std::size_t begin = data.begin(i), end = data.begin(i + 1);
+    const SequenceLines lines(file, no_lines, 0, end - begin, begin + 1, data.weight(i));
+    if (data.num_columns() > 0) {
+      fields.clear();
+      for (std::size_t t = begin; t < end; ++t) {
+        for (std::size_t c = 0; c < data.num_columns(); ++c) fields.push_back(data.column(t, c));
+        fields.emplace_back();  // where the label is in a file
+      }
+      parser.append_table(lines, {fields, input.num_columns}, examples.sequences);
+    } else {
+      for (std::size_t t = begin; t < end; ++t) {
+        data.attributes().get(t, attributes);
+        parser.append_token(attributes, examples.sequences);
+      }
+      examples.sequences.offsets.push_back(examples.sequences.tokens.size());
+    }
+    const auto label = [&](std::size_t t) { return data.label(begin + t); };
+    for (const std::string_view name : label_reader.read(lines, label)) {
+      examples.labels.push_back(labels.add(name));
+    }
+    examples.weights.push_back(data.weight(i));
+    weighted = weighted || data.weight(i) != 1;
+    examples.first_lines.push_back(begin + 1);
+  }
+  if (!weighted) examples.weights.clear();
+  parser.finish(examples.sequences);
+  return examples;
+}
 
-TagExamples read_tag_growing(const std::string& path, TagInput& input,
-                             std::optional<std::size_t> label_column, std::optional<std::size_t> first,
-                             TagDictionaries& dictionaries, std::size_t min_count) {
-  check_options(input, label_column, first);
-  SequenceReader reader(path, input);
-  if (!reader.next()) fail_without_sequences(reader);
-  if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
+// Training sequences from wherever `read` has them, given a parser and a dictionary for the labels. `name` is for messages.
+template <class Read>
+TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& dictionaries,
+                 const std::string& name, const Read& read) {
   const bool cut = min_count > 1;
   AttributeCounts counts;
   const auto parser =
@@ -191,7 +232,7 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
                        NameIds(dictionaries.transitions, cut ? &counts.transitions : nullptr)},
                       {true, {}});
   Dictionary seen;
-  TagExamples examples = read_rest(reader, input, *parser, first, seen);
+  TagExamples examples = read(*parser, seen);
   if (cut) examples.num_rare = drop_rare(counts, min_count, dictionaries, examples.sequences);
 
   // Labels in the order of their text, so that ids do not depend on that of the sequences.
@@ -203,19 +244,62 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   for (const std::uint32_t id : order) numbered[id] = dictionaries.labels.add(seen.name(id));
   for (std::uint32_t& label : examples.labels) label = numbered[label];
   if (dictionaries.labels.size() < 2) {
-    throw Error::in(reader.name(), fmt::format("only the label {}", in_quotes(seen.name(0))),
+    throw Error::in(name, fmt::format("only the label {}", in_quotes(seen.name(0))),
                     "expected at least two labels");
   }
   return examples;
 }
 
+}  // namespace
+
+TagExamples read_tag_growing(const std::string& path, TagInput& input,
+                             std::optional<std::size_t> label_column, std::optional<std::size_t> first,
+                             TagDictionaries& dictionaries, std::size_t min_count) {
+  check_options(input, label_column, first);
+  SequenceReader reader(path, input);
+  if (!reader.next()) fail_without_sequences(reader.name());
+  if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
+  return grow(input, min_count, dictionaries, reader.name(), [&](TagParser& parser, Dictionary& labels) {
+    return read_rest(reader, input, parser, first, labels);
+  });
+}
+
+TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
+                             TagDictionaries& dictionaries, std::size_t min_count) {
+  check_options(input, {}, first);
+  if (data.size() == 0) fail_without_sequences(kDataInMemory);
+  if (input.format == TagFormat::columns) {
+    input.num_columns = data.num_columns() + 1;
+    input.label_column = data.num_columns();
+  }
+  return grow(input, min_count, dictionaries, kDataInMemory, [&](TagParser& parser, Dictionary& labels) {
+    return take_sentences(data, input, parser, first, labels);
+  });
+}
+
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels) {
   SequenceReader reader(path, input);
-  if (!reader.next()) fail_without_sequences(reader);
+  if (!reader.next()) fail_without_sequences(reader.name());
   const auto parser = make_tag_parser(
       input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
   return read_rest(reader, input, *parser, std::nullopt, labels);
+}
+
+TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,
+                     Dictionary& labels) {
+  if (data.size() == 0) fail_without_sequences(kDataInMemory);
+  const auto kind = [](std::size_t columns) {
+    return columns == 0 ? "attributes" : fmt::format("{} column{}", columns, columns == 1 ? "" : "s");
+  };
+  const std::size_t expected = input.format == TagFormat::columns ? input.num_columns - 1 : 0;
+  if (data.num_columns() != expected) {
+    throw Error::in(kDataInMemory, kind(data.num_columns()),
+                    fmt::format("expected {} as in training", kind(expected)));
+  }
+  const auto parser = make_tag_parser(
+      input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
+  return take_sentences(data, input, *parser, std::nullopt, labels);
 }
 
 struct TagStream::State {
@@ -246,7 +330,7 @@ bool TagStream::next() {
   state.sequence.clear();
   state.labels.clear();
   if (!state.reader.next()) {
-    if (state.labels_required && !state.any) fail_without_sequences(state.reader);
+    if (state.labels_required && !state.any) fail_without_sequences(state.reader.name());
     return false;
   }
   state.any = true;

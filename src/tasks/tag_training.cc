@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "espalier/base/error.h"
 #include "espalier/base/fingerprint.h"
@@ -12,6 +13,7 @@
 #include "espalier/learning/chain_problem.h"
 #include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
+#include "espalier/tasks/tag_data.h"
 #include "tasks/common.h"
 #include "tasks/kernel_model.h"
 #include "tasks/label_constraints.h"
@@ -72,9 +74,11 @@ TagInput requested_input(const TagOptions& options) {
 
 // Held-out sequences, with gold labels that training may not have seen.
 struct DevSet {
-  DevSet(const std::string& path, const TagModel& model)
+  // read(labels) has them, with labels that begin with those of the model.
+  template <class Read>
+  DevSet(const TagModel& model, const Read& read)
       : labels(copy(model.dictionaries.labels)),
-        examples(read_tag(path, model.input, model.dictionaries, labels)),
+        examples(read(labels)),
         bare(model.kernel ? without_tokens(examples.sequences) : Sequences()),
         features(model.kernel ? bare : examples.sequences, model.shape()),
         kernel(model.kernel.get()),
@@ -171,13 +175,13 @@ void notice_endless_sequences(const TagOptions& options, const Sequences& sequen
 
 class TagTrainingSet final : public TrainingSet {
  public:
-  TagTrainingSet(const std::string& path, const TagOptions& options) {
+  using Read = std::function<TagExamples(TagInput&, TagDictionaries&)>;
+
+  // `path` is for messages.
+  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read) {
     check_layout(options);
     model_.input = requested_input(options);
-    std::optional<std::size_t> label_column;
-    if (options.label_column) label_column = *options.label_column - 1;
-    train_ = read_tag_growing(path, model_.input, label_column, options.first, model_.dictionaries,
-                              options.min_count);
+    train_ = read(model_.input, model_.dictionaries);
     notice_endless_sequences(options, train_.sequences);
     const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
                                            : LabelSets::of_labels(model_.dictionaries.labels.size());
@@ -222,7 +226,16 @@ class TagTrainingSet final : public TrainingSet {
     return keep_support(*model_.kernel, theta, sections());
   }
 
-  void read_dev(const std::string& path) override { dev_ = std::make_unique<DevSet>(path, model_); }
+  void replace_dev(const std::string& path) override {
+    dev_ = std::make_unique<DevSet>(model_, [&](Dictionary& labels) {
+      return read_tag(path, model_.input, model_.dictionaries, labels);
+    });
+  }
+  void take_dev(const TagData& dev) {
+    dev_ = std::make_unique<DevSet>(
+        model_, [&](Dictionary& labels) { return take_tag(dev, model_.input, model_.dictionaries, labels); });
+    name_dev(kDataInMemory);
+  }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(*dev_, model_.input, theta);
   }
@@ -308,7 +321,33 @@ Evaluation TagTrainingSet::evaluate_examples(const Weights& theta,
 }  // namespace
 
 std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options) {
-  return std::make_unique<TagTrainingSet>(path, options);
+  std::optional<std::size_t> label_column;
+  if (options.label_column) label_column = *options.label_column - 1;
+  return std::make_unique<TagTrainingSet>(path, options, [&](TagInput& input, TagDictionaries& names) {
+    return read_tag_growing(path, input, label_column, options.first, names, options.min_count);
+  });
+}
+
+std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options,
+                                               const TagData* dev) {
+  const auto refuse = [](const char* setting, const char* expected) {
+    throw Error::in(setting, "given for data in memory", expected);
+  };
+  TagOptions of_data = options;
+  of_data.format = to_string(data.num_columns() > 0 ? TagFormat::columns : TagFormat::crfsuite);
+  if (options.format && options.format != of_data.format) {
+    throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
+                    fmt::format("expected none, or {}", *of_data.format));
+  }
+  if (options.label_column) refuse("label_column", "expected none: a token comes with its label");
+  if (options.example_weights) refuse("example_weights", "expected none: a sentence comes with its weight");
+  if (!options.group_by.empty()) refuse("group_by", "expected none");
+  auto set =
+      std::make_unique<TagTrainingSet>(kDataInMemory, of_data, [&](TagInput& input, TagDictionaries& names) {
+        return take_tag_growing(data, input, options.first, names, options.min_count);
+      });
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 }  // namespace espalier

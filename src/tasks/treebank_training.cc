@@ -62,7 +62,7 @@ class TreebankTrainingSet final : public TrainingSet {
   }
   TaskSections sections() const override { return model_.sections(); }
 
-  void read_dev(const std::string& path) override {
+  void replace_dev(const std::string& path) override {
     dev_.clear();
     Workspace ws;
     for (BracketTree& tree : read_trees(path, model_.norm(), std::nullopt, false)) {

@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "cli/cli_test.h"
+#include "espalier/tasks/classify.h"
+#include "espalier/train/train.h"
 
 namespace espalier::testing {
 namespace {
@@ -40,6 +42,17 @@ TEST_F(CliTrainTest, ReachesTheGapAskedFor) {
     EXPECT_GT(certificate.at("passes").get<double>(), 0);
     EXPECT_LT(error_on("test.txt"), kLearned);
   }
+}
+
+// What the program saves is what a program of one's own gets from the library.
+TEST_F(CliTrainTest, IsAClientOfTheLibrary) {
+  train("--l2 0.5 --gap 1e-4 --loss softmax-margin");
+  ClassifyOptions options;
+  options.format = "crfsuite";
+  const auto data = read_classify_training(folder_.path("train.txt"), options);
+  espalier::train(*data, {.loss = Loss::softmax_margin(), .l2 = 0.5, .gap = 1e-4})
+      .save(folder_.path("library.esp"));
+  EXPECT_EQ(read("model.esp"), read("library.esp"));
 }
 
 // The model has the whole chain's name, and the log one run.

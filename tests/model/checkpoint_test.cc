@@ -6,8 +6,10 @@
 #include <fstream>
 
 #include "espalier/model/model.h"
+#include "espalier/model/model_file.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
+#include "model/make_model.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
@@ -189,7 +191,8 @@ TEST_F(CheckpointTest, RefusesOtherFiles) {
   std::ofstream(file) << "something else";
   EXPECT_EQ(load_message(identity, data->problem()),
             "run.ckpt: not a model; expected a file that 'espalier train' wrote");
-  save_model(file, {"tag", Loss::crf(), 1, "eg", {}}, *data, Weights(data->problem().weight_shape()));
+  make_model({"tag", Loss::crf(), 1, "eg", Certificate{}}, *data, Weights(data->problem().weight_shape()))
+      .save(file);
   EXPECT_EQ(load_message(identity, data->problem()),
             "run.ckpt: a model; expected the checkpoint of an interrupted run");
 

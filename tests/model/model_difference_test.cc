@@ -6,6 +6,7 @@
 
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
+#include "model/make_model.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
@@ -24,8 +25,8 @@ class ModelDifferenceTest : public ::testing::Test {
     for (std::size_t r = 0; r < theta.shape().rows; ++r) {
       for (std::size_t c = 0; c < theta.shape().width; ++c) theta.row(r)[c] = scale * ++next;
     }
-    save_model(folder.path(name), {std::string(data.task()), Loss::crf(), l2, "eg", Certificate{5, 4, 3}},
-               data, theta);
+    make_model({std::string(data.task()), Loss::crf(), l2, "eg", Certificate{5, 4, 3}}, data, theta)
+        .save(folder.path(name));
     return folder.path(name);
   }
   std::unique_ptr<TrainingSet> classify(const std::string& text) const {

@@ -75,19 +75,24 @@ RC_GTEST_PROP(ModelFile, RoundTripOfAnySections, ()) {
   const auto contents = *rc::gen::arbitrary<std::vector<std::string>>();
   const TemporaryFolder folder;
   std::vector<std::string> written;
+  AlignedVector<char> image;
   for (const char* path : {"a.esp", "b.esp"}) {
     ModelFileWriter writer;
     for (std::size_t i = 0; i < contents.size(); ++i)
       writer.add_bytes("section " + std::to_string(i), contents[i]);
     writer.write(folder.path(path));
     written.push_back(read_all(folder.path(path)));
+    image = writer.image();
   }
   RC_ASSERT(written[0] == written[1]);  // nothing but the contents decides the bytes
-  const ModelFile file(folder.path("a.esp"));
-  for (std::size_t i = 0; i < contents.size(); ++i) {
-    const std::string_view bytes = file.section_bytes("section " + std::to_string(i));
-    RC_ASSERT(bytes == contents[i]);
-    RC_ASSERT(reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 == 0);
+  const ModelFile mapped(folder.path("a.esp")), in_memory("in memory", std::move(image));
+  for (const ModelFile* file : {&mapped, &in_memory}) {
+    RC_ASSERT(file->bytes() == written[0]);
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      const std::string_view bytes = file->section_bytes("section " + std::to_string(i));
+      RC_ASSERT(bytes == contents[i]);
+      RC_ASSERT(reinterpret_cast<std::uintptr_t>(bytes.data()) % 64 == 0);
+    }
   }
 }
 

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "espalier/base/input.h"
+#include "espalier/model/model_file.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
+#include "model/make_model.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
@@ -34,7 +36,7 @@ class ModelTest : public ::testing::Test {
     const Progress& last = summary.history.back();
     info = {"classify", loss, 0.1, "eg", Certificate{last.primal, last.dual, last.passes}};
     theta = training.theta;
-    save_model(path, info, *set, theta);
+    make_model(info, *set, theta).save(path);
   }
   void SetUp() override { train(Loss::crf(), false); }
 
@@ -89,7 +91,7 @@ class ModelTest : public ::testing::Test {
 // Old models do not say by how much rounding put a dual above its primal; training has checked that it was rounding.
 TEST_F(ModelTest, ADualAboveItsPrimalByRoundingIsAGapOfZero) {
   info.certificate = Certificate{10, 10 + 1e-14, 3};
-  save_model(path, info, *set, theta);
+  make_model(info, *set, theta).save(path);
   const Model model(path);
   EXPECT_EQ(model.info().certificate->dual, 10 + 1e-14);
   EXPECT_EQ(model.info().certificate->gap(), 0);
@@ -139,7 +141,7 @@ TEST_F(ModelTest, WithoutACertificate) {
   info.l2.reset();
   info.solver = "converted from elsewhere";
   info.certificate.reset();
-  save_model(path, info, *set, theta);
+  make_model(info, *set, theta).save(path);
   const Model model(path);
   EXPECT_FALSE(model.info().l2.has_value());
   EXPECT_FALSE(model.info().certificate.has_value());
@@ -150,7 +152,7 @@ TEST_F(ModelTest, WithoutACertificate) {
 }
 
 TEST_F(ModelTest, TheSameContentsGiveTheSameBytes) {
-  save_model(folder.path("again.esp"), info, *set, theta);
+  make_model(info, *set, theta).save(folder.path("again.esp"));
   EXPECT_EQ(read_all(path), read_all(folder.path("again.esp")));
 }
 
@@ -275,7 +277,7 @@ TEST_F(ModelTest, RefusesADamagedFile) {
 }
 
 TEST_F(ModelTest, SavesNothingWhereItCannot) {
-  EXPECT_NE(error_message([&] { save_model(folder.path("none/model.esp"), info, *set, theta); }),
+  EXPECT_NE(error_message([&] { make_model(info, *set, theta).save(folder.path("none/model.esp")); }),
             "(no error)");
   EXPECT_FALSE(std::filesystem::exists(folder.path("none")));
 }

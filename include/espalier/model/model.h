@@ -3,17 +3,20 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "espalier/base/json.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
-#include "espalier/model/model_file.h"
+#include "espalier/tasks/classifier.h"
 #include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
 
-// What a model file says of the training that made it. Models that another program trained have neither l2 nor certificate.
+class ConvertedTagger;
+
+// What a model says of the training that made it. Models that another program trained have neither l2 nor certificate.
 struct ModelInfo {
   std::string task;
   Loss loss;
@@ -23,33 +26,43 @@ struct ModelInfo {
   bool relaxed = false;  // the certificate is one of a relaxed problem (Problem::relaxed)
 };
 
-// Writes weights, certificate and whatever the task keeps into one file, atomically. The same contents give the same bytes.
-void save_model(const std::string& path, const ModelInfo& info, const TrainingSet& data,
-                const Weights& theta);
-// The same of what a task keeps, by its version.
-void save_model(const std::string& path, const ModelInfo& info, int version, const TaskSections& sections,
-                const Weights& theta);
-
-// A model file, open and checked. Throws Error where it is not one, is damaged, or was made by a newer version.
+// A model that was trained in this program or opened from a file: weights, whatever the task needs to use them,
+// and the certificate that belongs to them. A value: it never changes, copies share its memory, and threads may
+// share it.
 class Model {
  public:
+  // Opens and checks a model file, which stays mapped. Throws Error where it is not one, is damaged, or was made
+  // by a newer version.
   explicit Model(const std::string& path);
+  static Model load(const std::string& path) { return Model(path); }
 
-  const ModelInfo& info() const { return info_; }
-  const Predictor& predictor() const { return *predictor_; }
-  // For programs that tag sentences in memory. Throws Error where the model is one of another task.
+  // Writes one file, atomically. The same model gives the same bytes, also after it was loaded.
+  void save(const std::string& path) const;
+
+  // The file that it was opened from, or, where there was none, what messages call it.
+  const std::string& name() const;
+  const ModelInfo& info() const;
+  // Throws Error where there is none, since another program trained the model.
+  const Certificate& certificate() const;
+  const Predictor& predictor() const;
+  // For programs that have sentences or examples in memory. Throws Error where the model is one of another task.
   const Tagger& tagger() const;
-  WeightShape weight_shape() const { return shape_; }
+  const Classifier& classifier() const;
+  WeightShape weight_shape() const;
   // What `show --json` prints.
   Json describe() const;
 
  private:
-  std::string path_;
-  ModelFile file_;
-  Json settings_;
-  ModelInfo info_;
-  WeightShape shape_;
-  std::unique_ptr<Predictor> predictor_;
+  // Training and conversion make models: src/model/make_model.h.
+  friend Model make_model(const ModelInfo& info, int version, const TaskSections& sections,
+                          const Weights& theta);
+  struct Contents;
+  explicit Model(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
+
+  std::shared_ptr<const Contents> contents_;
 };
+
+// What another program trained. Such a model has neither l2 nor certificate.
+Model convert_model(const ConvertedTagger& tagger);
 
 }  // namespace espalier

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/aligned.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -30,6 +31,8 @@ class ModelFileWriter {
   void add_bytes(std::string_view name, std::string_view bytes);
   // Atomically (OutputFile): a reader never sees half a model. Throws what check_model_name does.
   void write(const std::string& path) const;
+  // What write() would write, in memory.
+  AlignedVector<char> image() const;
 
  private:
   struct Section {
@@ -39,12 +42,15 @@ class ModelFileWriter {
   std::vector<Section> sections_;
 };
 
-// A model file, memory-mapped and fully checked when opened: size, bounds, padding and checksum of every
-// section. Throws Error naming the file, with a message of its own for: not a model at all, truncated,
-// corrupt (and where), and made by a newer version of the program. Packed files and pipes are not models.
+// A model file, memory-mapped (or in memory already) and fully checked when opened: size, bounds, padding and
+// checksum of every section. Throws Error naming the file, with a message of its own for: not a model at all,
+// truncated, corrupt (and where), and made by a newer version of the program. Packed files and pipes are not
+// models.
 class ModelFile {
  public:
   explicit ModelFile(const std::string& path);
+  // The same of what ModelFileWriter::image() made; `name` stands for the path in messages.
+  ModelFile(const std::string& name, AlignedVector<char> image);
   ~ModelFile();
   ModelFile(ModelFile&&) noexcept;
 
@@ -60,6 +66,8 @@ class ModelFile {
   }
   std::string_view section_bytes(std::string_view name) const;
   const std::string& path() const { return path_; }
+  // All of it, byte by byte.
+  std::string_view bytes() const { return {data_, size_}; }
 
  private:
   struct Section {
@@ -73,7 +81,8 @@ class ModelFile {
   [[noreturn]] void fail_size(std::string_view name) const;
 
   std::string path_;
-  const char* data_ = nullptr;
+  AlignedVector<char> image_;   // where the contents are in memory; else they are mapped
+  const char* data_ = nullptr;  // either way
   std::size_t size_ = 0;
   std::vector<Section> sections_;
 };

@@ -27,11 +27,8 @@ struct Training {
   std::optional<CliqueState> cliques;  // clique marginals
 };
 
-// Everything that a solver may be told; each takes what concerns it.
-struct SolverSettings {
-  StoppingRule stopping;
-  std::uint64_t seed = 1;
-  std::size_t threads = 1;
+// What single solvers may be told, with their defaults; each takes what concerns it.
+struct SolverOptions {
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
   double eta = 0;  // of EgStep::fixed, positive
@@ -41,14 +38,21 @@ struct SolverSettings {
   EgAnneal anneal = EgAnneal::automatic;
   bool keep_marginals =
       true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
-  double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
-  bool average = false;     // weights, where a solver has a choice
+  bool average = false;  // weights, where a solver has a choice
   Slacks slacks = Slacks::n;
   std::size_t cache = 0;  // outputs of each example that cutting planes remember
   Rescaling rescaling = Rescaling::margin;
   MiraUpdate update = MiraUpdate::max_loss;
   std::size_t kbest = 1;  // outputs that a visit of mira looks at
   SmoMass mass = SmoMass::cliques;
+};
+
+// The same with what every solver is told.
+struct SolverSettings : SolverOptions {
+  StoppingRule stopping;
+  std::uint64_t seed = 1;
+  std::size_t threads = 1;
+  double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
   // Told what a solver decides on its way, in a sentence.
   std::function<void(const std::string&)> notice;
   // The error of weights on held-out data, for solvers that choose a setting by it.

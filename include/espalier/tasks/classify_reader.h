@@ -12,6 +12,8 @@
 
 namespace espalier {
 
+class ClassifyData;
+
 // The files that classification reads. docs/formats.md describes them for users.
 //   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by spaces
 //             and tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
@@ -52,8 +54,16 @@ inline constexpr std::string_view kBiasAttribute = "(bias)";
 ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
-// The same with dictionaries that stay as they are: unknown attributes are skipped, unknown labels are kUnknownLabel.
+// The same of examples in memory. Requires options of CRFsuite's format.
+ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels);
+
+// The same of a file, with dictionaries that stay as they are: unknown attributes are skipped, unknown labels are kUnknownLabel.
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels);
+
+// The same of examples in memory. Requires options of CRFsuite's format.
+ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels);
 
 }  // namespace espalier

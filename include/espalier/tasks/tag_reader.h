@@ -16,6 +16,8 @@
 
 namespace espalier {
 
+class TagData;
+
 // The files that tagging reads. docs/formats.md describes them for users.
 //   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
 //   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
@@ -70,9 +72,17 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
                              TagDictionaries& dictionaries, std::size_t min_count = 1);
 
+// The same of sentences in memory, where the label is the last column. Requires an input of their format.
+TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
+                             TagDictionaries& dictionaries, std::size_t min_count = 1);
+
 // All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped. `labels` starts with the
 // names of dictionaries.labels, in their order, and takes in those that training never saw. Every token needs a label.
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
+                     Dictionary& labels);
+
+// The same of sentences in memory. Throws Error where they are of another kind than the input.
+TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels);
 
 // Sequences one after the other, in the memory of one, with dictionaries that stay as they are: unknown attributes are

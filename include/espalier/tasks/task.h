@@ -18,6 +18,7 @@
 
 namespace espalier {
 
+class Classifier;
 class Tagger;
 
 // What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to the task.
@@ -65,8 +66,14 @@ class TrainingSet {
   // Where a model does not keep all weights: what it keeps of these.
   virtual std::optional<ModelContents> model_contents(const Weights& /*theta*/) const { return std::nullopt; }
 
-  virtual void read_dev(const std::string& path) = 0;
-  // Requires read_dev().
+  // Held-out data, and the file that it was read from last, or what messages call data in memory; empty: there is
+  // none.
+  void read_dev(const std::string& path) {
+    replace_dev(path);
+    dev_ = path;
+  }
+  const std::string& dev() const { return dev_; }
+  // Requires held-out data.
   virtual Evaluation evaluate_dev(const Weights& theta) const = 0;
   // How good weights are on some of the training examples: those that they were not trained on. Thread-safe.
   virtual Evaluation evaluate_examples(const Weights& theta,
@@ -81,6 +88,15 @@ class TrainingSet {
   virtual const Dictionary& attributes() const = 0;  // of tokens or examples
   // XXH3 of the attributes and values of all examples. What they are called is in sections().
   virtual std::uint64_t fingerprint() const = 0;
+
+ protected:
+  // Of held-out data that is there without read_dev().
+  void name_dev(const std::string& name) { dev_ = name; }
+
+ private:
+  virtual void replace_dev(const std::string& path) = 0;
+
+  std::string dev_;
 };
 
 struct PredictOptions {
@@ -112,6 +128,8 @@ class Predictor {
   virtual Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const = 0;
   // For programs that have sentences in memory; nullptr where the model does not tag.
   virtual const Tagger* tagger() const { return nullptr; }
+  // The same for examples; nullptr where the model does not classify.
+  virtual const Classifier* classifier() const { return nullptr; }
 
   // "10 labels, 717 attributes"
   virtual std::string describe() const = 0;

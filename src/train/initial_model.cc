@@ -1,17 +1,17 @@
-#include "cli/initial_model.h"
+#include "train/initial_model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
 #include "espalier/learning/certificate.h"
-#include "espalier/model/model.h"
 
-namespace espalier::cli {
+namespace espalier {
 namespace {
 
 std::size_t count_common(const Dictionary& names, const Dictionary& others) {
@@ -88,9 +88,9 @@ std::optional<DualState> implied_duals(const TrainingSet& data, const Objective&
 
 }  // namespace
 
-Training start_from_model(const std::string& path, const TrainingSet& data, const Objective& objective,
-                          const SolverEntry& solver, Display& display) {
-  const Model model(path);
+InitialTraining start_from_model(const Model& model, const TrainingSet& data, const Objective& objective,
+                                 const SolverEntry& solver) {
+  const std::string& path = model.name();
   if (model.info().task != data.task()) {
     throw Error::in(path, fmt::format("a model of the task {}", model.info().task),
                     fmt::format("expected one of the task {}", data.task()));
@@ -124,15 +124,13 @@ Training start_from_model(const std::string& path, const TrainingSet& data, cons
   if (solver.duals == Duals::scores)
     training.dual = implied_duals(data, objective, training.theta, old.attributes());
   if (solver.duals != Duals::none && !training.dual) {
-    display.note(fmt::format("{}: no good start for {} here; started as without --init", path, solver.name));
-    return {};
+    return {{}, fmt::format("{}: no good start for {} here; started as without --init", path, solver.name)};
   }
   std::string matched;
   if (has_labels) matched = describe_match(labels, old.labels(), data.labels(), "labels") + ", ";
   matched += hashed ? "weights of hashed features"
                     : describe_match(attributes, old.attributes(), data.attributes(), "attributes");
-  display.note(fmt::format("started from {}: {}", path, matched));
-  return training;
+  return {std::move(training), fmt::format("started from {}: {}", path, matched)};
 }
 
-}  // namespace espalier::cli
+}  // namespace espalier

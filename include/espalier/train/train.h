@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "espalier/learning/loss.h"
+#include "espalier/model/model.h"
+#include "espalier/selection/cccp.h"
+#include "espalier/solvers/registry.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// Where a run keeps what is needed to go on after an interruption.
+struct CheckpointOptions {
+  std::string file;     // empty: nowhere
+  double every = 60;    // seconds at least between two checkpoints; they are written at reports
+  bool resume = false;  // go on from the file: the same data and options, but for passes, seconds and gap
+};
+
+// How to train. The defaults are those of `espalier train`.
+struct TrainOptions {
+  Loss loss = Loss::crf();
+  double l2 = 1;  // l2/2 |theta|^2 against the sum of losses
+  std::string solver =
+      "auto";  // by its name; several with commas between them are a chain (solvers/registry.h)
+  SolverOptions solver_options{};  // of single solvers
+  double gap = 1e-3;               // stop at this duality gap, relative to the objective,
+  double passes = 1000;            // after so many passes over the data
+  double seconds = std::numeric_limits<double>::infinity();  // or after so many seconds of training
+  std::size_t threads = 1;  // only with 1 does the same seed give the same model
+  std::uint64_t seed = 1;
+  std::size_t repeat = 1;                   // runs with seeds from this one on, of which the best dual wins
+  double report_every = 5;                  // passes at most between two reports
+  CccpOptions rounds{};                     // where gold outputs are not all known (TrainingSet::latent_gold)
+  std::optional<Model> init{};              // start from this model's weights, matched by name
+  CheckpointOptions checkpoint{};           // whoever saved the model may remove the file
+  const std::atomic<bool>* stop = nullptr;  // ends the run once it is set, also between reports
+  std::function<void(double passes)> tick{};          // called now and then between reports: a sign of life
+  std::function<void(const std::string&)> notice{};   // told what a solver decides on its way
+  std::function<void(const std::string&)> warning{};  // told what went wrong and does not end the run
+};
+
+// Trains to the gap asked for, or as far as passes and seconds go: the certificate of the model says how far
+// that is. Held-out data that was read (TrainingSet::read_dev) is for solvers that choose a setting by it.
+// The observer sees every report, with the weights that it certifies, and may end the run there. Throws Error
+// for options that do not fit each other or the data, and where the objective is not finite. For more than
+// that: train/trainer.h.
+Model train(TrainingSet& data, const TrainOptions& options = {}, const Observer& observer = {});
+
+}  // namespace espalier

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "espalier/model/model.h"
+#include "espalier/solvers/registry.h"
+#include "espalier/tasks/task.h"
+
+namespace espalier {
+
+// What a run starts from, given another model's weights, matched by name, and in a sentence what matched.
+// Throws Error where the model is of another task, or has no label or no attribute of this data.
+struct InitialTraining {
+  Training training;
+  std::string text;
+};
+InitialTraining start_from_model(const Model& model, const TrainingSet& data, const Objective& objective,
+                                 const SolverEntry& solver);
+
+}  // namespace espalier

@@ -1,0 +1,270 @@
+#include "espalier/train/trainer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "espalier/base/error.h"
+#include "espalier/model/checkpoint.h"
+#include "model/make_model.h"
+#include "train/initial_model.h"
+
+namespace espalier {
+namespace {
+
+SolverSettings settings_of(const TrainOptions& options, const TrainingSet& data) {
+  SolverSettings settings;
+  static_cast<SolverOptions&>(settings) = options.solver_options;
+  settings.stopping.gap = options.gap;
+  settings.stopping.passes = options.passes;
+  settings.stopping.seconds = options.seconds;
+  settings.stopping.stop = options.stop;
+  settings.stopping.tick = options.tick;
+  settings.seed = options.seed;
+  settings.threads = options.threads;
+  settings.report_every = options.report_every;
+  settings.notice = options.notice;
+  if (!data.dev().empty())
+    settings.dev_error = [&data](const Weights& theta) { return data.evaluate_dev(theta).badness; };
+  return settings;
+}
+
+// As run_identity() has it.
+Json identity_of(const Trainer::Values& l2) {
+  if (const auto* path = std::get_if<PathOptions>(&l2)) return path->values();
+  if (const auto* range = std::get_if<L2Range>(&l2)) return range->name();
+  return std::get<double>(l2);
+}
+
+double first_of(const Trainer::Values& l2) {
+  if (const auto* path = std::get_if<PathOptions>(&l2)) return path->values().front();
+  if (const auto* range = std::get_if<L2Range>(&l2)) return range->start();
+  return std::get<double>(l2);
+}
+
+void check(const Trainer::Values& l2) {
+  if (const auto* range = std::get_if<L2Range>(&l2)) range->check();
+  const double first = first_of(l2);
+  if (!(first > 0) || !std::isfinite(first)) {
+    throw Error(fmt::format("l2 {}: no regularisation; expected a number > 0", first));
+  }
+}
+
+}  // namespace
+
+// One l2 is a path of one value.
+struct Trainer::State {
+  State(TrainingSet& of_task, const TrainOptions& of_run, const Values& l2)
+      : data(of_task),
+        options(of_run),
+        values(l2),
+        solver(find_solver(of_run.solver, of_run.loss)),
+        settings(settings_of(options, data)) {
+    check(values);
+    check_combination();
+    if (!options.checkpoint.file.empty()) {
+      identity = run_identity(data, options.loss, identity_of(values), solver.name);
+      if (!std::holds_alternative<double>(values)) identity["dev"] = data.dev();
+    }
+    if (options.checkpoint.resume) {
+      resume();
+    } else if (options.init) {
+      InitialTraining start =
+          start_from_model(*options.init, data, {data.problem(), options.loss, first_of(values)}, solver);
+      state.path.training = std::move(start.training);
+      beginning = std::move(start.text);
+      options.init.reset();  // nobody looks at it again
+    }
+  }
+
+  // What starts or goes on in its own way.
+  void check_combination() const {
+    const bool several = !std::holds_alternative<double>(values), latent = data.latent_gold() != nullptr;
+    const auto refuse = [](const char* what, const char* with) {
+      throw Error(fmt::format("{}: not with {}; expected one of the two", what, with));
+    };
+    if (latent && several) refuse("unsure gold outputs", "several values of l2");
+    if (latent && !options.checkpoint.file.empty()) refuse("unsure gold outputs", "a checkpoint");
+    if (latent && options.init) refuse("unsure gold outputs", "an initial model");
+    if (options.repeat > 1 && several) refuse("repeated runs", "several values of l2");
+    if (options.repeat > 1 && latent) refuse("repeated runs", "unsure gold outputs");
+    if (options.repeat > 1 && !options.checkpoint.file.empty()) refuse("repeated runs", "a checkpoint");
+    if (std::holds_alternative<L2Range>(values) && data.dev().empty())
+      throw Error("a search for l2: no held-out data to choose by; expected some (read_dev)");
+  }
+
+  void resume() {
+    state = load_checkpoint(options.checkpoint.file, identity, data.problem());
+    checkpointed = true;
+    beginning = fmt::format("resumed {}: {:.1f} passes, {:.1f} s", options.checkpoint.file,
+                            state.path.progress.passes, state.path.progress.seconds);
+  }
+
+  Control report(const TrainReport& report) const {
+    return observer.report ? observer.report(report) : Control::go_on;
+  }
+
+  PathRun path_run() {
+    return {data.problem(),
+            options.loss,
+            solver,
+            settings,
+            [this](const Weights& theta) {
+              if (data.dev().empty()) return 0.0;
+              const Evaluation dev = data.evaluate_dev(theta);
+              headline = dev.headline;
+              return dev.badness;
+            },
+            [this](double l2, const Progress& progress, const Weights& theta) {
+              const Control control = report({l2, progress, theta});
+              save_checkpoint_if_due(progress);
+              return control;
+            },
+            [this](const PathPoint& point) {
+              state.headlines.push_back(headline);
+              if (observer.finished) observer.finished(point, headline);
+            }};
+  }
+
+  void run_values() {
+    for (std::size_t k = 0; observer.finished && k < state.path.points.size(); ++k) {
+      observer.finished(state.path.points[k], state.headlines[k]);
+    }
+    if (const auto* range = std::get_if<L2Range>(&values)) {
+      search_l2(state.path, path_run(), *range);
+      // The best one may have gone on to the gap of the run.
+      if (state.path.points.empty()) return;
+      if (state.path.training_l2 == state.path.points.at(state.path.best).l2)
+        state.headlines[state.path.best] = headline;
+    } else if (const auto* path = std::get_if<PathOptions>(&values)) {
+      continue_path(state.path, path_run(), *path);
+    } else {
+      continue_path(state.path, path_run(), {std::get<double>(values), std::get<double>(values)});
+    }
+  }
+
+  // Where gold outputs are not all known: one convex problem after the other.
+  void run_rounds(LatentGold& gold) {
+    const double l2 = std::get<double>(values);
+    Path& path = state.path;
+    const Cccp loop = cccp(
+        {data.problem(), options.loss, l2}, gold, options.rounds, solver, settings, path.training,
+        [&](int round, const Progress& progress, const Weights& theta) {
+          return report({l2, progress, theta, round});
+        },
+        observer.round);
+    const Certificate& certificate = loop.rounds.back().certificate;
+    path.points = {{l2, certificate, certificate.passes, 0, loop.status}};
+    path.theta = path.training.theta;
+    path.status = loop.status;
+    path.message = loop.message;
+  }
+
+  // Several seeds, of which the best dual wins.
+  void run_repeatedly() {
+    const double l2 = std::get<double>(values);
+    repeats = repeat(
+        {data.problem(), options.loss, l2}, options.repeat, solver, settings, state.path.training,
+        [&](std::uint64_t seed, const Progress& progress, const Weights& theta) {
+          return report({l2, progress, theta, {}, seed});
+        },
+        observer.repeated);
+    const RepeatedRun& best = repeats->runs.at(repeats->best);
+    Path& path = state.path;
+    path.points = {{l2, best.certificate, best.certificate.passes, 0, best.status}};
+    path.theta = std::move(repeats->training.theta);
+    path.status = best.status;
+    path.message = best.message;
+  }
+
+  void save_checkpoint_if_due(const Progress& progress) {
+    if (options.checkpoint.file.empty() || !std::isfinite(progress.primal) || !std::isfinite(progress.dual))
+      return;
+    // The last report of a run that ends too early is what it is resumed from.
+    const bool last = settings.stopping.interrupted() || progress.passes >= settings.stopping.passes ||
+                      progress.seconds >= settings.stopping.seconds;
+    const auto now = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> since = now - checkpoint_time;
+    if (!last && since.count() < options.checkpoint.every) return;
+    checkpoint_time = now;
+    try {
+      save_checkpoint(options.checkpoint.file, identity, state);
+      checkpointed = true;
+    } catch (const Error& e) {  // the next one may fit again; this run needs none
+      if (!checkpoint_failed && options.warning) options.warning(std::string(e.what()) + "; the run goes on");
+      checkpoint_failed = true;
+    }
+  }
+
+  TrainingSet& data;
+  TrainOptions options;
+  Values values;
+  SolverEntry solver;
+  SolverSettings settings;
+  TrainObserver observer;
+  std::string beginning;
+  Checkpoint state;
+  std::optional<Repeats> repeats;
+  std::string headline;  // of the value that was rated last
+  Json identity;
+  bool checkpointed = false;       // there is a checkpoint of this run
+  bool checkpoint_failed = false;  // to write one, and that was said
+  std::chrono::steady_clock::time_point checkpoint_time = std::chrono::steady_clock::now();
+};
+
+Trainer::Trainer(TrainingSet& data, const TrainOptions& options, const Values& l2)
+    : state_(std::make_unique<State>(data, options, l2)) {}
+Trainer::~Trainer() = default;
+
+const std::string& Trainer::beginning() const { return state_->beginning; }
+const SolverEntry& Trainer::solver() const { return state_->solver; }
+const Path& Trainer::path() const { return state_->state.path; }
+const std::vector<std::string>& Trainer::headlines() const { return state_->state.headlines; }
+const Repeats* Trainer::repeats() const { return state_->repeats ? &*state_->repeats : nullptr; }
+bool Trainer::checkpointed() const { return state_->checkpointed; }
+
+const Path& Trainer::run(const TrainObserver& observer) {
+  State& state = *state_;
+  state.observer = observer;
+  if (state.options.repeat > 1) {
+    state.run_repeatedly();
+  } else if (LatentGold* gold = state.data.latent_gold()) {
+    state.run_rounds(*gold);
+  } else {
+    state.run_values();
+  }
+  return path();
+}
+
+Model Trainer::model() const {
+  const TrainOptions& options = state_->options;
+  if (path().points.empty())
+    throw Error("a run that ended before its first report; expected one that trains");
+  if (path().status == Status::failed)
+    throw Error(path().message + "; expected finite numbers: check the data's values and l2");
+  const TrainingSet& data = state_->data;
+  const PathPoint& best = path().points.at(path().best);
+  return make_model({std::string(data.task()), options.loss, best.l2, solver().name, best.certificate,
+                     data.problem().relaxed()},
+                    data, path().theta);
+}
+
+void Trainer::remove_checkpoint() {
+  std::error_code ignored;
+  if (checkpointed()) std::filesystem::remove(state_->options.checkpoint.file, ignored);
+  state_->checkpointed = false;
+}
+
+Model train(TrainingSet& data, const TrainOptions& options, const Observer& observer) {
+  Trainer trainer(data, options, options.l2);
+  TrainObserver of_run;
+  if (observer) {
+    of_run.report = [&](const TrainReport& report) { return observer(report.progress, report.theta); };
+  }
+  trainer.run(of_run);
+  return trainer.model();
+}
+
+}  // namespace espalier
