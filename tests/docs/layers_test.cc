@@ -1,0 +1,94 @@
+// Dependencies point one way, as CONTRIBUTING.md draws them: whoever includes a layer that is not below has to say so there.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "espalier/base/input.h"
+
+namespace espalier {
+namespace {
+
+const std::filesystem::path kSource = ESPALIER_SOURCE_DIR;
+
+// From the bottom to the top.
+constexpr std::array<std::string_view, 12> kLayers{"base",     "kernels", "structures", "features",
+                                                   "learning", "solvers", "selection",  "tasks",
+                                                   "model",    "train",   "generate",   "cli"};
+// Tasks make problems; they know nothing of who solves them, or of what is chosen by them. The generator knows nothing of anybody.
+const std::map<std::string, std::set<std::string>> kNotBelow{
+    {"tasks", {"solvers", "selection"}},
+    {"generate",
+     {"kernels", "structures", "features", "learning", "solvers", "selection", "tasks", "model", "train"}},
+};
+// What is not as it should be yet.
+const std::set<std::string> kExceptions{
+    "src/kernels/ngram_chain.h: structures",  // the automaton of label sequences
+    "src/tasks/parse_training.cc: solvers",   // the simpler model that prunes heads
+};
+
+std::optional<std::size_t> rank(std::string_view layer) {
+  const auto found = std::find(kLayers.begin(), kLayers.end(), layer);
+  if (found == kLayers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - kLayers.begin());
+}
+
+// "learning" of "espalier/learning/loss.h" and of "learning/objective.h"; empty where there is no folder.
+std::string layer_of(std::string path) {
+  if (path.starts_with("espalier/")) path.erase(0, 9);
+  const std::size_t slash = path.find('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::vector<std::string> included(const std::filesystem::path& file) {
+  std::vector<std::string> result;
+  std::istringstream lines(read_all(file.string()));
+  constexpr std::string_view kDirective = "#include \"";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kDirective)) {
+      result.push_back(line.substr(kDirective.size(), line.rfind('"') - kDirective.size()));
+    }
+  }
+  return result;
+}
+
+TEST(Layers, DependenciesPointDownwards) {
+  std::set<std::string> exceptions;
+  std::size_t files = 0;
+  for (const std::string root : {"include/espalier", "src"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kSource / root)) {
+      const std::string inside = std::filesystem::relative(entry.path(), kSource / root).string();
+      const std::string from = layer_of(inside);
+      if (!entry.is_regular_file() || from.empty()) continue;
+      ++files;
+      const auto from_rank = rank(from);
+      ASSERT_TRUE(from_rank) << root << '/' << inside << ": a folder that is in no layer";
+      for (const std::string& header : included(entry.path())) {
+        const std::string to = layer_of(header);
+        if (to == from || to.empty()) continue;
+        ASSERT_TRUE(rank(to)) << root << '/' << inside << ": " << header;
+        const auto not_below = kNotBelow.find(from);
+        const bool below =
+            *rank(to) < *from_rank && (not_below == kNotBelow.end() || !not_below->second.contains(to));
+        if (below) continue;
+        const std::string exception = root + '/' + inside + ": " + to;
+        EXPECT_TRUE(kExceptions.contains(exception)) << exception;
+        exceptions.insert(exception);
+      }
+    }
+  }
+  EXPECT_GT(files, 300u);
+  EXPECT_EQ(exceptions, kExceptions) << "no longer needed";
+}
+
+}  // namespace
+}  // namespace espalier
