@@ -71,7 +71,9 @@ void TrainingOptions::add_to(Command command) {
       .capture_default_str()
       .check(whole_number_from(1));
   command.add_option("--log", log, "write the run as JSON, one object a line");
-  command.add_option("--report-every", report_every, "passes at most between two reports")
+  command
+      .add_option("--report-every", report_every,
+                  "passes from one report to the next; eg leaves one out where the end is near")
       .capture_default_str()
       .check(positive_number());
   command.add_flag("--quiet", quiet, "say nothing but errors");

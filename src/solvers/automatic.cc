@@ -230,7 +230,9 @@ class Automatic {
     const Observer observer = [&](const Progress& progress, const Weights& theta) {
       const double passes = progress.passes - start.passes;
       c.passes = before + passes;
-      if (passes >= c.settled || c.stints > 1) c.gaps.push_back({c.passes, progress.gap()});
+      // The best weights are what counts: at a small l2 the primal goes up and down while the dual rises.
+      const double gap = std::min(progress.primal, best_primal_) - progress.dual;
+      if (passes >= c.settled || c.stints > 1) c.gaps.push_back({c.passes, gap});
       const Control control = take(progress, theta, floor, epochs);
       if (control == Control::stop || converged_) return Control::stop;
       leaving_ = worth_leaving(at, passes, c.gaps.size() - gaps_before);
@@ -362,10 +364,11 @@ class Automatic {
   void say(const Contender& from, const Contender& to) const {
     if (!settings_.notice) return;
     const std::optional<double> more = forecast(from);
-    settings_.notice(fmt::format("from {} to {} after {:.1f} passes: {}", from.solver.name, to.solver.name,
-                                 now_.passes,
-                                 more ? fmt::format("it would take about {:.0f} more", *more)
-                                      : std::string("its gap no longer falls")));
+    constexpr double kEver = 100;  // times what it took so far: nobody would wait for that
+    settings_.notice(fmt::format(
+        "from {} to {} after {:.1f} passes: {}", from.solver.name, to.solver.name, now_.passes,
+        more && *more < kEver * from.passes ? fmt::format("it would take about {:.0f} more", *more)
+                                            : std::string("its gap hardly falls")));
   }
 
   Summary finish() {
@@ -388,6 +391,7 @@ class Automatic {
         if (observer_) observer_(now_, training_.theta);
       }
     }
+    leave_duals();
     const Progress& last = summary_.history.back();
     if (converged_ && summary_.status == Status::stopped && last.relative_gap() <= settings_.stopping.gap)
       summary_.status = Status::converged;
@@ -395,6 +399,14 @@ class Automatic {
       summary_.message = describe_ending(summary_.status, last);
     if (stints_.size() > 1) summary_.message += fmt::format(" ({})", fmt::join(stints_, ", then "));
     return std::move(summary_);
+  }
+
+  // Where eg begins, it is to begin at the next l2, too, whoever came to the end of this one: from the duals that the weights imply.
+  void leave_duals() {
+    if (!converged_ || contenders_.front().solver.duals != Duals::scores || training_.dual) return;
+    const Problem& problem = objective_.problem;
+    training_.dual.emplace(problem, settings_.keep_marginals);
+    training_.dual->start_at(problem, training_.theta, objective_.loss.beta, objective_.loss.gamma);
   }
 
   const Objective& objective_;

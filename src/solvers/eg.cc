@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -55,6 +56,7 @@ class Eg {
         shared_(objective, dual, options),
         crew_(shared_, options),
         schedule_(options.sampling, n_, options.seed),
+        proxy_ratio_(options.start == EgStart::warm ? 1.3 : 0.7),
         sweep_(options.in_turns ? 1 : options.threads) {}
 
   Summary solve() {
@@ -76,6 +78,7 @@ class Eg {
     while (!over) {
       if (!run_.exhausted(passes())) sweep();
       if (shared_.smoothing) cool();
+      follow_estimate();
       if (run_.exhausted(passes()) || certificate_is_due()) over = certify_and_steer();
     }
     Summary summary = run_.finish();
@@ -125,7 +128,7 @@ class Eg {
       const bool due = exhausted || passes() - certified_at_ >= options_.report_every;
       if (due && report(certified())) return true;
     }
-    gains_known_ = false;  // so far they were those of other objectives
+    estimate_dual([](std::size_t, In, Workspace&) {});  // the gains so far were those of other objectives
     return false;
   }
 
@@ -198,9 +201,8 @@ class Eg {
   // begin with, and without an inference.
   void set_weights() {
     const bool alone = sweep_.team().size() == 1;
-    value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
+    estimate_dual([&](std::size_t i, In mu, Workspace& mine) {
       Workspace::Frame of_example(mine);
-      const In s = dual_.s(i), mu = dual_.mu(problem_, i, of_example, mine);
       const auto difference = of_example.take<float>(mu.size());
       const auto omega = static_cast<float>(problem_.weight(i));
       for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];
@@ -210,6 +212,16 @@ class Eg {
       } else {
         problem_.accumulate_shared(i, difference, shared_.w, mine);
       }
+    });
+  }
+
+  // About what the dual is, from what is stored; `visit` sees every example before its weights are counted.
+  template <class Visit>
+  void estimate_dual(const Visit& visit) {
+    value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
+      Workspace::Frame of_example(mine);
+      const In s = dual_.s(i), mu = dual_.mu(problem_, i, of_example, mine);
+      visit(i, mu, mine);
       double entropy = dual_.log_z(i), cost = problem_.cost_offset(i);
       for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? static_cast<double>(mu[k]) * s[k] : 0;
       if (objective_.loss.gamma != 0) {
@@ -223,7 +235,7 @@ class Eg {
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
     });
     value_.value -= problem_.squared_norm(shared_.w) / (2 * objective_.l2);
-    gains_known_ = true;
+    gain_before_ = crew_.gain();
   }
 
   // w(u) anew from the duals in double precision, so that neither rounding in w nor a change that two workers made at once
@@ -231,7 +243,6 @@ class Eg {
   void resynchronise() {
     evaluate_dual(objective_, dual_, value_, sweep_);
     gain_before_ = crew_.gain();
-    gains_known_ = true;
     shared_.w.assign(value_.w, 1, sweep_.team());
   }
 
@@ -241,16 +252,38 @@ class Eg {
     return sum;
   }
 
-  // When the gap is probably small enough, or none has been measured for a while. Certification costs about
+  // About how many times the gap asked for there is still: at most 1 where that is reached.
+  double estimated_excess() const {
+    const double gap = estimated_gap() + hidden_gap();
+    const double enough =
+        options_.stopping.gap * std::max(0.0, value_.value + crew_.gain() - gain_before_ + gap);
+    if (!(enough > 0)) return gap <= enough ? 0 : std::numeric_limits<double>::infinity();
+    return gap / enough;
+  }
+
+  // Remembers what that was a pass ago, to tell how fast it falls.
+  void follow_estimate() {
+    if (passes() < followed_.back().passes + 1) return;
+    followed_.front() = followed_.back();
+    followed_.back() = {passes(), estimated_excess()};
+  }
+
+  // Whether the gap, falling as it does, is there before another report is due. Then one now would be in vain.
+  bool end_is_near() const {
+    if (shared_.smoothing) return false;
+    const double gone = passes() - followed_.front().passes, excess = estimated_excess();
+    const double fallen = std::log(followed_.front().excess / excess);  // in `gone` passes
+    return fallen > 0 && std::log(excess) * gone < fallen * options_.report_every;
+  }
+
+  // When the gap is probably small enough, or none has been measured for a while. A report costs about
   // two passes, and nothing here may depend on the clock, or a run could not be repeated to the bit.
   bool certificate_is_due() const {
     const double since = passes() - certified_at_;
-    if (since >= options_.report_every) return true;
+    if (since >= options_.report_every && (since >= 2 * options_.report_every || !end_is_near())) return true;
     // The primal of a maximum goes up and down from one pass to the next, and no estimate knows when.
     const double least = shared_.smoothing ? 1 : kLeastPassesBetween;
-    if (since < least || !gains_known_) return false;
-    const double gap = estimated_gap() + hidden_gap();
-    return gap <= options_.stopping.gap * std::max(0.0, value_.value + crew_.gain() - gain_before_ + gap);
+    return since >= least && estimated_excess() <= 1;
   }
 
   // The certificate of the current duals, at theta = w(u)/l2.
@@ -274,6 +307,7 @@ class Eg {
     const double proxies = sum_of_proxies();
     const Certificate certificate = certified();
     if (report(certificate)) return true;
+    followed_ = {};  // they were estimates with another ratio
     // Proxies that see but a part of the gap have lost sight of saturated examples.
     constexpr double kBlind = 4, kLargestRatio = 1000;
     const double left = certificate.gap() - hidden_gap();
@@ -315,12 +349,17 @@ class Eg {
   std::size_t n_;
   EgShared shared_;
   EgCrew crew_;
-  DualValue value_;           // as of the last resynchronisation
-  double gain_before_ = 0;    // of the crew, then
-  bool gains_known_ = false;  // since then
+  DualValue value_;         // as it was last computed or estimated
+  double gain_before_ = 0;  // of the crew, then
   Schedule schedule_;
-  double proxy_ratio_ =
-      1.3;  // true gap over the sum of proxies, as last measured; this is what it tends to be
+  // The last two estimates, at least a pass apart.
+  struct Estimate {
+    double passes = 0, excess = 0;
+  };
+  std::array<Estimate, 2> followed_{};
+  // The gap over the sum of proxies, as last measured. It tends to be between 0.3 and 0.9 where a run from nothing ends before
+  // its second report (others have measured theirs when they come near the end), and above 1 where one goes on from duals.
+  double proxy_ratio_;
   double certified_at_ = 0;
   double steer_from_ = 0;     // passes before which exact gaps are not worth their cost
   std::size_t steering_ = 0;  // visits that were no steps: they count all the same

@@ -47,7 +47,8 @@ struct EgOptions {
   std::size_t threads = 1;  // only with 1 does the same seed give the same bits
   // The workers of `threads` take turns on one thread: slow, but repeatable. For tests of how many of them get along.
   bool in_turns = false;
-  double report_every = 5;  // passes at most between two reports; a report costs about two passes of time
+  // Passes between two reports; twice as many at most, where the end is near. A report costs about two passes of time.
+  double report_every = 5;
 };
 
 // Throws Error for the one loss that EG is not for, the perceptron's.

@@ -52,7 +52,7 @@ struct SolverSettings : SolverOptions {
   StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads = 1;
-  double report_every = 5;  // passes at most between two reports, for solvers that report when they see fit
+  double report_every = 5;  // passes between two reports, for solvers that report when they see fit
   // Told what a solver decides on its way, in a sentence.
   std::function<void(const std::string&)> notice;
   // The error of weights on held-out data, for solvers that choose a setting by it.

@@ -36,7 +36,7 @@ struct TrainOptions {
   std::size_t threads = 1;  // only with 1 does the same seed give the same model
   std::uint64_t seed = 1;
   std::size_t repeat = 1;                   // runs with seeds from this one on, of which the best dual wins
-  double report_every = 5;                  // passes at most between two reports
+  double report_every = 5;                  // passes between two reports
   CccpOptions rounds{};                     // where gold outputs are not all known (TrainingSet::latent_gold)
   std::optional<Model> init{};              // start from this model's weights, matched by name
   CheckpointOptions checkpoint{};           // whoever saved the model may remove the file
