@@ -63,6 +63,19 @@ TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
   EXPECT_NE(outcome.summary.message.find("lbfgs"), std::string::npos) << outcome.summary.message;
 }
 
+// The next l2 of a path is eg's again, whoever came to the end of this one.
+TEST(Automatic, LeavesDualsForEgWhereLbfgsEnds) {
+  const OwnedProblem owned(3, kWide);
+  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  Outcome outcome = solve(objective, 1e-4);
+  ASSERT_EQ(outcome.summary.status, Status::converged);
+  ASSERT_TRUE(outcome.training.dual.has_value());
+  // They are those of the weights: as good as what was certified.
+  const double dual = evaluate_dual(objective, *outcome.training.dual).value;
+  const Progress& last = outcome.summary.history.back();
+  EXPECT_LE(last.primal - dual, 10 * last.gap());
+}
+
 TEST(Automatic, BeginsWithLbfgsWhereThereAreFewWeights) {
   const OwnedProblem owned(3, kDense);
   const Objective objective{owned.problem, Loss::crf(), 1e-6};

@@ -14,6 +14,7 @@
 #include "support/counting_problem.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
+#include "support/random_chain.h"
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
@@ -24,6 +25,7 @@ using test_support::CountingProblem;
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::MulticlassData;
+using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::random_data;
 using testing::error_message;
@@ -379,6 +381,28 @@ TEST(Eg, WarmStartIsCheaperThanColdForSmoothLosses) {
 }
 
 // theta = 0 is optimal, and no dual says so.
+TEST(Eg, LeavesOutAReportThatIsForecastToBeTheLastButOne) {
+  const OwnedChainProblem owned(1, {.sequences = 200, .longest = 8, .labels = 4, .attributes = 300});
+  const Objective objective{owned.problem, Loss::crf(), 10};
+  EgOptions options;
+  options.report_every = 4;
+  const auto run = [&] {
+    DualState dual(owned.problem);
+    Weights theta;
+    return eg(objective, options, dual, theta).history;
+  };
+  const auto healthy = run();
+  ASSERT_LE(healthy.back().relative_gap(), options.stopping.gap);
+  EXPECT_EQ(healthy.size(), 1u);
+  EXPECT_GT(healthy.front().passes, 5);
+  EXPECT_LE(healthy.front().passes, 8.5);  // twice as many at most, and a round
+  // A gap that nobody reaches is never near.
+  options.stopping.gap = 0;
+  options.stopping.passes = 12;
+  const auto endless = run();
+  for (std::size_t k = 1; k < endless.size(); ++k) EXPECT_LE(endless[k].passes - endless[k - 1].passes, 4.5);
+}
+
 TEST(Eg, RefusesThePerceptron) {
   const OwnedProblem owned(1);
   EXPECT_EQ(

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,63 +14,14 @@
 #include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/registry.h"
 #include "solvers/margin_scale.h"
-#include "support/random_cfg_problem.h"
-#include "support/random_chain.h"
-#include "support/random_graph_problem.h"
+#include "support/any_problem.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
 
-using test_support::OwnedCfgProblem;
-using test_support::OwnedChainProblem;
-using test_support::OwnedGraphProblem;
+using test_support::AnyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
-
-// A problem of a few small examples, of any structure.
-class AnyProblem {
- public:
-  AnyProblem() {
-    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-    const auto size = *rc::gen::inRange<std::size_t>(1, 7);
-    switch (*rc::gen::inRange(0, 6)) {
-      case 0:
-        hold<OwnedProblem>(seed,
-                           test_support::RandomDataOptions{.examples = size, .attributes = 6, .labels = 3});
-        break;
-      case 1:
-        hold<OwnedChainProblem>(seed, test_support::RandomChainOptions{.sequences = size, .longest = 5});
-        break;
-      case 2:
-        hold<OwnedGraphProblem>(seed, test_support::RandomGraphOptions{.graphs = size});
-        break;
-      case 3:
-        hold<OwnedTreebankProblem>(
-            seed, test_support::RandomTreebankOptions{.sentences = size, .shape = {true, false, 2}});
-        break;
-      case 4:
-        hold<OwnedTreebankProblem>(
-            seed, test_support::RandomTreebankOptions{.sentences = size, .shape = {false, true, 1}});
-        break;
-      default:
-        hold<OwnedCfgProblem>(seed, test_support::RandomCfgOptions{.sentences = size});
-    }
-  }
-  const Problem& problem() const { return *problem_; }
-
- private:
-  template <class Owned, class Options>
-  void hold(std::uint64_t seed, const Options& options) {
-    const auto owned = std::make_shared<Owned>(seed, options);
-    problem_ = &owned->problem;
-    owner_ = owned;
-  }
-
-  std::shared_ptr<void> owner_;
-  const Problem* problem_ = nullptr;
-};
 
 // The dual of weights that are not rounded, straight from its definition; no bound on rounding is taken off.
 double plain_dual(const Objective& objective, const DoubleWeights& theta) {

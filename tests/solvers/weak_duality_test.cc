@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,23 +17,18 @@
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
-#include "support/random_cfg_problem.h"
+#include "support/any_problem.h"
 #include "support/random_chain.h"
-#include "support/random_graph_problem.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/scaled_problem.h"
 
 namespace espalier {
 namespace {
 
-using test_support::OwnedCfgProblem;
+using test_support::AnyProblem;
 using test_support::OwnedChainProblem;
-using test_support::OwnedGraphProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::ScaledProblem;
-using test_support::Transitions;
 
 double primal_at(const Objective& objective, const DoubleWeights& theta) {
   Workspace ws;
@@ -112,61 +106,20 @@ class Bounds {
   std::string whose_dual_, whose_primal_, failure_;
 };
 
-// Any problem of a few small examples.
-class AnyProblem {
+// Any problem, with features of any size.
+class AnyScaledProblem {
  public:
-  AnyProblem() {
-    const auto seed = *rc::gen::arbitrary<std::uint64_t>();
-    const auto size = *rc::gen::inRange<std::size_t>(1, 7);
-    switch (*rc::gen::inRange(0, 7)) {
-      case 0:
-        hold<OwnedProblem>(seed,
-                           test_support::RandomDataOptions{.examples = size, .attributes = 6, .labels = 3});
-        break;
-      case 1:
-        hold<OwnedChainProblem>(seed, test_support::RandomChainOptions{.sequences = size, .longest = 5});
-        break;
-      case 2:
-        hold<OwnedChainProblem>(
-            seed, test_support::RandomChainOptions{
-                      .sequences = size, .longest = 4, .transitions = Transitions::few, .constrained = true});
-        break;
-      case 3:
-        hold<OwnedGraphProblem>(seed, test_support::RandomGraphOptions{.graphs = size});
-        break;
-      case 4:
-        hold<OwnedTreebankProblem>(
-            seed, test_support::RandomTreebankOptions{.sentences = size, .shape = {true, false, 2}});
-        break;
-      case 5:
-        hold<OwnedTreebankProblem>(
-            seed, test_support::RandomTreebankOptions{.sentences = size, .shape = {false, true, 1}});
-        break;
-      default:
-        hold<OwnedCfgProblem>(seed, test_support::RandomCfgOptions{.sentences = size});
-    }
-    const double factor = *rc::gen::element(0.01, 1.0, 30.0, 500.0);
-    scaled_ = std::make_unique<ScaledProblem>(*problem_, factor);
-  }
-  const Problem& problem() const { return *scaled_; }
+  const Problem& problem() const { return scaled_; }
 
  private:
-  template <class Owned, class Options>
-  void hold(std::uint64_t seed, const Options& options) {
-    const auto owned = std::make_shared<Owned>(seed, options);
-    problem_ = &owned->problem;
-    owner_ = owned;
-  }
-
-  std::shared_ptr<void> owner_;
-  const Problem* problem_ = nullptr;
-  std::unique_ptr<ScaledProblem> scaled_;
+  AnyProblem any_;
+  ScaledProblem scaled_{any_.problem(), *rc::gen::element(0.01, 1.0, 30.0, 500.0)};
 };
 
 double any_power_of_ten(int from, int to) { return std::pow(10.0, *rc::gen::inRange(from, to + 1)); }
 
 RC_GTEST_PROP(WeakDuality, NoDualOfAMaximumIsAboveAnyPrimal, ()) {
-  const AnyProblem any;
+  const AnyScaledProblem any;
   const Objective objective{
       any.problem(), {Loss::svm().beta, *rc::gen::element(1.0, 2.5)}, any_power_of_ten(-6, 6)};
   Bounds bounds(objective);
@@ -186,7 +139,7 @@ RC_GTEST_PROP(WeakDuality, NoDualOfAMaximumIsAboveAnyPrimal, ()) {
 }
 
 RC_GTEST_PROP(WeakDuality, NoDualOfASmoothLossIsAboveAnyPrimal, ()) {
-  const AnyProblem any;
+  const AnyScaledProblem any;
   const Loss loss = *rc::gen::element(Loss::crf(), Loss::softmax_margin(), Loss{20, 1});
   const Objective objective{any.problem(), loss, any_power_of_ten(-6, 6)};
   Bounds bounds(objective);
