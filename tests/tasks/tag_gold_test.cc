@@ -1,6 +1,6 @@
 // What training takes from labels: constraints, partly known labels, and what becomes of sequences that are of no use.
 
-#include "tasks/tag_gold.h"
+#include "tasks/tag/gold.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include "support/counting_allocator.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
-#include "tasks/chunk_labels.h"
+#include "tasks/tag/chunk_labels.h"
 #include "tasks/trained.h"
 
 namespace espalier {
