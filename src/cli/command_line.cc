@@ -18,13 +18,9 @@ const CLI::App& given_command(const CLI::App& program) {
   return *command;
 }
 
-// "train, predict or eval"
-std::string listed(const std::vector<const CLI::App*>& commands) {
-  std::string names;
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    if (i > 0) names += i + 1 < commands.size() ? ", " : " or ";
-    names += commands[i]->get_name();
-  }
+std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : commands) names.push_back(command->get_name());
   return names;
 }
 
@@ -52,7 +48,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& program) {
     const char* kind = command == &program ? "command" : "task";
     message = unexpected.empty() ? fmt::format("no {}", kind)
                                  : fmt::format("{} is no {}", in_quotes(unexpected.front()), kind);
-    message += "; expected " + listed(choices);
+    message += "; expected " + listed(names_of(choices));
   } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unexpected.empty()) {
     message = "unexpected argument " + in_quotes(unexpected.front());
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {

@@ -50,7 +50,7 @@ const OptionTable& table() {
         return options.flag;
       }),
       Row("text", &Everything::text, "one of three").choices({"some", "more", "most"}),
-      Row("file", &Everything::file, "any text"),
+      Row("file", &Everything::file, "any text").file("the file"),
       Row("format", &Everything::format, "maybe one of two").choices({"long", "short"}).implied("long"),
       Row("file_of_many", &Everything::files, "texts").logged_as("files"),
       Row("colour", &Everything::colour,
@@ -84,6 +84,8 @@ TEST(Options, RowsDescribeMembers) {
   EXPECT_TRUE(row("eta").may_be_unset);
   EXPECT_FALSE(row("real").may_be_unset);
   EXPECT_EQ(row("format").implied, "long");
+  EXPECT_EQ(row("file").file, "the file");
+  EXPECT_EQ(row("text").file, "");
 }
 
 TEST(Options, DefaultsAreThoseOfTheStruct) {

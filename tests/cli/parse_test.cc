@@ -577,7 +577,9 @@ TEST_F(CliParseTest, SecondOrder) {
     EXPECT_EQ(error("predict two.esp dev.conllu --kbest 2"),
               "espalier: --kbest: given for a parser of order 2; expected one of order 1");
   }
-  EXPECT_EQ(error(kTrain + std::string("--order 3 -o three.esp")), "espalier: --order: 3; expected 1 or 2");
+  EXPECT_EQ(
+      error(kTrain + std::string("--order 3 -o three.esp")),
+      "espalier: --order: found '3'; expected a whole number from 1 to 2; see 'espalier train parse --help'");
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ struct OptionRow {
   OptionRange range{};
   std::vector<std::string> choices{};  // the words that are allowed; none: any text
   std::string implied{};               // what the option means without a value; empty: it needs one
+  std::string file{};                  // what messages call the file that a value names; empty: it names none
   std::string log_name{};
   Json default_value{};  // null: unset
 
@@ -132,6 +133,10 @@ class OptionOf {
   }
   OptionOf bytes() const {
     return from(1).with([](OptionRow& row) { row.kind = OptionKind::bytes; });
+  }
+  // The value names a file, which is read.
+  OptionOf file(std::string called) const {
+    return with([&](OptionRow& row) { row.file = std::move(called); });
   }
   OptionOf choices(std::vector<std::string> words) const {
     return with([&](OptionRow& row) { row.choices = std::move(words); });
