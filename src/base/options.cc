@@ -81,6 +81,7 @@ std::string OptionRow::argument() const {
 }
 
 std::string OptionRow::default_text() const {
+  if (default_value.is_number() && !inside(default_value.get<double>(), range)) return "";
   switch (kind) {
     case OptionKind::flag:
       return default_value == Json(true) ? "true" : "";

@@ -124,7 +124,13 @@ Option Command::add_option(const OptionRow& row, std::function<void(const std::s
   if (!row.implied.empty()) option->expected(0, 1);
   option->type_name(type_name(row));
   option->default_str(row.implied.empty() ? row.default_text() : row.implied);
-  option->check([row](const std::string& text) { return row.refuse(text); });
+  option->check([row](const std::string& text) {
+    std::string refusal = row.refuse(text);
+    // What stands behind an option that needs no value is taken for one.
+    if (!refusal.empty() && !row.implied.empty())
+      refusal += "; arguments without a name go before " + row.argument();
+    return refusal;
+  });
   return Option(option);
 }
 void Command::add_options(OptionValues& values) {

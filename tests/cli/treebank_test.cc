@@ -252,10 +252,12 @@ TEST_F(CliTreebankTest, SaysWhatIsWrong) {
   EXPECT_EQ(files().size(), before.size() + 1);  // bad.mrg alone
   train("model.esp");
   EXPECT_EQ(error("predict model.esp dev.mrg --format conll"),
-            "espalier: --format: 'conll'; expected brackets, tagged or words");
-  EXPECT_EQ(
-      error("predict model.esp dev.mrg --marginals"),
-      "espalier: --marginals: given for a model of treebank; expected a model of tag, classify or parse");
+            "espalier: --format conll: given for a model of treebank; expected a model of parse");
+  EXPECT_EQ(error("predict model.esp dev.mrg --marginals"),
+            "espalier: --marginals: given for a model of treebank; expected a model of tag, classify, parse "
+            "or graph");
+  EXPECT_EQ(error("predict model.esp dev.mrg --marginals entity"),
+            "espalier: --marginals entity: given for a model of treebank; expected a model of tag");
   EXPECT_EQ(error("predict model.esp", "rain"),
             "espalier: standard input:1: 'rain' outside of brackets; expected '(', the beginning of a tree");
   EXPECT_EQ(error("eval model.esp -"), "espalier: standard input: no trees; expected some");

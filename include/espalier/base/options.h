@@ -11,7 +11,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -71,7 +70,7 @@ struct OptionRow {
 
   // "--hash-bits"
   std::string argument() const;
-  // As it would be typed; empty where it is unset, an empty text or a flag that is off.
+  // As it would be typed; empty where it is unset, an empty text, a flag that is off or a number that nobody may type.
   std::string default_text() const;
   // "a whole number from 10 to 30"; empty where any text will do.
   std::string expected() const;
@@ -265,6 +264,7 @@ class OptionValues {
   }
 
   const OptionTable& table() const { return *table_; }
+  const std::any& object() const { return object_; }  // the struct
   // Both throw Error where there is no such option; set() also where the text is no value of it.
   void set(std::string_view name, std::string_view text);
   Json get(std::string_view name) const;
@@ -279,10 +279,6 @@ class OptionValues {
   template <class Struct>
   Struct& as() {
     return std::any_cast<Struct&>(object_);
-  }
-  template <class Struct>
-  bool holds() const {
-    return object_.type() == typeid(Struct);
   }
 
  private:

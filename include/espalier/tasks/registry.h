@@ -48,7 +48,8 @@ struct TaskDemo {
 struct TaskEntry {
   std::string_view name, summary;
   int version = 1;  // of what the task keeps in a model file; older programs refuse newer ones
-  const OptionTable& (*options)() = nullptr;  // of training
+  const OptionTable& (*options)() = nullptr;          // of training
+  const OptionTable& (*predict_options)() = nullptr;  // that its predictors take (PredictOptions)
   // Both throw Error for what they cannot read.
   std::unique_ptr<TrainingSet> (*read)(const std::string& path, const OptionValues& options,
                                        const Reading& reading) = nullptr;

@@ -192,16 +192,10 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     }
   }
 
-  void predict(const std::string& input, const PredictOptions& options,
+  void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
-    check_probabilities(options, loss_);
-    const auto refuse = [](const char* option) {
-      throw Error::in(option, "given for a model of classify", "expected a model of tag");
-    };
-    if (options.entities) refuse("--marginals entity");
-    if (options.min_confidence > 0) refuse("--min-confidence");
-    if (options.forced) refuse("--forced");
-    if (options.encoding) refuse("--encoding");
+    const auto options = of_task.of<ClassifyPredictOptions>("classify");
+    check_probabilities(options.marginals, "--marginals", loss_);
     const ClassifyExamples examples = read(input, options.format, false);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;

@@ -7,6 +7,7 @@
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/registry.h"
 #include "tasks/kernel_options.h"
+#include "tasks/predict_options.h"
 
 namespace espalier {
 namespace {
@@ -24,6 +25,18 @@ const OptionTable& options() {
           .file("the list of costs"),
       kernel_option<ClassifyOptions>(),
       kernel_memory_option<ClassifyOptions>(),
+  };
+  return table;
+}
+
+const OptionTable& predict_options() {
+  using Options = ClassifyPredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
+          .choices({"libsvm", "crfsuite", "idx"}),
+      marginals_option<Options>("add the probability of every label"),
+      kbest_option<Options>(),
+      threads_option<Options>(),
   };
   return table;
 }
@@ -49,12 +62,14 @@ std::string first_labels() {
 }  // namespace
 
 TaskEntry classify_task() {
-  TaskEntry task{"classify",
-                 "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files",
-                 kClassifyVersion,
-                 options,
-                 read,
-                 load_classify_predictor};
+  TaskEntry task;
+  task.name = "classify";
+  task.summary = "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files";
+  task.version = kClassifyVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_classify_predictor;
   task.train_examples =
       "  espalier train classify train.svm --l2 1 -o model.esp\n"
       "  espalier train classify train.svm --loss svm --l2 10 -o model.esp\n"

@@ -48,9 +48,11 @@ class GraphPredictor final : public Predictor {
         theta_(stored.theta),
         loss_(stored.loss) {}
 
-  void predict(const std::string& input, const PredictOptions& options,
+  void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
-    check_options(options);
+    const auto options = of_task.of<GraphPredictOptions>("graph");
+    check_probabilities(options.marginals, "--marginals", loss_);
+    check_format(options.format);
     run(
         input, options.threads, false,
         [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
@@ -132,17 +134,6 @@ class GraphPredictor final : public Predictor {
   static void check_format(const std::optional<std::string>& format) {
     if (format && *format != "jsonl") throw Error::in("--format", in_quotes(*format), "expected jsonl");
   }
-  void check_options(const PredictOptions& options) const {
-    check_probabilities(options, loss_);
-    const auto refuse = [](const char* option) {
-      throw Error::in(option, "given for a model of graph", "expected a model of tag");
-    };
-    if (options.entities) refuse("--marginals entity");
-    if (options.min_confidence > 0) refuse("--min-confidence");
-    if (options.forced) refuse("--forced");
-    if (options.encoding) refuse("--encoding");
-    check_format(options.format);
-  }
 
   // Calls work(set, i, scores, batch, ws) for each graph, and write(batch) for each batch, in order.
   template <class Work, class Write>
@@ -188,7 +179,7 @@ class GraphPredictor final : public Predictor {
   }
 
   void label(const GraphRecord& record, const MarkovGraph& structure, std::span<const double> s,
-             const std::string& file, const PredictOptions& options, Json& json, Workspace& ws) const {
+             const std::string& file, const GraphPredictOptions& options, Json& json, Workspace& ws) const {
     json["labels"] = names_of(record, decode(record, structure, s, file, ws));
     json.erase("marginals");
     json.erase("kbest");

@@ -6,6 +6,7 @@
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/registry.h"
 #include "tasks/kernel_options.h"
+#include "tasks/predict_options.h"
 
 namespace espalier {
 namespace {
@@ -24,6 +25,17 @@ const OptionTable& options() {
       Row("first", &GraphOptions::first, "use only the first N training graphs").from(1),
       kernel_option<GraphOptions>(),
       kernel_memory_option<GraphOptions>(),
+  };
+  return table;
+}
+
+const OptionTable& predict_options() {
+  using Options = GraphPredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format, "jsonl, as there is no other").choices({"jsonl"}),
+      marginals_option<Options>("add the probability of every label"),
+      kbest_option<Options>(),
+      threads_option<Options>(),
   };
   return table;
 }
@@ -67,9 +79,14 @@ std::string first_picture() {
 }  // namespace
 
 TaskEntry graph_task() {
-  TaskEntry task{"graph",       "a label for each node of a graph, cliques of any size: JSON Lines",
-                 kGraphVersion, options,
-                 read,          load_graph_predictor};
+  TaskEntry task;
+  task.name = "graph";
+  task.summary = "a label for each node of a graph, cliques of any size: JSON Lines";
+  task.version = kGraphVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_graph_predictor;
   task.train_examples =
       "  espalier train graph train.jsonl --l2 1 -o model.esp\n"
       "  espalier train graph train.jsonl --inference trw --dev dev.jsonl --l2 auto -o model.esp\n"

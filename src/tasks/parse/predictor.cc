@@ -42,8 +42,9 @@ class ParsePredictor final : public Predictor {
   explicit ParsePredictor(const StoredTask& stored)
       : model_(ParseModel::load(stored)), theta_(stored.theta), loss_(stored.loss) {}
 
-  void predict(const std::string& input, const PredictOptions& options,
+  void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
+    const auto options = of_task.of<ParsePredictOptions>("parse");
     check_options(options);
     const bool draw = options.format == "tree";
     run(
@@ -120,19 +121,12 @@ class ParsePredictor final : public Predictor {
   static void check_format(const std::optional<std::string>& format) {
     if (format && *format != "conll") throw Error::in("--format", in_quotes(*format), "expected conll");
   }
-  void check_options(const PredictOptions& options) const {
-    check_probabilities(options, loss_);
-    const auto refuse = [](const char* option) {
-      throw Error::in(option, "given for a model of parse", "expected a model of tag");
-    };
-    if (options.entities) refuse("--marginals entity");
-    if (options.min_confidence > 0) refuse("--min-confidence");
-    if (options.forced) refuse("--forced");
-    if (options.encoding) refuse("--encoding");
+  void check_options(const ParsePredictOptions& options) const {
+    check_probabilities(options.marginals, "--marginals", loss_);
     if (options.kbest > 0 && model_.second_order)
       throw Error::in("--kbest", "given for a parser of order 2", "expected one of order 1");
-    if (options.format && *options.format != "conll" && *options.format != "tree")
-      throw Error::in("--format", in_quotes(*options.format), "expected conll or tree");
+    if (options.format != "conll" && options.format != "tree")
+      throw Error::in("--format", in_quotes(options.format), "expected conll or tree");
   }
 
   template <class Work, class Write>
@@ -145,7 +139,7 @@ class ParsePredictor final : public Predictor {
         workers, [&](ParseBlock& block) { return block.read(reader); }, work, write);
   }
 
-  void predict(const DependencySentence& sentence, const PredictOptions& options, bool draw,
+  void predict(const DependencySentence& sentence, const ParsePredictOptions& options, bool draw,
                ParseWorker& worker, std::string& out) const {
     worker.parse(sentence);
     const auto append = [&](std::span<const std::uint32_t> heads,

@@ -1,6 +1,7 @@
 #include "espalier/generate/writers.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/registry.h"
+#include "tasks/predict_options.h"
 
 namespace espalier {
 namespace {
@@ -35,6 +36,18 @@ const OptionTable& options() {
   return table;
 }
 
+const OptionTable& predict_options() {
+  using Options = ParsePredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format, "conll, or tree, which draws trees for people")
+          .choices({"conll", "tree"}),
+      marginals_option<Options>("add the probability of every likely head"),
+      kbest_option<Options>(),
+      threads_option<Options>(),
+  };
+  return table;
+}
+
 std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
                                   const Reading& reading) {
   ParseOptions parse = values.as<ParseOptions>();
@@ -48,9 +61,14 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
 }  // namespace
 
 TaskEntry parse_task() {
-  TaskEntry task{"parse",       "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks",
-                 kParseVersion, options,
-                 read,          load_parse_predictor};
+  TaskEntry task;
+  task.name = "parse";
+  task.summary = "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks";
+  task.version = kParseVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_parse_predictor;
   task.groups = "keep the sentences of a document in one fold: boundary ('# newdoc' lines)";
   task.train_examples =
       "  espalier train parse train.conllu --l2 10 -o parser.esp\n"

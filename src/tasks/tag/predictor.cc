@@ -67,7 +67,7 @@ class TagWorker {
             labels)),
         sentence_(tagger) {}
 
-  void predict(const SequenceFile& file, const PredictOptions& options, TagBlock& block) {
+  void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block) {
     block.text.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
@@ -75,7 +75,8 @@ class TagWorker {
       labels_.clear();
       parse(lines, labels_);
       if (options.forced) force(lines);
-      const auto marginals = options.marginals ? sentence_.marginals() : std::span<const double>();
+      const auto marginals =
+          options.marginals == TagMarginals::label ? sentence_.marginals() : std::span<const double>();
       if (options.kbest == 0) {
         write(lines, sentence_.labels(), marginals, options, block.text);
         continue;
@@ -158,8 +159,9 @@ class TagWorker {
   }
 
   void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
-             const PredictOptions& options, std::string& to) {
-    const bool confidences = options.entities || options.min_confidence > 0;
+             const TagPredictOptions& options, std::string& to) {
+    const bool entities = options.marginals == TagMarginals::entity;
+    const bool confidences = entities || options.min_confidence > 0;
     confidences_.assign(y.size(), kOutside);
     if (confidences) find_confidences(y);
     names_.clear();
@@ -181,7 +183,7 @@ class TagWorker {
         to += between;
       }
       to += names[t];
-      if (options.entities) append_confidence(confidences_[t], between, to);
+      if (entities) append_confidence(confidences_[t], between, to);
       if (!marginals.empty()) {
         append_marginals(marginals.subspan(t * tagger_.num_labels(), tagger_.num_labels()), between, to);
       }
@@ -237,9 +239,11 @@ class TagPredictor final : public Predictor {
 
   const Tagger* tagger() const override { return &tagger_; }
 
-  void predict(const std::string& input, const PredictOptions& options,
+  void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
-    check_probabilities(options, loss_);
+    const auto options = of_task.of<TagPredictOptions>("tag");
+    check_probabilities(options.marginals != TagMarginals::none, "--marginals", loss_);
+    check_probabilities(options.min_confidence > 0, "--min-confidence", loss_);
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input);

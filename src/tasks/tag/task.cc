@@ -7,6 +7,7 @@
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/kernel_options.h"
+#include "tasks/predict_options.h"
 
 namespace espalier {
 namespace {
@@ -60,6 +61,31 @@ const OptionTable& options() {
   return table;
 }
 
+const OptionTable& predict_options() {
+  using Options = TagPredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
+          .choices({"columns", "crfsuite", "wapiti"}),
+      OptionOf<Options>("marginals", &Options::marginals,
+                        std::vector<std::pair<std::string, TagMarginals>>{{"label", TagMarginals::label},
+                                                                          {"entity", TagMarginals::entity}},
+                        "add the probability of every label; entity: of every chunk that is predicted")
+          .implied("label"),
+      kbest_option<Options>(),
+      OptionOf<Options>("min_confidence", &Options::min_confidence,
+                        "chunks that are less probable become O (tokens _, where labels are no chunk tags)")
+          .between(0, 1),
+      OptionOf<Options>("forced", &Options::forced,
+                        "the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
+                        "for any; 'label': the label's own"),
+      OptionOf<Options>("encoding", &Options::encoding,
+                        "write the labels of chunks as iob1, bio or bioes; default: the model's")
+          .choices({"iob1", "bio", "bioes"}),
+      threads_option<Options>(),
+  };
+  return table;
+}
+
 std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
                                   const Reading& reading) {
   TagOptions tag = values.as<TagOptions>();
@@ -97,10 +123,14 @@ std::string first_entity() {
 }  // namespace
 
 TaskEntry tag_task() {
-  TaskEntry task{
-      "tag",       "one label a token: CoNLL columns with CRF++ templates or built-in ones, CRFsuite files",
-      kTagVersion, options,
-      read,        load_tag_predictor};
+  TaskEntry task;
+  task.name = "tag";
+  task.summary = "one label a token: CoNLL columns with CRF++ templates or built-in ones, CRFsuite files";
+  task.version = kTagVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_tag_predictor;
   task.latent = "partial";
   task.groups =
       "keep the sequences of a document in one fold: boundary (-DOCSTART- lines), or the column, counted "

@@ -38,9 +38,9 @@ class TreebankPredictor final : public Predictor {
   explicit TreebankPredictor(const StoredTask& stored)
       : model_(stored), theta_(stored.theta), loss_(stored.loss) {}
 
-  void predict(const std::string& input, const PredictOptions& options,
+  void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
-    check_options(options);
+    const auto options = of_task.of<TreebankPredictOptions>("treebank");
     run(
         input, format_of(options.format), options.threads,
         [&](TreebankWorker& worker, TreebankBlock& block) {
@@ -112,16 +112,6 @@ class TreebankPredictor final : public Predictor {
       throw Error::in("--format", "'words' for a model that takes the tags of its input",
                       "expected brackets or tagged, or a model trained with --tags predicted");
     return format;
-  }
-  static void check_options(const PredictOptions& options) {
-    const auto refuse = [](const char* option, const char* expected) {
-      throw Error::in(option, "given for a model of treebank", expected);
-    };
-    if (options.entities) refuse("--marginals entity", "expected a model of tag");
-    if (options.marginals) refuse("--marginals", "expected a model of tag, classify or parse");
-    if (options.min_confidence > 0) refuse("--min-confidence", "expected a model of tag");
-    if (options.forced) refuse("--forced", "expected a model of tag");
-    if (options.encoding) refuse("--encoding", "expected a model of tag");
   }
 
   template <class Work, class Write>

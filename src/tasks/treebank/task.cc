@@ -1,6 +1,7 @@
 #include "espalier/generate/writers.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/treebank.h"
+#include "tasks/predict_options.h"
 
 namespace espalier {
 namespace {
@@ -35,6 +36,18 @@ const OptionTable& options() {
   return table;
 }
 
+const OptionTable& predict_options() {
+  using Options = TreebankPredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format,
+                        "of INPUT: brackets, tagged (WORD_TAG WORD_TAG ...) or words")
+          .choices({"brackets", "tagged", "words"}),
+      kbest_option<Options>(),
+      threads_option<Options>(),
+  };
+  return table;
+}
+
 std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
                                   const Reading& reading) {
   TreebankOptions treebank = values.as<TreebankOptions>();
@@ -47,12 +60,14 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
 }  // namespace
 
 TaskEntry treebank_task() {
-  TaskEntry task{"treebank",
-                 "the phrases of a sentence and what they are made of: Penn brackets",
-                 kTreebankVersion,
-                 options,
-                 read,
-                 load_treebank_predictor};
+  TaskEntry task;
+  task.name = "treebank";
+  task.summary = "the phrases of a sentence and what they are made of: Penn brackets";
+  task.version = kTreebankVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_treebank_predictor;
   task.train_examples =
       "  espalier train treebank train.mrg --l2 1 --gap 1e-2 -o parser.esp\n"
       "  espalier train treebank train.mrg --dev dev.mrg --l2 auto --gap 1e-2 -o parser.esp\n"
