@@ -60,8 +60,8 @@ std::string bytes_text(std::uint64_t bytes) {
   return fmt::format("{}{}", bytes, unit);
 }
 
-// Whole numbers beyond 2^53 are no ends of a range that anybody has in mind: they are those of the type.
-bool has_end(double most) { return most < 0x1p31 - 1; }
+// The largest number of a type is no end that anybody has in mind.
+bool has_end(double most) { return most < std::numeric_limits<std::int32_t>::max(); }
 
 }  // namespace
 
