@@ -115,10 +115,10 @@ std::string OptionRow::expected() const {
   const bool whole = kind == OptionKind::whole;
   if (!whole && range.least == 0 && range.most == 1 && !range.above)
     return "a probability, a number from 0 to 1";
-  const std::string number = whole ? "a whole number" : "a number";
-  if (has_end(range.most)) return fmt::format("{} from {:g} to {:g}", number, range.least, range.most);
+  const char* number = whole ? "a whole number" : "a number";
+  if (has_end(range.most)) return fmt::format("{} from {:.15g} to {:.15g}", number, range.least, range.most);
   if (range.least == -std::numeric_limits<double>::infinity()) return number;
-  return fmt::format("{} {} {:g}", number, range.above ? ">" : ">=", range.least);
+  return fmt::format("{} {} {:.15g}", number, range.above ? ">" : ">=", range.least);
 }
 
 std::string OptionRow::refuse(std::string_view text) const {
