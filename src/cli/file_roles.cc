@@ -48,10 +48,12 @@ const Role kRoles[] = {
 std::vector<Role> all_roles() {
   std::vector<Role> roles(std::begin(kRoles), std::end(kRoles));
   for (const TaskEntry& task : task_table()) {
-    for (const OptionRow& row : task.options().rows()) {
-      if (row.file.empty()) continue;
-      roles.push_back(
-          {row.argument().substr(2), Use::reads, fmt::format("{} ({})", row.file, row.argument())});
+    for (const OptionTable* options : {&task.options(), &task.predict_options()}) {
+      for (const OptionRow& row : options->rows()) {
+        if (row.file.empty()) continue;
+        roles.push_back(
+            {row.argument().substr(2), Use::reads, fmt::format("{} ({})", row.file, row.argument())});
+      }
     }
   }
   return roles;

@@ -26,6 +26,8 @@ OptionRow merged(const std::string& name) {
     for (const std::string& word : row->choices) {
       if (std::ranges::find(all->choices, word) == all->choices.end()) all->choices.push_back(word);
     }
+    all->range.least = std::min(all->range.least, row->range.least);
+    all->range.most = std::max(all->range.most, row->range.most);
     auto help = std::ranges::find(helps, row->help, &decltype(helps)::value_type::first);
     if (help == helps.end()) help = helps.insert(helps.end(), {row->help, {}});
     help->second.emplace_back(task.name);
@@ -36,8 +38,8 @@ OptionRow merged(const std::string& name) {
     if (tasks.size() < task_table().size()) all->help += fmt::format("{}: ", fmt::join(tasks, ", "));
     all->help += help;
   }
-  // Which words are right is for the model's task to say, unless they decide what the rest of the command line means. Defaults may
-  // differ, too.
+  // Which words are right is for the model's task to say, unless they decide what the rest of the command line means. So are
+  // defaults that are words.
   if (all->implied.empty()) all->choices.clear();
   if (all->kind == OptionKind::text) all->default_value = Json();
   return *all;

@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -90,6 +91,19 @@ TEST(OptionsPage, EveryOptionIsComplete) {
       }
     }
   }
+}
+
+// `predict` is told before it knows the task: an option of several tasks is of one kind.
+TEST(OptionsPage, TasksAgreeOnWhatAnOptionOfPredictIs) {
+  std::map<std::string, const OptionRow*> rows;
+  for (const TaskEntry& task : task_table()) {
+    for (const OptionRow& row : task.predict_options().rows()) {
+      const OptionRow& first = *rows.emplace(row.name, &row).first->second;
+      EXPECT_EQ(row.kind, first.kind) << task.name << ' ' << row.name;
+      EXPECT_EQ(row.implied, first.implied) << task.name << ' ' << row.name;
+    }
+  }
+  EXPECT_GE(rows.size(), 7u);
 }
 
 }  // namespace
