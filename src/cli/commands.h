@@ -25,6 +25,8 @@ void add_generate(Command program, Action& action);
 
 // The whole program, given its arguments (without its own name). Prints errors and returns the exit status.
 int run(std::vector<std::string> arguments);
+// Says what is wrong on standard error.
+void complain(std::string what);
 
 inline constexpr int kSuccess = 0, kUserError = 2, kMissedGap = 3, kInterrupted = 130;
 

@@ -195,7 +195,7 @@ void add_cross_validate(Command program, Action& action) {
       "  espalier cross-validate tag train.txt -o model.esp\n"
       "  espalier cross-validate classify train.svm --folds 10 --threads 2\n"
       "  espalier cross-validate parse train.conllu -o model.esp");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskCommand& task,
+  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
                                             const std::shared_ptr<Arguments>& arguments) {
     subcommand.remove_option("--dev");
     subcommand.get_option("--threads").description("folds to train at the same time");
@@ -214,9 +214,8 @@ void add_cross_validate(Command program, Action& action) {
         .add_option("--factor", arguments->factor,
                     "instead of the search: --l2-max (1000), times this and so on, down to --l2-min (0.3)")
         .check(positive_number());
-    if (task.groups != nullptr) {
-      subcommand.add_option("--group-by", arguments->group_by, task.groups);
-    }
+    if (!task.groups.empty())
+      subcommand.add_option("--group-by", arguments->group_by, std::string(task.groups));
     subcommand.footer(fmt::format(
         "Examples:\n"
         "  espalier cross-validate {0} train.txt\n"

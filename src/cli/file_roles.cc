@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/tasks/registry.h"
 
 namespace espalier::cli {
 namespace {
@@ -20,13 +21,14 @@ namespace fs = std::filesystem;
 
 enum class Use { reads, writes };
 
-// Every option of every command whose value is a file. A checkpoint that is gone on from is read and written, too.
 struct Role {
-  std::string_view option;  // without dashes; arguments without a name of their own are capitals
+  std::string option;  // without dashes; arguments without a name of their own are capitals
   Use use;
-  std::string_view what;
+  std::string what;
 };
-constexpr Role kRoles[] = {
+// Every option of every command whose value is a file, but for those of single tasks. A checkpoint that is gone on from is read and
+// written, too.
+const Role kRoles[] = {
     {"output", Use::writes, "the output (-o)"},
     {"log", Use::writes, "the log (--log)"},
     {"checkpoint", Use::writes, "the checkpoint (--checkpoint)"},
@@ -34,10 +36,6 @@ constexpr Role kRoles[] = {
     {"TRAIN", Use::reads, "the training data"},
     {"dev", Use::reads, "the held-out data (--dev)"},
     {"init", Use::reads, "the model to start from (--init)"},
-    {"template", Use::reads, "the template (--template)"},
-    {"gazetteer", Use::reads, "a gazetteer (--gazetteer)"},
-    {"transitions", Use::reads, "the list of transitions (--transitions)"},
-    {"costs", Use::reads, "the list of costs (--costs)"},
     {"MODEL", Use::reads, "the model"},
     {"OTHER", Use::reads, "the other model"},
     {"INPUT", Use::reads, "the input"},
@@ -46,6 +44,20 @@ constexpr Role kRoles[] = {
     {"FILE", Use::reads, "the graphical model"},
     {"evidence", Use::reads, "the evidence (--evidence)"},
 };
+
+std::vector<Role> all_roles() {
+  std::vector<Role> roles(std::begin(kRoles), std::end(kRoles));
+  for (const TaskEntry& task : task_table()) {
+    for (const OptionTable* options : {&task.options(), &task.predict_options()}) {
+      for (const OptionRow& row : options->rows()) {
+        if (row.file.empty()) continue;
+        roles.push_back(
+            {row.argument().substr(2), Use::reads, fmt::format("{} ({})", row.file, row.argument())});
+      }
+    }
+  }
+  return roles;
+}
 
 // What makes two files the same one.
 struct Identity {
@@ -83,21 +95,21 @@ struct File {
   Identity identity;
 };
 
-void collect(const GivenOption& option, std::vector<File>& files) {
-  const auto role = std::ranges::find(kRoles, option.plain, &Role::option);
-  if (role == std::end(kRoles)) return;
+void collect(const GivenOption& option, const std::vector<Role>& roles, std::vector<File>& files) {
+  const auto role = std::ranges::find(roles, option.plain, &Role::option);
+  if (role == roles.end()) return;
   std::vector<std::string> paths = option.values;
   if (paths.empty() && role->option == "INPUT") paths = {"-"};
   for (const std::string& path : paths) {
     if (role->use == Use::writes && path.empty()) {
       throw Error(fmt::format("{}: no name; expected that of a file", option.name));
     }
-    if (const auto identity = identify(path, role->use)) files.push_back({role, path, *identity});
+    if (const auto identity = identify(path, role->use)) files.push_back({&*role, path, *identity});
     // IMAGES,LABELS
     const std::size_t comma = path.find(',');
     if (role->use == Use::writes || comma == std::string::npos) continue;
     for (const std::string& part : {path.substr(0, comma), path.substr(comma + 1)}) {
-      if (const auto identity = identify(part, role->use)) files.push_back({role, part, *identity});
+      if (const auto identity = identify(part, role->use)) files.push_back({&*role, part, *identity});
     }
   }
 }
@@ -105,8 +117,9 @@ void collect(const GivenOption& option, std::vector<File>& files) {
 }  // namespace
 
 void check_files(const std::vector<GivenOption>& options) {
+  const std::vector<Role> roles = all_roles();
   std::vector<File> files;
-  for (const GivenOption& option : options) collect(option, files);
+  for (const GivenOption& option : options) collect(option, roles, files);
   for (const File& written : files) {
     if (written.role->use != Use::writes) continue;
     for (const File& other : files) {
@@ -114,7 +127,7 @@ void check_files(const std::vector<GivenOption>& options) {
       std::string alias;
       if (other.path != written.path)
         alias = fmt::format("as {} ", other.path == "-" ? "standard input" : other.path);
-      const std::string_view named = written.role->what.substr(0, written.role->what.find(" ("));
+      const std::string named = written.role->what.substr(0, written.role->what.find(" ("));
       throw Error::in(written.path,
                       fmt::format("is {} and {}{}", written.role->what, alias, other.role->what),
                       fmt::format("expected another file for {}", named));

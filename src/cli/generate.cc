@@ -1,35 +1,30 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "cli/commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
-#include "espalier/generate/images.h"
-#include "espalier/generate/sentence_generator.h"
-#include "espalier/generate/writers.h"
+#include "espalier/tasks/registry.h"
 
 namespace espalier::cli {
 namespace {
 
-struct Writer {
-  std::string_view task;
-  void (*append)(const Sentence&, std::string&);
-};
-constexpr Writer kWriters[] = {{"classify", append_classify},
-                               {"tag", append_tag},
-                               {"supertag", append_supertag},
-                               {"parse", append_parse},
-                               {"treebank", append_treebank}};
+std::vector<TaskGenerator> generators() {
+  std::vector<TaskGenerator> all;
+  for (const TaskEntry& task : task_table())
+    all.insert(all.end(), task.generators.begin(), task.generators.end());
+  return all;
+}
 
-const Writer& find_writer(std::string_view task) {
-  for (const Writer& writer : kWriters) {
-    if (writer.task == task) return writer;
-  }
-  throw Error(
-      fmt::format("generate: {} is no task; expected classify, tag, supertag, parse, treebank or graph",
-                  in_quotes(task)));
+const TaskGenerator& find_generator(const std::vector<TaskGenerator>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &TaskGenerator::name);
+  if (found != all.end()) return *found;
+  std::vector<std::string> names;
+  for (const TaskGenerator& generator : all) names.emplace_back(generator.name);
+  throw Error(fmt::format("generate: {} is no task; expected {}", in_quotes(name), listed(names)));
 }
 
 // Calls append(buffer) for every piece of the output.
@@ -58,12 +53,10 @@ void add_generate(Command program, Action& action) {
     std::uint64_t sentences = 1000, seed = 1;
   };
   const auto arguments = std::make_shared<Arguments>();
-  command
-      .add_option("TASK", arguments->task,
-                  "classify (topics, CRFsuite format), tag (entities), supertag (hundreds of labels), parse "
-                  "(CoNLL-U), "
-                  "treebank (brackets), graph (noisy pictures, JSON Lines)")
-      .required();
+  std::string names;
+  for (const TaskGenerator& generator : generators())
+    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", generator.name, generator.summary);
+  command.add_option("TASK", arguments->task, names).required();
   command.add_option("-n,--sentences", arguments->sentences, "how many")
       .capture_default_str()
       .check(whole_number_from(0));
@@ -81,19 +74,9 @@ void add_generate(Command program, Action& action) {
       "  espalier generate graph -n 200 -o train.jsonl");
   command.callback([arguments, &action] {
     action = [arguments] {
-      if (arguments->task == "graph") {
-        NoisyImages images(arguments->seed);
-        write_all(arguments->output, arguments->sentences,
-                  [&](std::string& buffer) { append_graph(images.next(), buffer); });
-        return kSuccess;
-      }
-      const Writer& writer = find_writer(arguments->task);
-      SentenceGenerator generator(arguments->seed);
-      Sentence sentence;
-      write_all(arguments->output, arguments->sentences, [&](std::string& buffer) {
-        generator.next(sentence);
-        writer.append(sentence, buffer);
-      });
+      const std::vector<TaskGenerator> all = generators();
+      write_all(arguments->output, arguments->sentences,
+                find_generator(all, arguments->task).start(arguments->seed));
       return kSuccess;
     };
   });

@@ -23,7 +23,7 @@ void add_path(Command program, Action& action) {
       "  espalier path classify train.svm --dev dev.svm -o best.esp\n"
       "  espalier path parse train.conllu --dev dev.conllu -o best.esp");
   add_task_commands<Arguments>(
-      command, [&](Command subcommand, const TaskCommand& task, const std::shared_ptr<Arguments>& arguments) {
+      command, [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
         subcommand.get_option("--dev").required();
         subcommand.add_option("-o,--output", arguments->output, "save the model that is best on --dev");
         add_path_options(subcommand, arguments->path);

@@ -1,22 +1,91 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "cli/commands.h"
 #include "cli/ending.h"
-#include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
 #include "espalier/model/model.h"
+#include "espalier/tasks/registry.h"
 
 namespace espalier::cli {
 
 namespace {
 
-// The value may be left out, so what stands behind the option is taken for it.
-Check label_or_entity() {
-  return [](std::string& text) {
-    if (text == "label" || text == "entity") return std::string();
-    return fmt::format("found {}; expected label or entity; INPUT goes before --marginals", in_quotes(text));
-  };
+// An option as the help of `predict` has it, which does not know the model's task yet: of those that have it, the tasks that
+// say the same of it say so together.
+OptionRow merged(const std::string& name) {
+  std::optional<OptionRow> all;
+  std::vector<std::pair<std::string, std::vector<std::string>>> helps;
+  for (const TaskEntry& task : task_table()) {
+    const OptionRow* row = task.predict_options().find(name);
+    if (row == nullptr) continue;
+    if (!all) all = *row;
+    for (const std::string& word : row->choices) {
+      if (std::ranges::find(all->choices, word) == all->choices.end()) all->choices.push_back(word);
+    }
+    all->range.least = std::min(all->range.least, row->range.least);
+    all->range.most = std::max(all->range.most, row->range.most);
+    auto help = std::ranges::find(helps, row->help, &decltype(helps)::value_type::first);
+    if (help == helps.end()) help = helps.insert(helps.end(), {row->help, {}});
+    help->second.emplace_back(task.name);
+  }
+  all->help.clear();
+  for (const auto& [help, tasks] : helps) {
+    if (!all->help.empty()) all->help += "; ";
+    if (tasks.size() < task_table().size()) all->help += fmt::format("{}: ", fmt::join(tasks, ", "));
+    all->help += help;
+  }
+  // Which words are right is for the model's task to say, unless they decide what the rest of the command line means. So are
+  // defaults that are words.
+  if (all->implied.empty()) all->choices.clear();
+  if (all->kind == OptionKind::text) all->default_value = Json();
+  return *all;
+}
+
+std::vector<OptionRow> merged_options() {
+  std::vector<OptionRow> rows;
+  for (const TaskEntry& task : task_table()) {
+    for (const OptionRow& row : task.predict_options().rows()) {
+      if (std::ranges::find(rows, row.name, &OptionRow::name) == rows.end()) rows.push_back(merged(row.name));
+    }
+  }
+  return rows;
+}
+
+struct Given {
+  std::string name, text;
+};
+
+// The one place that refuses what a model's task does not know.
+[[noreturn]] void refuse(const Given& given, const TaskEntry& task) {
+  const OptionRow* own = task.predict_options().find(given.name);
+  std::vector<std::string> have_option, take_value;
+  for (const TaskEntry& other : task_table()) {
+    const OptionRow* row = other.predict_options().find(given.name);
+    if (row == nullptr) continue;
+    have_option.emplace_back(other.name);
+    if (row->refuse(given.text).empty()) take_value.emplace_back(other.name);
+  }
+  if (own != nullptr && take_value.empty())
+    throw Error(fmt::format("{}: {}", own->argument(), own->refuse(given.text)));
+  std::string argument = merged(given.name).argument();
+  const bool value_matters = !take_value.empty() && take_value != have_option;
+  if (value_matters) argument += ' ' + given.text;
+  throw Error::in(argument, fmt::format("given for a model of {}", task.name),
+                  "expected a model of " + listed(value_matters ? take_value : have_option));
+}
+
+OptionValues options_for(const TaskEntry& task, const std::vector<Given>& all) {
+  OptionValues values(task.predict_options());
+  for (const Given& given : all) {
+    const OptionRow* row = values.table().find(given.name);
+    if (row == nullptr || !row->refuse(given.text).empty()) refuse(given, task);
+    values.set(given.name, given.text);
+  }
+  return values;
 }
 
 }  // namespace
@@ -25,47 +94,17 @@ void add_predict(Command program, Action& action) {
   Command command = program.add_subcommand("predict", "label new data with a model");
   struct Arguments {
     std::string model, input = "-", output = "-";
-    std::string marginals;
-    PredictOptions options;
+    std::vector<Given> options;
   };
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
   command.add_option("INPUT", arguments->input, "the data; default: standard input");
   command.add_option("-o,--output", arguments->output, "where to; default: standard output");
-  command.add_option(
-      "--format", arguments->options.format,
-      "of INPUT; default: that of the training data; parse: tree draws trees for people; treebank: "
-      "brackets, tagged (WORD_TAG WORD_TAG ...) or words");
-  command
-      .add_option("--marginals", arguments->marginals,
-                  "add the probability of every label, in parsing of every likely head; 'entity': of every "
-                  "chunk that is "
-                  "predicted")
-      .may_lack_value()
-      .default_str("label")
-      .type_name("[label|entity]")
-      .check(label_or_entity());
-  command
-      .add_option("--kbest", arguments->options.kbest,
-                  "the K best labels, label sequences or trees, each with its probability (its score, for "
-                  "beta = inf)")
-      .check(whole_number_from(1));
-  command
-      .add_option(
-          "--min-confidence", arguments->options.min_confidence,
-          "tagging: chunks that are less probable become O (tokens _, where labels are no chunk tags)")
-      .check(probability());
-  command
-      .add_option(
-          "--forced", arguments->options.forced,
-          "tagging: the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
-          "for any; 'label': the label's own")
-      .type_name("COLUMN");
-  command.add_option("--encoding", arguments->options.encoding,
-                     "tagging: write the labels of chunks as iob1, bio or bioes; default: the model's");
-  command.add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
-      .check(whole_number_from(1))
-      .capture_default_str();
+  for (const OptionRow& row : merged_options()) {
+    command.add_option(row, [arguments, name = row.name](const std::string& text) {
+      arguments->options.push_back({name, text});
+    });
+  }
   command.footer(
       "Examples:\n"
       "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
@@ -85,13 +124,13 @@ void add_predict(Command program, Action& action) {
       "below a line\n"
       "'# RANK PROBABILITY', ranks from 0.");
   command.callback([arguments, &action] {
-    arguments->options.marginals = arguments->marginals == "label";
-    arguments->options.entities = arguments->marginals == "entity";
     action = [arguments] {
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
+      // A model of a task that is in no table does not load.
+      const OptionValues options = options_for(*find_task(model.info().task), arguments->options);
       OutputFile output(arguments->output);
-      model.predictor().predict(arguments->input, arguments->options,
+      model.predictor().predict(arguments->input, options,
                                 [&](std::string_view piece) { output.write(piece); });
       output.commit();
       return kSuccess;

@@ -66,8 +66,10 @@ struct Arguments : TrainingOptions {
 };
 
 int run_race(const Arguments& arguments) {
-  if (arguments.tag.partial) {
-    throw Error("--partial: not in a race, whose solvers share one convex problem; expected known labels");
+  if (arguments.latent()) {
+    throw Error(
+        fmt::format("--{}: not in a race, whose solvers share one convex problem; expected known labels",
+                    arguments.task.latent));
   }
   const Loss loss = arguments.checked_loss();
   const std::vector<SolverEntry> solvers = arguments.checked_solvers();
@@ -124,8 +126,8 @@ int run_race(const Arguments& arguments) {
   if (!arguments.picture.empty()) {
     const std::string file = std::filesystem::path(name).filename().string();
     OutputFile picture(arguments.picture);
-    picture.write(race_picture(result, fmt::format("espalier {}, {}: loss {}, l2 {:g}", arguments.task, file,
-                                                   loss.name(), arguments.l2)));
+    picture.write(race_picture(result, fmt::format("espalier {}, {}: loss {}, l2 {:g}", arguments.task.name,
+                                                   file, loss.name(), arguments.l2)));
     picture.commit();
     display->note("drew " + arguments.picture);
   }
@@ -142,7 +144,7 @@ void add_race(Command program, Action& action) {
       "  espalier race tag train.txt --solvers eg,sdca,lbfgs\n"
       "  espalier race classify train.svm --dev dev.svm --loss svm --solvers eg,frank-wolfe,cutting-plane\n"
       "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskCommand& task,
+  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
                                             const std::shared_ptr<Arguments>& arguments) {
     // One of several, another name for the budget, an objective that the other solvers do not have, and a model's gap.
     for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {

@@ -41,7 +41,7 @@ void add_train(Command program, Action& action) {
       "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
       "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp\n"
       "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o model.esp");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskCommand& task,
+  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
                                             const std::shared_ptr<Arguments>& arguments) {
     subcommand.add_option("-o,--output", arguments->output, "the model").required();
     subcommand

@@ -212,23 +212,24 @@ class Session {
   double passes_before_ = 0, new_passes_ = 0;  // of the run that this one resumes, and since
 };
 
-void refuse_partial(const TrainingOptions& options) {
-  if (options.tag.partial) {
-    throw Error("--partial: not for several values of l2; expected espalier train tag with one, as --l2 1");
-  }
+void refuse_latent(const TrainingOptions& options) {
+  if (!options.latent()) return;
+  throw Error(
+      fmt::format("--{}: not for several values of l2; expected espalier train {} with one, as --l2 1",
+                  options.task.latent, options.task.name));
 }
 
 }  // namespace
 
 int train_one(const TrainingOptions& options, double l2) {
-  if (options.tag.partial && (!options.checkpoint.empty() || !options.init.empty())) {
-    throw Error(
-        fmt::format("{}: not with --partial, whose rounds start from what they fill in; expected neither",
-                    options.checkpoint.empty() ? "--init" : "--checkpoint"));
+  const bool latent = options.latent();
+  if (latent && (!options.checkpoint.empty() || !options.init.empty())) {
+    throw Error(fmt::format("{}: not with --{}, whose rounds start from what they fill in; expected neither",
+                            options.checkpoint.empty() ? "--init" : "--checkpoint", options.task.latent));
   }
-  if (options.repeat > 1 && (options.tag.partial || !options.checkpoint.empty())) {
+  if (options.repeat > 1 && (latent || !options.checkpoint.empty())) {
     throw Error(fmt::format("--repeat: not with {}; expected one of the two",
-                            options.tag.partial ? "--partial" : "--checkpoint"));
+                            latent ? fmt::format("--{}", options.task.latent) : "--checkpoint"));
   }
   Session session(options, l2);
   return session.finish(options.repeat > 1 ? session.run_repeatedly() : session.run_one());
@@ -236,7 +237,7 @@ int train_one(const TrainingOptions& options, double l2) {
 
 int train_path(const TrainingOptions& options, const PathOptions& path_options) {
   const std::vector<double> values = path_options.values();
-  refuse_partial(options);
+  refuse_latent(options);
   Session session(options, path_options);
   const auto print = [](const std::string& line) {
     std::fputs(line.c_str(), stdout);  // main looks whether it could be written
@@ -262,7 +263,7 @@ int train_path(const TrainingOptions& options, const PathOptions& path_options) 
 
 int train_search(const TrainingOptions& options, const L2Range& range) {
   range.check();
-  refuse_partial(options);
+  refuse_latent(options);
   Session session(options, range);
   return session.finish(session.run_search(range));
 }

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "cli/interrupt.h"
-#include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
@@ -129,6 +128,26 @@ void TrainingOptions::add_to(Command command) {
   command.group("Options");
 }
 
+void TrainingOptions::add_task_options(Command command) {
+  command.group(fmt::format("Options of {}", task.name));
+  of_task.emplace(task.options());
+  command.add_options(*of_task);
+  if (!task.latent.empty()) {
+    command
+        .add_option(
+            "--outer-gap", outer.gap,
+            fmt::format("--{}: stop when a round lowers the objective by less, relative to it", task.latent))
+        .capture_default_str()
+        .check(number_from_zero());
+    command.add_option("--outer-rounds", outer.rounds, fmt::format("--{}: rounds at most", task.latent))
+        .capture_default_str()
+        .check(whole_number_from(1));
+  }
+  command.group("Options");
+}
+
+bool TrainingOptions::latent() const { return !task.latent.empty() && of_task->get(task.latent).get<bool>(); }
+
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 void TrainingOptions::check_solver() const { find_solver(solver, checked_loss()); }
@@ -203,10 +222,12 @@ bool TrainingOptions::check_gap(const Certificate& certificate, Display& display
   return false;
 }
 
-std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) const {
+std::unique_ptr<TrainingSet> TrainingOptions::read_data(Reading reading) const {
   const auto name = [](const std::string& file) { return file == "-" ? "standard input" : file; };
   std::optional<NothingToSave> until_read("while reading " + name(train));
-  auto data = task_command(task).read(*this, reading);
+  reading.loss = checked_loss();
+  reading.group_by = group_by;
+  auto data = task.read(train, *of_task, reading);
   if (dev.empty()) return data;
   until_read.emplace("while reading " + name(dev));
   data->read_dev(dev);
@@ -214,7 +235,7 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(const Reading& reading) 
 }
 
 Json TrainingOptions::to_json() const {
-  Json json{{"version", ESPALIER_VERSION}, {"task", task}, {"train", train}};
+  Json json{{"version", ESPALIER_VERSION}, {"task", task.name}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
   json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
   if (seconds) json["seconds"] = *seconds;
@@ -236,7 +257,8 @@ Json TrainingOptions::to_json() const {
     json.update({{"slacks", slacks}, {"rescaling", rescaling}, {"cache", cache}});
   if (solver.find("smo") != std::string::npos) json["smo_mass"] = smo_mass;
   if (solver.find("mira") != std::string::npos) json.update({{"update", update}, {"kbest", kbest}});
-  task_command(task).describe(*this, json);
+  json.update(of_task->log());
+  if (latent()) json.update({{"outer_gap", outer.gap}, {"outer_rounds", outer.rounds}});
   return json;
 }
 

@@ -16,26 +16,15 @@
 #include "espalier/selection/l2_search.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
-#include "espalier/tasks/classify.h"
-#include "espalier/tasks/graph.h"
-#include "espalier/tasks/parse.h"
-#include "espalier/tasks/tag.h"
-#include "espalier/tasks/task.h"
-#include "espalier/tasks/treebank.h"
+#include "espalier/tasks/registry.h"
 #include "espalier/train/train.h"
 
 namespace espalier::cli {
 
-// For tasks whose reading is work in itself.
-struct Reading {
-  std::function<void(std::string_view)> notice;  // told what takes long, or looks like a mistake
-  const std::atomic<bool>* stop = nullptr;       // set by Ctrl-C
-  std::size_t threads = 1;
-};
-
 // What `train`, `path`, `cross-validate` and `race` have in common, as it was typed.
 struct TrainingOptions {
-  std::string task, train, dev, output, log;
+  TaskEntry task;
+  std::string train, dev, output, log;
   std::string init, checkpoint;
   std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
@@ -50,16 +39,16 @@ struct TrainingOptions {
   std::size_t repeat = 1;
   std::string anneal = "auto";
   bool quiet = false, require_gap = false, resume = false, recompute = false, average = false;
-  double checkpoint_every = 60;  // seconds
-  ClassifyOptions classify;      // each task looks at its own
-  TagOptions tag;
-  ParseOptions parse;
-  TreebankOptions treebank;
-  GraphOptions graph;
-  CccpOptions outer;  // where gold outputs are not all known
+  double checkpoint_every = 60;         // seconds
+  std::optional<OptionValues> of_task;  // those that are its own
+  CccpOptions outer;                    // where gold outputs are not all known
 
-  // Adds the options that every task has.
+  // Adds the options that every task has; those of this task alone. The task is set.
   void add_to(Command command);
+  void add_task_options(Command command);
+
+  // Whether the task is told that gold outputs may not all be known.
+  bool latent() const;
 
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
@@ -73,7 +62,8 @@ struct TrainingOptions {
   // False, and said, if the gap had to be met and was not.
   bool check_gap(const Certificate& certificate, Display& display) const;
 
-  std::unique_ptr<TrainingSet> read_data(const Reading& reading) const;
+  // With what takes the run's options to know added to `reading`.
+  std::unique_ptr<TrainingSet> read_data(Reading reading) const;
   Json to_json() const;
 };
 

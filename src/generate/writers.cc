@@ -77,4 +77,12 @@ void append_treebank(const Sentence& sentence, std::string& out) {
   out += '\n';
 }
 
+std::function<void(std::string& out)> generate_sentences(std::uint64_t seed,
+                                                         void (*append)(const Sentence&, std::string&)) {
+  return [generator = SentenceGenerator(seed), sentence = Sentence(), append](std::string& out) mutable {
+    generator.next(sentence);
+    append(sentence, out);
+  };
+}
+
 }  // namespace espalier

@@ -62,10 +62,8 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   return info;
 }
 
-const TaskEntry& find_task(std::string_view name, const std::string& file) {
-  for (const TaskEntry& entry : task_table()) {
-    if (entry.name == name) return entry;
-  }
+const TaskEntry& task_of(std::string_view name, const std::string& file) {
+  if (const TaskEntry* entry = find_task(name)) return *entry;
   throw Error::in(file, fmt::format("a model of the task {}", in_quotes(name)),
                   "this program does not know it; expected a newer espalier");
 }
@@ -87,7 +85,7 @@ std::unique_ptr<Predictor> load_predictor(const ModelFile& file, const Json& set
                                           const ModelInfo& info) {
   const std::string& path = file.path();
   const WeightShape shape = shape_from(settings);
-  const TaskEntry& task = find_task(info.task, path);
+  const TaskEntry& task = task_of(info.task, path);
   if (settings.at("task_version").get<int>() > task.version) {
     throw Error::in(path,
                     fmt::format("version {} of {} models", settings.at("task_version").get<int>(), task.name),

@@ -26,11 +26,9 @@ Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
                     as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
 }
 
-void check_probabilities(const PredictOptions& options, const Loss& loss) {
-  const bool marginals = options.marginals || options.entities;
-  if (loss.smooth() || (!marginals && options.min_confidence == 0)) return;
-  throw Error::in(marginals ? "--marginals" : "--min-confidence",
-                  fmt::format("a model of loss {} has no probabilities", loss.name()),
+void check_probabilities(bool asked, std::string_view option, const Loss& loss) {
+  if (!asked || loss.smooth()) return;
+  throw Error::in(option, fmt::format("a model of loss {} has no probabilities", loss.name()),
                   "expected one trained with a finite beta, as --loss crf");
 }
 

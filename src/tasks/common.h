@@ -71,7 +71,7 @@ void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, c
   }
 }
 
-// Throws Error where probabilities are asked of a model that has none.
-void check_probabilities(const PredictOptions& options, const Loss& loss);
+// Throws Error where an option asks for probabilities of a model that has none.
+void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 
 }  // namespace espalier

@@ -1,5 +1,8 @@
 #include "espalier/tasks/task.h"
 
+#include <fmt/format.h>
+
+#include "espalier/base/error.h"
 #include "espalier/base/text.h"
 
 namespace espalier {
@@ -12,6 +15,10 @@ std::string Predictor::all_weights() const {
     append_format(text, "\t{}\t{}\n", name.label, weight);
   });
   return text;
+}
+
+void PredictOptions::refuse(std::string_view task) {
+  throw Error(fmt::format("options of another task; expected those of predictions by a model of {}", task));
 }
 
 }  // namespace espalier

@@ -233,8 +233,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "columns.txt:1: the ID 'It'; expected 1, that of a sentence's first word",
                  {{"columns.txt", "It\tPRP\tO\n"}}},
         bad_parser_option("Structure", "--structure tree",
-                          "--structure: 'tree'; expected projective or nonprojective"),
-        bad_parser_option("Crossing", "--crossing no", "--crossing: 'no'; expected lift, drop or refuse"),
+                          std::string("--structure: found 'tree'; expected projective or nonprojective") +
+                              kSeeParse),
+        bad_parser_option("Crossing", "--crossing no",
+                          std::string("--crossing: found 'no'; expected lift, drop or refuse") + kSeeParse),
         bad_parser_option("FewBits", "--hash-bits 9",
                           std::string("--hash-bits: found '9'; expected a whole number from 10 to 30") +
                               kSeeParse),

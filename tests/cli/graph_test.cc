@@ -124,7 +124,7 @@ TEST_F(CliGraphTest, BadInput) {
             "espalier: impossible.jsonl:1: no labelling found that is allowed; expected constraints that "
             "leave one");
   EXPECT_EQ(error("predict model.esp test.jsonl --format conll"),
-            "espalier: --format: 'conll'; expected jsonl");
+            "espalier: --format conll: given for a model of graph; expected a model of parse");
 }
 
 }  // namespace

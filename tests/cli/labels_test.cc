@@ -27,8 +27,10 @@ class CliLabelsTest : public CliTest {
 
 TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
   const std::string train = "train tag good.txt -o out.esp --log run.jsonl ";
-  refuse(train + "--valid bilou", "--valid: 'bilou' is no scheme of chunk tags; expected bio, iob1 or bioes");
-  refuse(train + "--valid bio --invalid repair", "--invalid: 'repair'; expected refuse or drop");
+  refuse(train + "--valid bilou",
+         "--valid: found 'bilou'; expected bio, iob1 or bioes; see 'espalier train tag --help'");
+  refuse(train + "--valid bio --invalid repair",
+         "--invalid: found 'repair'; expected refuse or drop; see 'espalier train tag --help'");
   refuse(train + "--valid iob1",
          "good.txt:2: the label 'B-X' after 'O'; --valid iob1 does not allow it; --invalid drop leaves such "
          "sequences out");

@@ -351,7 +351,7 @@ TEST_F(CliParseTest, OptionsThatAreForOthers) {
   succeed("generate tag -n 20 -o tags.txt");
   succeed("train tag tags.txt --gap 0.1 --quiet -o tagger.esp");
   EXPECT_EQ(error("predict model.esp dev.conllu --format conllu"),
-            "espalier: --format: 'conllu'; expected conll or tree");
+            "espalier: --format: found 'conllu'; expected conll or tree");
   EXPECT_EQ(error("eval model.esp dev.conllu --format tree"), "espalier: --format: 'tree'; expected conll");
   EXPECT_EQ(succeed("predict model.esp dev.conllu --format conll"), succeed("predict model.esp dev.conllu"));
   for (const std::string option :
@@ -363,7 +363,7 @@ TEST_F(CliParseTest, OptionsThatAreForOthers) {
   EXPECT_EQ(error("predict tagger.esp dev.conllu"),
             "espalier: dev.conllu:1: 10 columns; expected 3 as in training, or 2 without the label");
   EXPECT_EQ(error("predict tagger.esp dev.conllu --format tree"),
-            "espalier: --format: 'tree' is no format of tagging; expected columns, crfsuite or wapiti");
+            "espalier: --format tree: given for a model of tag; expected a model of parse");
   EXPECT_EQ(error("predict model.esp tags.txt"),
             "espalier: tags.txt:1: the ID 'This'; expected 1, that of a sentence's first word");
   EXPECT_EQ(error("convert model.esp -o new.esp"),
@@ -577,7 +577,9 @@ TEST_F(CliParseTest, SecondOrder) {
     EXPECT_EQ(error("predict two.esp dev.conllu --kbest 2"),
               "espalier: --kbest: given for a parser of order 2; expected one of order 1");
   }
-  EXPECT_EQ(error(kTrain + std::string("--order 3 -o three.esp")), "espalier: --order: 3; expected 1 or 2");
+  EXPECT_EQ(
+      error(kTrain + std::string("--order 3 -o three.esp")),
+      "espalier: --order: found '3'; expected a whole number from 1 to 2; see 'espalier train parse --help'");
 }
 
 }  // namespace

@@ -340,10 +340,11 @@ TEST_F(CliTagTest, Mistakes) {
   expect("train tag train.txt --format crfsuite --label-column 1 -o out.esp",
          "--label-column: given for --format crfsuite; expected --format columns");
   expect("train tag train.txt --format csv -o out.esp",
-         "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
+         "--format: found 'csv'; expected columns, crfsuite or wapiti; see 'espalier train tag --help'");
   expect("train tag train.txt --features some -o out.esp",
-         "--features: 'some' is no set of features; expected all or observed");
-  expect("train tag train.txt --order 5 -o out.esp", "--order: 5; expected 1 to 4");
+         "--features: found 'some'; expected all or observed; see 'espalier train tag --help'");
+  expect("train tag train.txt --order 5 -o out.esp",
+         "--order: found '5'; expected a whole number from 1 to 4; see 'espalier train tag --help'");
   expect("train tag train.txt --template none -o out.esp",
          "none: cannot open: No such file or directory; expected a file that can be read");
   expect("train tag train.txt --template empty -o out.esp",

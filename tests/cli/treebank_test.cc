@@ -241,17 +241,23 @@ TEST_F(CliTreebankTest, SaysWhatIsWrong) {
   for (int k = 0; k < 301; ++k) longest += " (NN rain)";
   EXPECT_EQ(message(longest + ")"), "espalier: bad.mrg:2: a sentence of 301 words; expected at most 300");
   const std::string good = "(S (NN rain) (VBD fell))\n";
-  EXPECT_EQ(message(good, "--binarise left"), "espalier: --binarise: 'left'; expected right or head");
-  EXPECT_EQ(message(good, "--unaries drop"), "espalier: --unaries: 'drop'; expected keep or shorten");
-  EXPECT_EQ(message(good, "--tags none"), "espalier: --tags: 'none'; expected gold or predicted");
-  EXPECT_EQ(message(good, "--features words"), "espalier: --features: 'words'; expected rules or spans");
+  const std::string see = "; see 'espalier train treebank --help'";
+  EXPECT_EQ(message(good, "--binarise left"),
+            "espalier: --binarise: found 'left'; expected head or right" + see);
+  EXPECT_EQ(message(good, "--unaries drop"),
+            "espalier: --unaries: found 'drop'; expected keep or shorten" + see);
+  EXPECT_EQ(message(good, "--tags none"), "espalier: --tags: found 'none'; expected gold or predicted" + see);
+  EXPECT_EQ(message(good, "--features words"),
+            "espalier: --features: found 'words'; expected spans or rules" + see);
   EXPECT_EQ(files().size(), before.size() + 1);  // bad.mrg alone
   train("model.esp");
   EXPECT_EQ(error("predict model.esp dev.mrg --format conll"),
-            "espalier: --format: 'conll'; expected brackets, tagged or words");
-  EXPECT_EQ(
-      error("predict model.esp dev.mrg --marginals"),
-      "espalier: --marginals: given for a model of treebank; expected a model of tag, classify or parse");
+            "espalier: --format conll: given for a model of treebank; expected a model of parse");
+  EXPECT_EQ(error("predict model.esp dev.mrg --marginals"),
+            "espalier: --marginals: given for a model of treebank; expected a model of tag, classify, parse "
+            "or graph");
+  EXPECT_EQ(error("predict model.esp dev.mrg --marginals entity"),
+            "espalier: --marginals entity: given for a model of treebank; expected a model of tag");
   EXPECT_EQ(error("predict model.esp", "rain"),
             "espalier: standard input:1: 'rain' outside of brackets; expected '(', the beginning of a tree");
   EXPECT_EQ(error("eval model.esp -"), "espalier: standard input: no trees; expected some");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "espalier/tasks/registry.h"
+#include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 #include "tasks/trained.h"
@@ -87,19 +88,19 @@ TEST(Classify, MarginalsAndBestOutputs) {
   const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   const std::string input = folder.file("test.svm", "1:1\n");
   // softmax(0, 2, 0)
-  EXPECT_EQ(trained.predict(input, {.format = {}, .marginals = true}),
+  EXPECT_EQ(trained.predict(input, ClassifyPredictOptions{.marginals = true}),
             "no\tmaybe:0.106507\tno:0.786986\tyes:0.106507\n");
-  EXPECT_EQ(trained.predict(input, {.format = {}, .kbest = 2}), "no:0.786986\tmaybe:0.106507\n");
-  EXPECT_EQ(trained.predict(input, {.format = {}, .kbest = 9}),
+  EXPECT_EQ(trained.predict(input, ClassifyPredictOptions{.kbest = 2}), "no:0.786986\tmaybe:0.106507\n");
+  EXPECT_EQ(trained.predict(input, ClassifyPredictOptions{.kbest = 9}),
             "no:0.786986\tmaybe:0.106507\tyes:0.106507\n");
 
   // u ~ exp(beta s); and a maximum has scores, no probabilities
   const Trained cold(load_classify_predictor, set->sections(), some_weights(*set), {0.5, 1});
-  EXPECT_EQ(cold.predict(input, {.format = {}, .kbest = 1}), "no:0.576117\n");
+  EXPECT_EQ(cold.predict(input, ClassifyPredictOptions{.kbest = 1}), "no:0.576117\n");
   const Trained maximum(load_classify_predictor, set->sections(), some_weights(*set), Loss::svm());
-  EXPECT_EQ(maximum.predict(input, {.format = {}, .kbest = 2}), "no:2.000000\tmaybe:0.000000\n");
+  EXPECT_EQ(maximum.predict(input, ClassifyPredictOptions{.kbest = 2}), "no:2.000000\tmaybe:0.000000\n");
   EXPECT_EQ(
-      error_message([&] { maximum.predict(input, {.format = {}, .marginals = true}); }),
+      error_message([&] { maximum.predict(input, ClassifyPredictOptions{.marginals = true}); }),
       "--marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
       "--loss crf");
 }
@@ -139,8 +140,11 @@ TEST(Classify, OtherFormatThanInTraining) {
   const auto set = read_classify_training(folder.file("train.svm", kTrain), {});
   const Trained trained(load_classify_predictor, set->sections(), some_weights(*set));
   const std::string input = folder.file("test.txt", "no\t1:2\nyes\t2\n");
-  EXPECT_EQ(trained.predict(input, {.format = "crfsuite"}), "no\nyes\n");
-  EXPECT_NE(error_message([&] { trained.predict(input, {.format = "csv"}); }), "(no error)");
+  EXPECT_EQ(trained.predict(input, ClassifyPredictOptions{.format = "crfsuite"}), "no\nyes\n");
+  EXPECT_EQ(error_message([&] { trained.predict(input, TagPredictOptions()); }),
+            "options of another task; expected those of predictions by a model of classify");
+  EXPECT_NE(error_message([&] { trained.predict(input, ClassifyPredictOptions{.format = "csv"}); }),
+            "(no error)");
 }
 
 TEST(Classify, ShowsWeights) {

@@ -130,7 +130,8 @@ TEST_F(ConvertTest, Crfsuite) {
   const std::string data = folder.file("data.txt", "?\ta --> N\\: b\n?\trun\tunknown\n");
   EXPECT_EQ(model.predict(data), "N\nV\n\n");
   const double best = std::exp(2 + 1.5 + 0.25), z = best + std::exp(2) + std::exp(0.25) + 1;
-  EXPECT_EQ(model.predict(data, {.format = {}, .kbest = 1}), fmt::format("# 0 {:.6f}\nN\nV\n\n", best / z));
+  EXPECT_EQ(model.predict(data, TagPredictOptions{.kbest = 1}),
+            fmt::format("# 0 {:.6f}\nN\nV\n\n", best / z));
 }
 
 TEST_F(ConvertTest, Wapiti) {
@@ -146,7 +147,7 @@ TEST_F(ConvertTest, Wapiti) {
   const double xx = std::exp(0.75 + 0.75), xy = std::exp(0.75 + 1 - 0.5), yx = std::exp(1 + 0.75 + 0.25),
                yy = std::exp(1 + 1);
   const double z = xx + xy + yx + yy;
-  EXPECT_EQ(model.predict(data, {.format = {}, .marginals = true}),
+  EXPECT_EQ(model.predict(data, TagPredictOptions{.marginals = TagMarginals::label}),
             fmt::format("a P Y X:{:.6f} Y:{:.6f}\na P X X:{:.6f} Y:{:.6f}\n\n", (xx + xy) / z, (yx + yy) / z,
                         (xx + yx) / z, (xy + yy) / z));
 }
@@ -176,7 +177,7 @@ TEST_F(ConvertTest, FilesMayHaveMoreColumns) {
   const std::string four = folder.file("four.txt", "b P x Q\na Q x P\n");
   EXPECT_EQ(model.predict(four), "b P x Q P\na Q x P P\n\n");
   EXPECT_EQ(model.predictor->evaluate(four, {}).rates.at("accuracy"), 0.5);
-  PredictOptions forced;
+  TagPredictOptions forced;
   forced.forced = "2";
   EXPECT_EQ(model.predict(four, forced), "b P x Q P\na Q x P Q\n\n");
   EXPECT_EQ(error_message([&] { model.predictor->evaluate(folder.path("one.txt"), {}); }),
@@ -337,7 +338,7 @@ TEST_F(ConvertOracleTest, Crfsuite) {
     for (std::size_t t = 0; t < mine.size(); ++t) {
       EXPECT_EQ(mine[t], std::vector<std::string>{rated(other[t].front()).first}) << "token " << t;
     }
-    expect_same_marginals(model.predict(data, {.format = {}, .marginals = true}),
+    expect_same_marginals(model.predict(data, TagPredictOptions{.marginals = TagMarginals::label}),
                           theirs(name + ".tag_p_l.txt"), 7, kPrinted);
 
     std::vector<double> probabilities;
@@ -345,7 +346,7 @@ TEST_F(ConvertOracleTest, Crfsuite) {
       if (!row.empty() && row.front() == "@probability") probabilities.push_back(std::stod(row.at(1)));
     }
     std::size_t i = 0;
-    for (const auto& row : fields_of(model.predict(data, {.format = {}, .kbest = 1}))) {
+    for (const auto& row : fields_of(model.predict(data, TagPredictOptions{.kbest = 1}))) {
       if (row.empty() || row.front() != "#") continue;
       ASSERT_LT(i, probabilities.size());
       EXPECT_NEAR(std::stod(row.at(2)), probabilities[i++], kPrinted);
@@ -367,9 +368,10 @@ TEST_F(ConvertOracleTest, Wapiti) {
     auto labels = tokens_of(theirs(c.labels));
     for (auto& row : labels) row.pop_back();  // scores
     EXPECT_EQ(tokens_of(model.predict(path(c.data))), labels);
-    expect_wapiti_marginals(model.predict(path(c.data), {.format = {}, .marginals = true}),
+    expect_wapiti_marginals(model.predict(path(c.data), TagPredictOptions{.marginals = TagMarginals::label}),
                             theirs(c.marginals), kPrinted);
-    EXPECT_EQ(tokens_of(model.predict(path(c.data), {.format = {}, .kbest = 3})), tokens_of(theirs(c.best)));
+    EXPECT_EQ(tokens_of(model.predict(path(c.data), TagPredictOptions{.kbest = 3})),
+              tokens_of(theirs(c.best)));
   }
 }
 
@@ -379,9 +381,9 @@ TEST_F(ConvertOracleTest, CrfPlusPlus) {
     const Trained model = convert_file("crfpp", name + ".model.txt");
     const std::string data = path("test.txt");
     EXPECT_EQ(tokens_of(model.predict(data)), tokens_of(theirs(name + ".test_v0.txt")));
-    expect_same_marginals(model.predict(data, {.format = {}, .marginals = true}),
+    expect_same_marginals(model.predict(data, TagPredictOptions{.marginals = TagMarginals::label}),
                           theirs(name + ".test_v2.txt"), 7, kPrinted);
-    expect_same_kbest(model.predict(data, {.format = {}, .kbest = 3}), theirs(name + ".test_n3.txt"),
+    expect_same_kbest(model.predict(data, TagPredictOptions{.kbest = 3}), theirs(name + ".test_n3.txt"),
                       kPrinted);
   }
 }

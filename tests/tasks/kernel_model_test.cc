@@ -12,7 +12,7 @@
 #include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
-#include "tasks/graph_kernels.h"
+#include "tasks/graph/kernels.h"
 #include "tasks/trained.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "tasks/label_constraints.h"
+#include "tasks/tag/label_constraints.h"
 
 #include <gtest/gtest.h>
 

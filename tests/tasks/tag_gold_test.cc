@@ -1,6 +1,6 @@
 // What training takes from labels: constraints, partly known labels, and what becomes of sequences that are of no use.
 
-#include "tasks/tag_gold.h"
+#include "tasks/tag/gold.h"
 
 #include <gtest/gtest.h>
 
@@ -160,10 +160,10 @@ TEST_F(TagGoldTest, PredictionObeysTheConstraints) {
   EXPECT_EQ(set->evaluate_dev(theta).report.dump(), evaluation.report.dump());
 
   // Forbidden labels have no probability, and are not among the best.
-  const std::string marginals =
-      loaded.predict(folder.file("one.txt", "\tis-I-X\n"), {.format = {}, .marginals = true});
+  const std::string marginals = loaded.predict(folder.file("one.txt", "\tis-I-X\n"),
+                                               TagPredictOptions{.marginals = TagMarginals::label});
   EXPECT_EQ(marginals, "B-X\tB-X:0.500000\tI-X:0.000000\tO:0.500000\n\n");
-  const std::string best = loaded.predict(folder.path("one.txt"), {.format = {}, .kbest = 5});
+  const std::string best = loaded.predict(folder.path("one.txt"), TagPredictOptions{.kbest = 5});
   EXPECT_EQ(best, "# 0 0.500000\nB-X\n\n# 1 0.500000\nO\n\n");
 
   // Without constraints the same weights say I-X.

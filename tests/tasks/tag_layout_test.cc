@@ -1,6 +1,6 @@
 // Tagging models of observed features and of higher order, from training data to prediction.
 
-#include "tasks/tag_layout.h"
+#include "tasks/tag/layout.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
-#include "tasks/tag_model.h"
+#include "tasks/tag/model.h"
 #include "tasks/trained.h"
 
 namespace espalier {

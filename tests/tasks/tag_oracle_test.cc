@@ -50,7 +50,8 @@ TEST_F(TagOracleTest, Crfsuite) {
   EXPECT_TRUE(set->describe().starts_with("60 sequences, 719 tokens, 7 labels, ")) << set->describe();
   EXPECT_NEAR(last.primal, 234.826598, 1e-6 * 234.826598);
 
-  const std::string ours = tagger->predict(path("test.txt"), {.format = {}, .marginals = true});
+  const std::string ours =
+      tagger->predict(path("test.txt"), TagPredictOptions{.marginals = TagMarginals::label});
   expect_same_marginals(ours, read_all(path("a.tag_p_l.txt")), 7);
   const auto mine = tokens_of(tagger->predict(path("test.txt"))),
              theirs = tokens_of(read_all(path("a.tag_p_i.txt")));
@@ -103,11 +104,12 @@ TEST_F(TagOracleTest, CrfPlusPlus) {
   EXPECT_TRUE(set->describe().starts_with("60 sequences, ")) << set->describe();
   EXPECT_NEAR(last.primal, 248.577301, 1e-6 * 248.577301);
 
-  const std::string ours = tagger->predict(path("test.txt"), {.format = {}, .marginals = true});
+  const std::string ours =
+      tagger->predict(path("test.txt"), TagPredictOptions{.marginals = TagMarginals::label});
   expect_same_marginals(ours, read_all(path("a.test_v2.txt")), 7);
   EXPECT_EQ(tokens_of(tagger->predict(path("test.txt"))), tokens_of(read_all(path("a.test_v0.txt"))));
 
-  expect_same_kbest(tagger->predict(path("test.txt"), {.format = {}, .kbest = 3}),
+  expect_same_kbest(tagger->predict(path("test.txt"), TagPredictOptions{.kbest = 3}),
                     read_all(path("a.test_n3.txt")), 1e-4);
 }
 
@@ -118,8 +120,9 @@ TEST_F(TagOracleTest, WapitiPatterns) {
   train("wapiti", options);
   EXPECT_NEAR(last.primal, 152.330920, 1e-6 * 152.330920);
   EXPECT_EQ(tokens_of(tagger->predict(path("test.txt"))), tokens_of(read_all(path("a.label.txt"))));
-  expect_wapiti_marginals(tagger->predict(path("test.txt"), {.format = {}, .marginals = true}),
-                          read_all(path("a.label_p_s.txt")));
+  expect_wapiti_marginals(
+      tagger->predict(path("test.txt"), TagPredictOptions{.marginals = TagMarginals::label}),
+      read_all(path("a.label_p_s.txt")));
 }
 
 TEST_F(TagOracleTest, WapitiAttributes) {
@@ -131,8 +134,9 @@ TEST_F(TagOracleTest, WapitiAttributes) {
   auto theirs = tokens_of(read_all(path("raw.label_c_s.txt")));
   for (auto& row : theirs) row.pop_back();
   EXPECT_EQ(tokens_of(tagger->predict(path("raw_test.txt"))), theirs);
-  expect_wapiti_marginals(tagger->predict(path("raw_test.txt"), {.format = {}, .marginals = true}),
-                          read_all(path("raw.label_c_p_s.txt")));
+  expect_wapiti_marginals(
+      tagger->predict(path("raw_test.txt"), TagPredictOptions{.marginals = TagMarginals::label}),
+      read_all(path("raw.label_c_p_s.txt")));
 }
 
 // optima.tsv: what L-BFGS of CRFsuite and Wapiti ended with, which proves nothing of its distance to the optimum.

@@ -260,7 +260,7 @@ TEST_F(TagTest, WhatIsBetweenSequencesIsKept) {
       folder.file("test.txt", "-DOCSTART- O\n\nx A\n\n\n-DOCSTART- O\n\n# weight: 2\ny B\n\n\n");
   EXPECT_EQ(tagger.predict(input), "-DOCSTART- O\n\nx A A\n\n\n-DOCSTART- O\n\n# weight: 2\ny B B\n\n\n");
   EXPECT_EQ(
-      tagger.predict(input, {.format = {}, .kbest = 1}),
+      tagger.predict(input, TagPredictOptions{.kbest = 1}),
       "-DOCSTART- O\n\n# 0 0.500000\nx A A\n\n\n-DOCSTART- O\n\n# weight: 2\n# 0 0.731059\ny B B\n\n\n");
   EXPECT_EQ(tagger.predictor->evaluate(input, {}).rates.at("accuracy"), 1.0);
 }
@@ -339,7 +339,7 @@ TEST_F(TagTest, MarginalsAreThoseOfAllLabellings) {
       }
       expected += '\n';
     }
-    EXPECT_EQ(tagger.predict(input, {.format = {}, .marginals = true}), expected) << beta;
+    EXPECT_EQ(tagger.predict(input, TagPredictOptions{.marginals = TagMarginals::label}), expected) << beta;
   }
 }
 
@@ -359,22 +359,23 @@ TEST_F(TagTest, BestLabellings) {
         best += block(r, all[r].score, all[r].labels);
       }
     }
-    EXPECT_EQ(trained({0.5, 1}).predict(input, {.format = {}, .kbest = k}), probable);
+    EXPECT_EQ(trained({0.5, 1}).predict(input, TagPredictOptions{.kbest = k}), probable);
     // A maximum has scores, no probabilities.
-    EXPECT_EQ(trained(Loss::svm()).predict(input, {.format = {}, .kbest = k}), best);
+    EXPECT_EQ(trained(Loss::svm()).predict(input, TagPredictOptions{.kbest = k}), best);
   }
   EXPECT_EQ(
-      error_message([&] { trained(Loss::svm()).predict(input, {.format = {}, .marginals = true}); }),
+      error_message(
+          [&] { trained(Loss::svm()).predict(input, TagPredictOptions{.marginals = TagMarginals::label}); }),
       "--marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
       "--loss crf");
 }
 
 TEST_F(TagTest, MarginalsBesideEachOfTheBest) {
   const auto all = enumerate({"y"});
-  EXPECT_EQ(
-      trained().predict(folder.file("test.txt", "\ty\n"), {.format = {}, .marginals = true, .kbest = 2}),
-      fmt::format("# 0 {1:.6f}\nB\tA:{0:.6f}\tB:{1:.6f}\n\n# 1 {0:.6f}\nA\tA:{0:.6f}\tB:{1:.6f}\n\n",
-                  marginal(all, 0, 'A', 1), marginal(all, 0, 'B', 1)));
+  EXPECT_EQ(trained().predict(folder.file("test.txt", "\ty\n"),
+                              TagPredictOptions{.marginals = TagMarginals::label, .kbest = 2}),
+            fmt::format("# 0 {1:.6f}\nB\tA:{0:.6f}\tB:{1:.6f}\n\n# 1 {0:.6f}\nA\tA:{0:.6f}\tB:{1:.6f}\n\n",
+                        marginal(all, 0, 'A', 1), marginal(all, 0, 'B', 1)));
 }
 
 // Steps with a table of their own, some of which occur again, and one that training never saw.
@@ -408,9 +409,9 @@ TEST_F(TagTest, TransitionsThatLookAtTheInput) {
                             marginal(all, t, 'B', 1));
   }
   // Twice, and a single token between: one sequence leaves nothing to the next.
-  EXPECT_EQ(
-      tagger.predict(folder.file("test.txt", input + "\nnew\n\n" + input), {.format = {}, .marginals = true}),
-      expected + "\nnew\tA\tA:0.500000\tB:0.500000\n\n" + expected + "\n");
+  EXPECT_EQ(tagger.predict(folder.file("test.txt", input + "\nnew\n\n" + input),
+                           TagPredictOptions{.marginals = TagMarginals::label}),
+            expected + "\nnew\tA\tA:0.500000\tB:0.500000\n\n" + expected + "\n");
 }
 
 TEST_F(TagTest, EvaluatesByChunksAsTrainingDoes) {
@@ -445,12 +446,12 @@ TEST_F(TagTest, EvaluationNeedsLabels) {
 TEST_F(TagTest, TheFormatIsThatOfTraining) {
   const std::string input = folder.file("test.txt", "A\tx\n");
   const Trained tagger = trained();
-  EXPECT_EQ(tagger.predict(input, {.format = "crfsuite"}), "A\n\n");
+  EXPECT_EQ(tagger.predict(input, TagPredictOptions{.format = "crfsuite"}), "A\n\n");
   const std::string refusal =
       "--format: columns for a model of crfsuite; expected the format that the model was trained on";
-  EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "columns"}); }), refusal);
+  EXPECT_EQ(error_message([&] { tagger.predict(input, TagPredictOptions{.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, {.format = "columns"}); }), refusal);
-  EXPECT_EQ(error_message([&] { tagger.predict(input, {.format = "csv"}); }),
+  EXPECT_EQ(error_message([&] { tagger.predict(input, TagPredictOptions{.format = "csv"}); }),
             "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 

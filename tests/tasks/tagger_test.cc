@@ -17,7 +17,7 @@
 #include "support/counting_allocator.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
-#include "tasks/chunk_labels.h"
+#include "tasks/tag/chunk_labels.h"
 #include "tasks/trained.h"
 
 namespace espalier {
@@ -188,7 +188,8 @@ TEST(Tagger, AttributesOfWapitiAreOfTokensAndSteps) {
       text.back() = '\n';
       sentence.add_attributes(attributes);
     }
-    const std::string out = trained.predict(folder.file("new.txt", text), {.format = {}, .marginals = true});
+    const std::string out =
+        trained.predict(folder.file("new.txt", text), TagPredictOptions{.marginals = TagMarginals::label});
     std::size_t begin = 0;
     for (std::size_t t = 0; t < tokens.size(); ++t) {
       begin = text.find('\n', begin) + 1;

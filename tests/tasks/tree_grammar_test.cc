@@ -12,7 +12,7 @@
 #include "espalier/tasks/bracket_reader.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
-#include "tasks/head_rules.h"
+#include "tasks/treebank/head_rules.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "tasks/treebank_reader.h"
+#include "tasks/treebank/reader.h"
 
 #include <gtest/gtest.h>
 

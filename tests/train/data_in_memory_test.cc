@@ -214,7 +214,7 @@ TEST(Classifier, ClassifiesAsPredictDoes) {
     options.kernel = kernel;
     const Model model = train(*make_classify_training(data, options), {.l2 = 0.1});
     std::string written;
-    PredictOptions with_probabilities;
+    ClassifyPredictOptions with_probabilities;
     with_probabilities.marginals = true;
     model.predictor().predict(file, with_probabilities, [&](std::string_view piece) { written += piece; });
     const Classifier& classifier = model.classifier();

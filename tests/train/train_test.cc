@@ -10,6 +10,7 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/tasks/classify.h"
+#include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
@@ -30,8 +31,8 @@ class TrainTest : public ::testing::Test {
  protected:
   std::string predictions(const Model& model, const std::string& file) const {
     std::string text;
-    PredictOptions options;
-    options.marginals = model.info().loss.smooth();
+    OptionValues options(find_task(model.info().task)->predict_options());
+    if (model.info().loss.smooth()) options.set("marginals", "label");
     model.predictor().predict(file, options, [&](std::string_view piece) { text += piece; });
     return text;
   }

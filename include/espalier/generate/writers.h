@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 
 #include "espalier/generate/sentence_generator.h"
@@ -19,5 +21,9 @@ void append_supertag(const Sentence& sentence, std::string& out);
 void append_parse(const Sentence& sentence, std::string& out);
 // One bracketed tree a line.
 void append_treebank(const Sentence& sentence, std::string& out);
+
+// Appends one more sentence with each call, by one of these.
+std::function<void(std::string& out)> generate_sentences(std::uint64_t seed,
+                                                         void (*append)(const Sentence&, std::string&));
 
 }  // namespace espalier

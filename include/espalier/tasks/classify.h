@@ -18,6 +18,13 @@ struct ClassifyOptions {
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
 };
 
+struct ClassifyPredictOptions {
+  std::optional<std::string> format{};  // default: the one that the model was trained on
+  bool marginals = false;               // the probability of every label
+  std::size_t kbest = 0;                // the k best labels with their scores; 0: just the best
+  std::size_t threads = 1;              // at least 1; one is used: reading takes longer than labelling
+};
+
 inline constexpr int kClassifyVersion = 2;        // with a kernel
 inline constexpr int kLinearClassifyVersion = 1;  // without
 

@@ -20,6 +20,13 @@ struct GraphOptions {
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrices
 };
 
+struct GraphPredictOptions {
+  std::string format = "jsonl";  // the only one
+  bool marginals = false;        // the probability of every label
+  std::size_t kbest = 0;         // the k best labellings with their scores; 0: just the best
+  std::size_t threads = 1;       // at least 1; the output does not depend on it
+};
+
 inline constexpr int kGraphVersion = 2;        // with a kernel
 inline constexpr int kLinearGraphVersion = 1;  // without
 

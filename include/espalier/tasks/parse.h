@@ -34,6 +34,13 @@ struct ParseOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+struct ParsePredictOptions {
+  std::string format = "conll";  // of what is written; or tree: drawn for people
+  bool marginals = false;        // the probability of every likely head
+  std::size_t kbest = 0;         // the k best trees with their scores; 0: just the best
+  std::size_t threads = 1;       // at least 1; the output does not depend on it
+};
+
 inline constexpr int kParseVersion = 1;
 
 // Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.

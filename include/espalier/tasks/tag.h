@@ -38,6 +38,25 @@ struct TagOptions {
   std::function<void(std::string_view)> notice;      // told what looks like a mistake
 };
 
+// What labels come with.
+enum class TagMarginals {
+  none,
+  label,   // the probability of every label
+  entity,  // the probability of the chunk that a token is in
+};
+struct TagPredictOptions {
+  std::optional<std::string>
+      format{};  // default: the one that the model was trained on, which is the only one
+  TagMarginals marginals = TagMarginals::none;
+  std::size_t kbest = 0;      // the k best label sequences with their scores; 0: just the best
+  double min_confidence = 0;  // chunks that are less probable are left out
+  // Where the input has labels that are to be kept: a column from 1, or "label".
+  std::optional<std::string> forced{};
+  // How labels of chunks are written: iob1, bio or bioes; default: as the model has them.
+  std::optional<std::string> encoding{};
+  std::size_t threads = 1;  // at least 1; the output does not depend on it
+};
+
 inline constexpr int kTagVersion = 3;        // with a kernel
 inline constexpr int kLinearTagVersion = 2;  // 1: weights of all features, of order 1, without constraints
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -7,9 +8,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/json.h"
+#include "espalier/base/options.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/learning/latent_gold.h"
 #include "espalier/learning/loss.h"
@@ -99,18 +103,27 @@ class TrainingSet {
   std::string dev_;
 };
 
-struct PredictOptions {
-  std::optional<std::string> format;  // default: the one that the model was trained on
-  bool marginals = false;             // the probability of every label
-  std::size_t kbest = 0;              // the k best outputs with their scores; 0: just the best
-  // Tagging.
-  bool entities = false;      // the probability of every chunk that is predicted
-  double min_confidence = 0;  // chunks that are less probable are left out
-  std::optional<std::string> forced =
-      {};  // where the input has labels that are to be kept: a column from 1, or "label"
-  // How labels of chunks are written: iob1, bio or bioes; default: as the model has them
-  std::optional<std::string> encoding = {};
-  std::size_t threads = 1;  // at least 1; the output does not depend on it
+// What a prediction may be told: a struct of the task's own, such as TagPredictOptions, or nothing for its defaults.
+class PredictOptions {
+ public:
+  PredictOptions() = default;
+  template <class Options>
+  requires(std::is_aggregate_v<Options>) PredictOptions(Options options) : options_(std::move(options)) {}
+  // Of the table that the task has for them (TaskEntry::predict_options).
+  PredictOptions(const OptionValues& values) : options_(values.object()) {}
+
+  // Throws Error where they are those of another task.
+  template <class Options>
+  Options of(std::string_view task) const {
+    if (!options_.has_value()) return {};
+    if (const auto* own = std::any_cast<Options>(&options_)) return *own;
+    refuse(task);
+  }
+
+ private:
+  [[noreturn]] static void refuse(std::string_view task);
+
+  std::any options_;
 };
 
 struct EvaluateOptions {

@@ -31,6 +31,12 @@ struct TreebankOptions {
   const std::atomic<bool>* stop = nullptr;
 };
 
+struct TreebankPredictOptions {
+  std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), or words
+  std::size_t kbest = 0;            // the k best trees with their scores; 0: just the best
+  std::size_t threads = 1;          // at least 1; the output does not depend on it
+};
+
 inline constexpr int kTreebankVersion = 1;
 
 // Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.

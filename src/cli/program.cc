@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+
+#include "cli/commands.h"
+#include "cli/file_roles.h"
+#include "espalier/base/error.h"
+
+namespace espalier::cli {
+
+// Not through fmt::print, which throws where standard error cannot be written: nobody is left to tell. One line, whatever the
+// library that wrote it thought.
+void complain(std::string what) {
+  std::ranges::replace(what, '\n', ' ');
+  std::fputs(("espalier: " + what + '\n').c_str(), stderr);
+}
+
+int run(std::vector<std::string> arguments) {
+  Program parser(
+      "espalier",
+      "Trains structured predictors (CRFs, max-margin Markov networks and the losses between them) to a "
+      "certified optimum.",
+      "espalier " ESPALIER_VERSION);
+  Command program = parser.root();
+  program.require_subcommand();
+  program.footer(
+      "Try it:\n"
+      "  espalier demo\n"
+      "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
+      "  espalier eval model.esp test.txt\n\n"
+      "'espalier COMMAND --help' has the options of a command and more examples.");
+  Action action;
+  add_train(program, action);
+  add_predict(program, action);
+  add_eval(program, action);
+  add_path(program, action);
+  add_cross_validate(program, action);
+  add_race(program, action);
+  add_show(program, action);
+  add_convert(program, action);
+  add_infer(program, action);
+  add_demo(program, action);
+  add_generate(program, action);
+
+  try {
+    if (const auto status = parser.parse(std::move(arguments))) return *status;
+    check_files(parser.options());
+    return action();
+  } catch (const Error& e) {
+    complain(e.what());
+  } catch (const Stopped& e) {
+    complain(e.what());
+    return kInterrupted;
+  } catch (const std::bad_alloc&) {
+    complain("out of memory; expected more of it, less data or fewer labels");
+  } catch (const std::exception& e) {
+    complain(fmt::format("unexpected: {}; please report it", e.what()));
+  }
+  return kUserError;
+}
+
+}  // namespace espalier::cli

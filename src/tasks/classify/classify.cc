@@ -1,0 +1,366 @@
+#include "espalier/tasks/classify.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
+#include "espalier/base/text.h"
+#include "espalier/features/row_features.h"
+#include "espalier/learning/multiclass_problem.h"
+#include "espalier/structures/multiclass.h"
+#include "espalier/tasks/classifier.h"
+#include "espalier/tasks/classify_data.h"
+#include "espalier/tasks/classify_reader.h"
+#include "espalier/tasks/confusion.h"
+#include "espalier/tasks/costs.h"
+#include "tasks/classify/builder.h"
+#include "tasks/common.h"
+#include "tasks/kernel_model.h"
+
+namespace espalier {
+namespace {
+
+std::string describe_sizes(const Dictionary& labels, const Dictionary& attributes) {
+  return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
+}
+
+// Of inputs that need not be those of training; nodes: what weights are coefficients of, or nullptr.
+void score(const ClassifyExamples& examples, std::size_t i, WeightsView theta, const KernelNodes* nodes,
+           std::span<double> s, Workspace& ws) {
+  if (nodes) {
+    nodes->score(examples.rows.range(i, i + 1), theta, s, ws);
+  } else {
+    score_row(examples.rows.row(i), theta, 1.0, s);
+  }
+}
+
+// Those of the examples that `chosen` lists.
+Evaluation evaluate(const ClassifyExamples& examples, std::span<const std::uint32_t> chosen,
+                    WeightsView theta, const KernelNodes* nodes, const Dictionary& labels,
+                    std::span<const float> costs) {
+  const Multiclass structure(labels.size());
+  Confusion confusion(labels, costs);
+  std::vector<double> s(labels.size());
+  Workspace ws;
+  for (const std::uint32_t i : chosen) {
+    score(examples, i, theta, nodes, s, ws);
+    confusion.add(examples.labels[i], structure.decode(std::span<const double>(s), ws));
+  }
+  return confusion.evaluate();
+}
+
+Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const KernelNodes* nodes,
+                    const Dictionary& labels, std::span<const float> costs) {
+  std::vector<std::uint32_t> all(examples.labels.size());
+  std::iota(all.begin(), all.end(), 0u);
+  return evaluate(examples, all, theta, nodes, labels, costs);
+}
+
+struct WeightPlace {
+  std::uint32_t row, column;
+};
+std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& attributes,
+                                      const Dictionary& labels) {
+  if (!name.before.empty()) return std::nullopt;
+  const auto attribute = attributes.find(name.attribute), label = labels.find(name.label);
+  if (!attribute || !label) return std::nullopt;
+  return WeightPlace{*attribute, *label};
+}
+
+class ClassifyTrainingSet final : public TrainingSet {
+ public:
+  using Read = std::function<ClassifyExamples(const ClassifyReadOptions&, Dictionary&, Dictionary&)>;
+
+  // `path` says which format to expect where the options do not, and is for messages.
+  ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options, const Read& read)
+      : options_(options) {
+    if (!options.kernel.empty()) Kernel::parse(options.kernel);
+    ClassifyReadOptions reading = reading_of(path);
+    reading.first = options.first;
+    format_ = to_string(reading.format);
+    train_ = read(reading, attributes_, labels_);
+    // Data read in a format that it is not in often looks like this.
+    if (attributes_.size() == 0) {
+      throw Error::in(path == "-" ? "standard input" : path, "no attributes in any example",
+                      "expected some, and --format to be that of the data");
+    }
+    if (!options.costs.empty()) costs_ = read_costs(options.costs, labels_);
+    if (!options.kernel.empty()) {
+      kernel_ = make_kernel_matrix(options.kernel, options.kernel_memory, train_.rows, attributes_.size());
+    }
+    problem_ = std::make_unique<MulticlassProblem>(
+        kernel_ ? MulticlassExamples(kernel_, train_.labels, labels_.size(), costs_)
+                : MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_));
+  }
+
+  std::string_view task() const override { return "classify"; }
+  int version() const override { return kernel_ ? kClassifyVersion : kLinearClassifyVersion; }
+  const Problem& problem() const override { return *problem_; }
+  std::string describe() const override {
+    return fmt::format("{} examples, {}{}", grouped(train_.labels.size()),
+                       describe_sizes(labels_, attributes_), describe_kernel(nodes()));
+  }
+
+  TaskSections sections() const override {
+    TaskSections sections;
+    sections.settings["format"] = format_;
+    sections.settings["bias"] = options_.bias;
+    sections.settings["costs"] = !costs_.empty();
+    if (kernel_) sections.settings["kernel"] = nodes()->kernel().name();
+    add_dictionary("labels", labels_, sections);
+    add_dictionary("attributes", attributes_, sections);
+    if (!costs_.empty()) sections.arrays.emplace_back("costs", as_bytes(std::span<const float>(costs_)));
+    return sections;
+  }
+
+  std::optional<ModelContents> model_contents(const Weights& theta) const override {
+    if (!kernel_) return std::nullopt;
+    return keep_support(*nodes(), theta, sections());
+  }
+
+  void replace_dev(const std::string& path) override {
+    dev_ = read_classify(path, reading_of(path), attributes_, labels_);
+  }
+  void take_dev(const ClassifyData& dev) {
+    dev_ = take_classify(dev, reading_of(kDataInMemory), attributes_, labels_);
+    name_dev(kDataInMemory);
+  }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    return evaluate(dev_, theta, nodes(), labels_, costs_);
+  }
+  Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
+    return evaluate(train_, examples, theta, nodes(), labels_, costs_);
+  }
+
+  float* find_weight(const WeightName& name, Weights& theta) const override {
+    if (kernel_) return nullptr;
+    const auto place = find_place(name, attributes_, labels_);
+    return place ? theta.row(place->row) + place->column : nullptr;
+  }
+  const Dictionary& labels() const override { return labels_; }
+  const Dictionary& attributes() const override { return attributes_; }
+  std::uint64_t fingerprint() const override {
+    Fingerprint fingerprint;
+    add_rows(train_.rows, fingerprint);
+    return fingerprint.value();
+  }
+
+ private:
+  const KernelNodes* nodes() const { return kernel_ ? &kernel_->nodes() : nullptr; }
+
+  ClassifyReadOptions reading_of(const std::string& path) const {
+    ClassifyReadOptions read;
+    read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
+    read.bias = options_.bias;
+    return read;
+  }
+
+  ClassifyOptions options_;
+  std::string format_;
+  Dictionary attributes_, labels_;
+  ClassifyExamples train_, dev_;
+  std::vector<float> costs_;
+  std::shared_ptr<const KernelMatrix> kernel_;  // null: none
+  std::unique_ptr<MulticlassProblem> problem_;
+};
+
+class ClassifyPredictor final : public Predictor, public Classifier {
+ public:
+  explicit ClassifyPredictor(const StoredTask& stored)
+      : theta_(stored.theta),
+        loss_(stored.loss),
+        format_(stored_format(stored, parse_classify_format)),
+        bias_(stored.settings.at("bias").get<bool>()),
+        has_costs_(stored.settings.value("costs", false)),
+        attributes_(load_dictionary("attributes", stored)),
+        labels_(load_dictionary("labels", stored)),
+        nodes_(load_kernel_nodes(stored, attributes_.size())),
+        structure_(labels_.size()) {
+    if (theta_.shape != WeightShape{nodes_ ? nodes_->size() : attributes_.size(), labels_.size()}) {
+      throw Error::in(
+          stored.file,
+          fmt::format("{} x {} weights for {}", theta_.shape.rows, theta_.shape.width, describe()),
+          "expected one for each pair; train the model anew");
+    }
+    if (has_costs_) costs_ = as_array<float>(stored.array("costs"), "costs", stored.file);
+    if (has_costs_ && costs_.size() != labels_.size() * labels_.size()) {
+      throw Error::in(stored.file, fmt::format("{} costs for {}", costs_.size(), describe()),
+                      "expected one for each pair of labels; train the model anew");
+    }
+  }
+
+  void predict(const std::string& input, const PredictOptions& of_task,
+               const std::function<void(std::string_view)>& write) const override {
+    const auto options = of_task.of<ClassifyPredictOptions>("classify");
+    check_probabilities(options.marginals, "--marginals", loss_);
+    const ClassifyExamples examples = read(input, options.format, false);
+    std::vector<double> s(labels_.size()), mu(labels_.size());
+    std::string line;
+    Workspace ws;
+    for (std::size_t i = 0; i < examples.labels.size(); ++i) {
+      score(examples, i, theta_, nodes_.get(), s, ws);
+      const auto best = structure_.decode(std::span<const double>(s), ws);
+      line.clear();
+      if (options.kbest > 0) {
+        append_kbest(s, mu, options.kbest, line, ws);
+      } else {
+        line += labels_.name(best);
+      }
+      if (options.marginals) {
+        probabilities(s, mu, ws);
+        for (std::uint32_t y = 0; y < labels_.size(); ++y)
+          line += fmt::format("\t{}:{:.6f}", labels_.name(y), mu[y]);
+      }
+      line += '\n';
+      write(line);
+    }
+  }
+
+  const Classifier* classifier() const override { return this; }
+  std::size_t num_labels() const override { return labels_.size(); }
+  std::string_view label(std::uint32_t id) const override { return labels_.name(id); }
+  std::optional<std::uint32_t> find_label(std::string_view name) const override { return labels_.find(name); }
+  bool has_probabilities() const override { return loss_.smooth(); }
+  std::uint32_t classify(std::span<const Attribute> attributes) const override {
+    Workspace ws;
+    return structure_.decode(std::span<const double>(scores(attributes)), ws);
+  }
+  std::vector<double> scores(std::span<const Attribute> attributes) const override {
+    ClassifyReadOptions reading;
+    reading.format = ClassifyFormat::crfsuite;  // in which names may come twice
+    reading.bias = bias_;
+    ClassifyBuilder builder(reading, attributes_, labels_);
+    for (const auto& [name, value] : attributes) {
+      if (!std::isfinite(value)) {
+        throw Error(fmt::format("the value {} of {}; expected a finite number", value, in_quotes(name)));
+      }
+      builder.add(builder.attribute(name), value);
+    }
+    builder.finish_example(std::nullopt);
+    std::vector<double> s(labels_.size());
+    Workspace ws;
+    score(builder.finish("example"), 0, theta_, nodes_.get(), s, ws);
+    return s;
+  }
+  std::vector<double> probabilities(std::span<const Attribute> attributes) const override {
+    if (!has_probabilities()) {
+      throw Error(fmt::format("a model of loss {} has no probabilities; expected one with a finite beta",
+                              loss_.name()));
+    }
+    std::vector<double> mu(labels_.size());
+    Workspace ws;
+    probabilities(scores(attributes), mu, ws);
+    return mu;
+  }
+
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    return espalier::evaluate(read(gold, options.format, true), theta_, nodes_.get(), labels_, costs_);
+  }
+
+  std::string describe() const override {
+    return describe_sizes(labels_, attributes_) + describe_kernel(nodes_.get());
+  }
+
+  std::string strongest(std::size_t top) const override {
+    std::string text;
+    if (nodes_) return text;
+    for (std::uint32_t y = 0; y < labels_.size(); ++y) {
+      text += fmt::format("{}\n", labels_.name(y));
+      append_heaviest(
+          attributes_.size(), top, [&](std::uint32_t a) { return weight(a, y); },
+          [&](std::uint32_t a) { return attributes_.name(a); }, text);
+    }
+    return text;
+  }
+
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    if (nodes_) return;
+    for (std::uint32_t a = 0; a < attributes_.size(); ++a) {
+      for (std::uint32_t y = 0; y < labels_.size(); ++y) {
+        visit({attributes_.name(a), {}, labels_.name(y)}, weight(a, y));
+      }
+    }
+  }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = find_place(name, attributes_, labels_);
+    if (!place || nodes_) return std::nullopt;
+    return weight(place->row, place->column);
+  }
+  const Dictionary& labels() const override { return labels_; }
+  const Dictionary& attributes() const override { return attributes_; }
+
+ private:
+  float weight(std::uint32_t attribute, std::uint32_t label) const { return theta_.row(attribute)[label]; }
+
+  ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
+                        bool labels_required) const {
+    ClassifyReadOptions read;
+    read.format = format ? parse_classify_format(*format) : format_;
+    read.bias = bias_;
+    read.labels_required = labels_required;
+    return read_classify(path, read, attributes_, labels_);
+  }
+
+  // u(y) ~ exp(beta s_y)
+  void probabilities(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
+    Workspace::Frame frame(ws);
+    const auto scaled = frame.take<double>(s.size());
+    for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = loss_.beta * s[k];
+    structure_.log_partition(scaled, mu, ws);
+  }
+
+  void append_kbest(std::span<const double> s, std::span<double> mu, std::size_t k, std::string& line,
+                    Workspace& ws) const {
+    if (loss_.smooth()) probabilities(s, mu, ws);
+    bool first = true;
+    for (const auto& [y, score] : structure_.kbest(s, k)) {
+      if (!std::exchange(first, false)) line += '\t';
+      line += fmt::format("{}:{:.6f}", labels_.name(y), loss_.smooth() ? mu[y] : score);
+    }
+  }
+
+  WeightsView theta_;
+  Loss loss_;
+  ClassifyFormat format_;
+  bool bias_, has_costs_;
+  Dictionary attributes_, labels_;
+  std::shared_ptr<const KernelNodes> nodes_;  // what weights are coefficients of; null: of attributes
+  Multiclass structure_;
+  std::span<const float> costs_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options) {
+  return std::make_unique<ClassifyTrainingSet>(
+      path, options, [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
+        return read_classify_growing(path, reading, attributes, labels);
+      });
+}
+
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, const ClassifyOptions& options,
+                                                    const ClassifyData* dev) {
+  ClassifyOptions of_data = options;
+  of_data.format = to_string(ClassifyFormat::crfsuite);
+  if (options.format && options.format != of_data.format) {
+    throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
+                    "expected none, or crfsuite");
+  }
+  auto set = std::make_unique<ClassifyTrainingSet>(
+      kDataInMemory, of_data,
+      [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
+        return take_classify_growing(data, reading, attributes, labels);
+      });
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
+}
+
+std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored) {
+  return std::make_unique<ClassifyPredictor>(stored);
+}
+
+}  // namespace espalier

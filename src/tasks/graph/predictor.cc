@@ -1,0 +1,234 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/tasks/graph.h"
+#include "tasks/blocks.h"
+#include "tasks/common.h"
+#include "tasks/graph/model.h"
+
+namespace espalier {
+namespace {
+
+// The graphs that one worker looks at together, and what comes of them.
+struct GraphBatch {
+  static constexpr std::size_t kFull = 64;
+
+  std::vector<GraphRecord> records;
+  std::vector<std::vector<std::string>> declarations;  // in front of each record, and behind the last one
+  std::string text;
+  GraphScores scores;
+
+  bool read(GraphReader& reader) {
+    records.clear();
+    declarations.clear();
+    while (records.size() < kFull) {
+      GraphRecord record;
+      const bool more = reader.next(record);
+      if (more || !reader.declarations().empty())
+        declarations.emplace_back(reader.declarations().begin(), reader.declarations().end());
+      if (!more) break;
+      records.push_back(std::move(record));
+    }
+    return !records.empty() || !declarations.empty();
+  }
+};
+
+class GraphPredictor final : public Predictor {
+ public:
+  explicit GraphPredictor(const StoredTask& stored)
+      : model_(GraphModel::load(stored)),
+        weights_(model_.sizes(stored.file)),
+        labels_(all_labels(model_.types)),
+        attributes_(all_attributes(model_.types)),
+        theta_(stored.theta),
+        loss_(stored.loss) {}
+
+  void predict(const std::string& input, const PredictOptions& of_task,
+               const std::function<void(std::string_view)>& write) const override {
+    const auto options = of_task.of<GraphPredictOptions>("graph");
+    check_probabilities(options.marginals, "--marginals", loss_);
+    check_format(options.format);
+    run(
+        input, options.threads, false,
+        [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
+          for (const std::string& line : batch.declarations[i]) batch.text += line + '\n';
+          Json& json = batch.records[i].json;
+          label(batch.records[i], *set.examples[i].structure, s, set.file, options, json, ws);
+          batch.text += json.dump() + '\n';
+        },
+        [&](GraphBatch& batch) {
+          if (batch.declarations.size() > batch.records.size()) {
+            for (const std::string& line : batch.declarations.back()) batch.text += line + '\n';
+          }
+          write(batch.text);
+        });
+  }
+
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    check_format(options.format);
+    std::size_t graphs = 0;
+    GraphScores scores;
+    run(
+        gold, options.threads, true,
+        [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
+          const GraphExample& example = set.examples[i];
+          batch.scores.add(example.gold, decode(batch.records[i], *example.structure, s, set.file, ws));
+        },
+        [&](GraphBatch& batch) {
+          scores.add(batch.scores);
+          graphs += batch.records.size();
+        });
+    if (graphs == 0) throw Error::in(gold == "-" ? "standard input" : gold, "no graphs", "expected some");
+    return scores.evaluation();
+  }
+
+  std::string describe() const override { return model_.describe(); }
+
+  std::string strongest(std::size_t top) const override {
+    std::string text;
+    for (std::size_t t = 0; model_.kernels.empty() && t < model_.types.nodes.size(); ++t) {
+      const GraphNodeType& type = model_.types.nodes[t];
+      for (std::uint32_t y = 0; y < type.labels.size(); ++y) {
+        text += fmt::format("{} {}\n", type.name, type.labels.name(y));
+        append_heaviest(
+            type.features.size(), top, [&](std::uint32_t a) { return weight(weights_.place(t, a, y)); },
+            [&](std::uint32_t a) { return type.features.name(a); }, text);
+      }
+    }
+    for (const GraphCliqueType& type : model_.types.cliques) {
+      std::vector<std::pair<std::string, float>> all;
+      for_each_weight([&](const WeightName& name, float value) {
+        if (!name.attribute.starts_with(type.name + ':')) return;
+        all.emplace_back(fmt::format("{}  {}{}{}", name.attribute.substr(type.name.size() + 1),
+                                     fmt::join(name.before, " "), name.before.empty() ? "" : " ", name.label),
+                         value);
+      });
+      text += type.name + '\n';
+      append_heaviest(
+          all.size(), top, [&](std::uint32_t k) { return all[k].second; },
+          [&](std::uint32_t k) { return all[k].first; }, text);
+    }
+    return text;
+  }
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    for_each_graph_weight(model_, weights_,
+                          [&](const WeightName& name, std::size_t place) { visit(name, weight(place)); });
+  }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = find_graph_weight(model_, weights_, name);
+    if (!place) return std::nullopt;
+    return weight(*place);
+  }
+  const Dictionary& labels() const override { return labels_; }
+  const Dictionary& attributes() const override { return attributes_; }
+
+ private:
+  float weight(std::size_t place) const { return theta_.values[place]; }
+
+  static void check_format(const std::optional<std::string>& format) {
+    if (format && *format != "jsonl") throw Error::in("--format", in_quotes(*format), "expected jsonl");
+  }
+
+  // Calls work(set, i, scores, batch, ws) for each graph, and write(batch) for each batch, in order.
+  template <class Work, class Write>
+  void run(const std::string& path, std::size_t threads, bool needs_labels, const Work& work,
+           const Write& write) const {
+    GraphReader reader(path, {needs_labels, model_.nodes_only}, model_.types);
+    struct Worker {
+      GraphShapes shapes;
+      Workspace ws;
+      std::vector<double> s;
+    };
+    std::vector<Worker> workers;
+    for (std::size_t k = 0; k < threads; ++k) workers.push_back({GraphShapes(model_), {}, {}});
+    const auto work_on = [&](Worker& worker, GraphBatch& batch) {
+      batch.text.clear();
+      batch.scores = {};
+      GraphSet set(model_, reader.name());
+      for (std::size_t i = 0; i < batch.records.size(); ++i) {
+        set.add(batch.records[i], worker.shapes);
+        worker.s.resize(set.examples[i].structure->num_statistics());
+        set.score(i, theta_.values, worker.s, worker.ws);
+        work(set, i, worker.s, batch, worker.ws);
+      }
+    };
+    run_blocks<GraphBatch>(
+        workers, [&](GraphBatch& batch) { return batch.read(reader); }, work_on, write);
+  }
+
+  static MarkovGraph::Output decode(const GraphRecord& record, const MarkovGraph& structure,
+                                    std::span<const double> s, const std::string& file, Workspace& ws) {
+    MarkovGraph::Output y(record.nodes.size());
+    if (structure.best(s, y, ws).value == -std::numeric_limits<double>::infinity())
+      throw Error::at(file, record.line, "no labelling found that is allowed",
+                      "expected constraints that leave one");
+    return y;
+  }
+
+  Json names_of(const GraphRecord& record, std::span<const std::uint32_t> y) const {
+    Json names = Json::array();
+    for (std::size_t v = 0; v < y.size(); ++v)
+      names.push_back(model_.types.nodes[record.nodes[v].type].labels.name(y[v]));
+    return names;
+  }
+
+  void label(const GraphRecord& record, const MarkovGraph& structure, std::span<const double> s,
+             const std::string& file, const GraphPredictOptions& options, Json& json, Workspace& ws) const {
+    json["labels"] = names_of(record, decode(record, structure, s, file, ws));
+    json.erase("marginals");
+    json.erase("kbest");
+    if (!options.marginals && options.kbest == 0) return;
+    Workspace::Frame frame(ws);
+    double log_z = 0;
+    const auto mu = frame.take<double>(s.size());
+    if (loss_.smooth()) {
+      const auto scaled = frame.take<double>(s.size());
+      for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = loss_.beta * s[k];
+      log_z = structure.log_partition(scaled, mu, ws);
+    }
+    if (options.marginals) json["marginals"] = marginals(record, structure, mu);
+    if (options.kbest == 0) return;
+    if (!structure.has_kbest())
+      throw Error::in("--kbest", "given where inference is approximate",
+                      "expected a model of exact inference");
+    Json& best = json["kbest"] = Json::array();
+    for (const auto& [y, score] : structure.kbest(s, options.kbest)) {
+      Json one{{"labels", names_of(record, y)}};
+      one[loss_.smooth() ? "probability" : "score"] =
+          loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score;
+      best.push_back(std::move(one));
+    }
+  }
+
+  Json marginals(const GraphRecord& record, const MarkovGraph& structure, std::span<const double> mu) const {
+    std::vector<Json> of_nodes(record.nodes.size());
+    const FactorGraph& graph = structure.graph();
+    for (std::size_t c = 0; c < record.nodes.size(); ++c) {  // the first cliques are the nodes
+      const std::uint32_t v = graph.scope(c)[0];
+      const Dictionary& names = model_.types.nodes[record.nodes[v].type].labels;
+      for (std::uint32_t y = 0; y < names.size(); ++y)
+        of_nodes[v][std::string(names.name(y))] = mu[graph.begin(c) + y];
+    }
+    return of_nodes;
+  }
+
+  GraphModel model_;
+  GraphWeights weights_;
+  Dictionary labels_, attributes_;
+  WeightsView theta_;
+  Loss loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> load_graph_predictor(const StoredTask& stored) {
+  return std::make_unique<GraphPredictor>(stored);
+}
+
+}  // namespace espalier

@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <numeric>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
+#include "espalier/base/text.h"
+#include "espalier/tasks/graph.h"
+#include "tasks/common.h"
+#include "tasks/graph/kernels.h"
+#include "tasks/graph/model.h"
+
+namespace espalier {
+namespace {
+
+Evaluation evaluate(const GraphSet& set, std::span<const std::uint32_t> chosen, const Weights& theta) {
+  GraphScores scores;
+  std::vector<double> s;
+  Workspace ws;
+  for (const std::uint32_t i : chosen) {
+    const GraphExample& example = set.examples[i];
+    s.resize(example.structure->num_statistics());
+    set.score(i, theta.row(0), s, ws);
+    scores.add(example.gold, example.structure->decode(std::span<const double>(s), ws));
+  }
+  return scores.evaluation();
+}
+
+class GraphTrainingSet final : public TrainingSet {
+ public:
+  GraphTrainingSet(const std::string& path, const GraphOptions& options) {
+    if (!options.kernel.empty()) Kernel::parse(options.kernel);
+    model_.inference = graph_inference(options.inference);
+    model_.memory = options.memory;
+    model_.nodes_only = options.nodes_only;
+    read(path, options);
+    if (!options.kernel.empty()) use_kernel(options);
+    labels_ = all_labels(model_.types);
+    attributes_ = all_attributes(model_.types);
+    problem_ =
+        std::make_unique<GraphProblem>(GraphExamples(train_->features, train_->examples, options.maxima));
+  }
+
+  std::string_view task() const override { return "graph"; }
+  int version() const override { return model_.kernels.empty() ? kLinearGraphVersion : kGraphVersion; }
+  const Problem& problem() const override { return *problem_; }
+  std::string describe() const override {
+    return fmt::format("{} graphs of {} nodes and {} cliques ({}), {}", grouped(train_->examples.size()),
+                       grouped(num_nodes_), grouped(num_cliques_), model_.describe(), describe_inference());
+  }
+  TaskSections sections() const override { return model_.sections(); }
+  std::optional<ModelContents> model_contents(const Weights& theta) const override {
+    if (model_.kernels.empty()) return std::nullopt;
+    return keep_graph_support(model_, train_->features.weights(), theta);
+  }
+
+  void replace_dev(const std::string& path) override {
+    const GraphTypes& types = model_.types;
+    GraphReader reader(path, {true, model_.nodes_only}, types);
+    dev_ = std::make_unique<GraphSet>(model_, reader.name());
+    GraphShapes shapes(model_);
+    for (GraphRecord record; reader.next(record);) dev_->add(record, shapes);
+    if (dev_->examples.empty()) throw Error::in(reader.name(), "no graphs", "expected at least one");
+  }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    std::vector<std::uint32_t> all(dev_->examples.size());
+    std::iota(all.begin(), all.end(), 0u);
+    return evaluate(*dev_, all, theta);
+  }
+  Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
+    return evaluate(*train_, examples, theta);
+  }
+
+  float* find_weight(const WeightName& name, Weights& theta) const override {
+    const auto place = find_graph_weight(model_, train_->features.weights(), name);
+    return place ? theta.row(0) + *place : nullptr;
+  }
+  const Dictionary& labels() const override { return labels_; }
+  const Dictionary& attributes() const override { return attributes_; }
+  std::uint64_t fingerprint() const override {
+    Fingerprint fingerprint;
+    for (std::size_t t = 0; t < train_->features.weights().num_types(); ++t) {
+      add_rows(train_->features.rows(t), fingerprint);
+      if (const KernelMatrix* kernel = train_->features.kernel(t))
+        add_rows(kernel->nodes().rows(), fingerprint);
+    }
+    for (const GraphExample& example : train_->examples) {
+      const FactorGraph& graph = example.structure->graph();
+      fingerprint.add_list(graph.cardinalities());
+      for (std::size_t c = 0; c < graph.num_cliques(); ++c) fingerprint.add_list(graph.scope(c));
+      fingerprint.add_list(graph.forbidden());
+      fingerprint.add_list(std::span<const std::uint32_t>(example.gold));
+      fingerprint.add_list(std::span<const float>(example.cost));
+      fingerprint.add_list(std::span<const double>(&example.weight, 1));
+    }
+    return fingerprint.value();
+  }
+
+ private:
+  // Types are known, and with them the sizes of tables, when all has been read.
+  void read(const std::string& path, const GraphOptions& options) {
+    GraphReader reader(path, {true, model_.nodes_only}, model_.types);
+    std::vector<GraphRecord> records;
+    for (GraphRecord record; (!options.first || records.size() < *options.first) && reader.next(record);) {
+      record.json = nullptr;
+      num_nodes_ += record.nodes.size();
+      num_cliques_ += record.cliques.size();
+      records.push_back(std::move(record));
+    }
+    if (records.empty()) throw Error::in(reader.name(), "no graphs", "expected at least one");
+    for (const GraphNodeType& type : model_.types.nodes) {
+      if (type.labels.size() == 0)
+        throw Error::in(reader.name(), fmt::format("no labels of the type {}", in_quotes(type.name)),
+                        "expected nodes of it, or \"labels\" where it is declared");
+    }
+    train_ = std::make_unique<GraphSet>(model_, reader.name());
+    GraphShapes shapes(model_);
+    for (const GraphRecord& record : records) train_->add(record, shapes);
+  }
+
+  // What was read as features of nodes are the inputs of kernels from here on.
+  void use_kernel(const GraphOptions& options) {
+    const auto kernels =
+        make_graph_kernels(options.kernel, options.kernel_memory, model_.types, train_->features);
+    train_->features = GraphFeatures(std::move(train_->features), kernels);
+    for (const auto& kernel : kernels)
+      model_.kernels.push_back(std::shared_ptr<const KernelNodes>(kernel, &kernel->nodes()));
+  }
+
+  std::string describe_inference() const {
+    std::size_t widest = 0, exact = 0;
+    const char* otherwise = "";
+    for (const GraphExample& example : train_->examples) {
+      widest = std::max(widest, example.structure->width());
+      exact += example.structure->exact() ? 1 : 0;
+      if (!example.structure->exact())
+        otherwise = example.structure->inference() == GraphInference::bp ? "bp" : "trw";
+    }
+    if (exact == train_->examples.size()) return fmt::format("exact inference, tree-width up to {}", widest);
+    if (exact == 0) return fmt::format("inference by {}", otherwise);
+    return fmt::format("exact inference in {} of them, else by {}", grouped(exact), otherwise);
+  }
+
+  GraphModel model_;
+  Dictionary labels_, attributes_;
+  std::size_t num_nodes_ = 0, num_cliques_ = 0;
+  std::unique_ptr<GraphSet> train_, dev_;
+  std::unique_ptr<GraphProblem> problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> read_graph_training(const std::string& path, const GraphOptions& options) {
+  return std::make_unique<GraphTrainingSet>(path, options);
+}
+
+}  // namespace espalier

@@ -1,0 +1,165 @@
+#include "tasks/parse/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "espalier/base/error.h"
+#include "tasks/common.h"
+
+namespace espalier {
+
+void append_atoms(const DependencySentence& sentence, std::vector<WordAtoms>& words) {
+  for (const DependencyWord& word : sentence.words)
+    words.push_back(word_atoms(word.form, word.lemma, word.coarse, word.fine, word.feats));
+}
+
+std::size_t ArcPruner::choose(std::span<const WordAtoms> words, std::span<const std::uint32_t> gold,
+                              std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& heads,
+                              Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const std::size_t m = words.size();
+  const ArcSet all(m);
+  const DependencyTree tree(all, shape);
+  const auto s = frame.take<double>(all.size()), mu = frame.take<double>(all.size());
+  const auto best = frame.take<std::uint32_t>(m), labels = frame.take<std::uint32_t>(m),
+             order = frame.take<std::uint32_t>(m);
+  features.score(words, all, w, 1.0, s, ws);
+  tree.log_partition(s, mu, ws);
+  tree.decode_into(std::span<const double>(s), best, labels, ws);
+  offsets.assign(1, 0);
+  heads.clear();
+  std::size_t missed = 0;
+  for (std::size_t d = 1; d <= m; ++d) {
+    const double* of_word = mu.data() + all.begin(d);
+    for (std::size_t k = 0; k < m; ++k) order[k] = static_cast<std::uint32_t>(k);
+    const std::size_t kept = std::min(most, m);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+                      [&](std::uint32_t a, std::uint32_t b) {
+                        return of_word[a] != of_word[b] ? of_word[a] > of_word[b] : a < b;
+                      });
+    const std::size_t first = heads.size();
+    const auto add = [&](std::size_t h) {
+      const auto head = static_cast<std::uint16_t>(h);
+      if (std::find(heads.begin() + static_cast<std::ptrdiff_t>(first), heads.end(), head) != heads.end())
+        return false;
+      heads.push_back(head);
+      return true;
+    };
+    for (std::size_t r = 0; r < kept && of_word[order[r]] >= below * of_word[order[0]]; ++r)
+      add(all.head(all.begin(d) + order[r], d));
+    add(best[d - 1]);
+    if (!gold.empty() && add(gold[d - 1])) ++missed;
+    std::sort(heads.begin() + static_cast<std::ptrdiff_t>(first), heads.end());
+    offsets.push_back(static_cast<std::uint32_t>(heads.size()));
+  }
+  return missed;
+}
+
+std::optional<ArcPruner> ParseModel::make_pruner() const {
+  if (pruner.empty()) return std::nullopt;
+  TreeShape unlabelled = shape;
+  unlabelled.num_labels = 1;
+  return ArcPruner{unlabelled, DependencyFeatures(bits, 0, 1), pruner.data(), prune_below, most_heads};
+}
+
+TaskSections ParseModel::sections() const {
+  TaskSections sections;
+  sections.settings["structure"] = shape.projective ? "projective" : "nonprojective";
+  sections.settings["order"] = second_order ? 2 : 1;
+  sections.settings["single_root"] = shape.single_root;
+  sections.settings["hash_bits"] = bits;
+  sections.settings["relation_bits"] = relation_bits;
+  sections.settings["labelled"] = labelled();
+  sections.settings["pruned"] = !pruner.empty();
+  if (labelled()) add_dictionary("relations", relations, sections);
+  if (!pruner.empty()) {
+    sections.settings["prune_below"] = prune_below;
+    sections.settings["most_heads"] = most_heads;
+    sections.arrays.emplace_back("pruner", as_bytes(pruner));
+  }
+  return sections;
+}
+
+ParseModel ParseModel::load(const StoredTask& stored) {
+  ParseModel model;
+  model.shape.projective = stored.settings.at("structure").get<std::string>() == "projective";
+  model.shape.single_root = stored.settings.at("single_root").get<bool>();
+  model.second_order = stored.settings.at("order").get<int>() == 2;
+  model.bits = stored.settings.at("hash_bits").get<unsigned>();
+  model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
+  const auto corrupt = [&](const std::string& found) {
+    return Error::in(stored.file, found, "train the model anew");
+  };
+  if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
+    throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));
+  if (stored.settings.at("labelled").get<bool>()) {
+    model.relations = load_dictionary("relations", stored);
+    if (model.relations.size() == 0) throw corrupt("no relations");
+    model.shape.num_labels = model.relations.size();
+  }
+  if (stored.theta.shape != model.features().weight_shape())
+    throw corrupt(fmt::format("{} x {} weights for {} relations", stored.theta.shape.rows,
+                              stored.theta.shape.width, model.relations.size()));
+  if (stored.settings.at("pruned").get<bool>()) {
+    model.prune_below = stored.settings.at("prune_below").get<double>();
+    model.most_heads = stored.settings.at("most_heads").get<std::size_t>();
+    model.pruner = as_array<float>(stored.array("pruner"), "pruner", stored.file);
+    if (model.pruner.size() != std::size_t{1} << model.bits)
+      throw corrupt(fmt::format("{} weights for pruning", model.pruner.size()));
+  }
+  return model;
+}
+
+ParseWorker::ParseWorker(const ParseModel& model, const float* theta)
+    : model_(model), theta_(theta), features_(model.features()), pruner_(model.make_pruner()) {}
+
+ArcSet ParseWorker::arcs() const { return pruner_ ? ArcSet(arc_offsets_, arc_heads_) : ArcSet(num_words_); }
+
+void ParseWorker::parse(const DependencySentence& sentence) {
+  atoms_.clear();
+  append_atoms(sentence, atoms_);
+  parse(atoms_);
+}
+
+void ParseWorker::parse(std::span<const WordAtoms> words) {
+  num_words_ = words.size();
+  if (pruner_) pruner_->choose(words, {}, arc_offsets_, arc_heads_, ws_);
+  parts_.clear();
+  if (model_.second_order) parts_.append(arcs(), model_.shape.projective);
+  const DependencyTree tree = this->tree();
+  s_.resize(tree.num_statistics());
+  features_.score(words, arcs(), theta_, 1.0, std::span<double>(s_), ws_, parts_(0));
+  heads_.resize(num_words_);
+  labels_.resize(num_words_);
+  tree.decode_into(std::span<const double>(s_), heads_, labels_, ws_);
+  relations_.clear();
+  if (!model_.labelled()) return;
+  for (const std::uint32_t label : labels_) relations_.push_back(model_.relations.name(label));
+}
+
+std::span<const double> ParseWorker::marginals(double beta) {
+  const ArcSet possible = arcs();
+  const std::size_t labels = model_.shape.num_labels;
+  log_partition(beta);
+  matrix_.assign(arc_matrix_size(num_words_), 0);
+  for (std::size_t d = 1; d <= num_words_; ++d) {
+    for (std::size_t a = possible.begin(d); a < possible.end(d); ++a) {
+      for (std::size_t l = 0; l < labels; ++l)
+        matrix_[arc_matrix_index(num_words_, possible.head(a, d), d)] += mu_[a * labels + l];
+    }
+  }
+  return matrix_;
+}
+
+double ParseWorker::log_partition(double beta) {
+  Workspace::Frame frame(ws_);
+  const auto scaled = frame.take<double>(s_.size());
+  for (std::size_t k = 0; k < s_.size(); ++k) scaled[k] = beta * s_[k];
+  mu_.resize(s_.size());
+  return tree().log_partition(std::span<const double>(scaled), mu_, ws_);
+}
+
+std::vector<DependencyTree::Scored> ParseWorker::kbest(std::size_t k) const { return tree().kbest(s_, k); }
+
+}  // namespace espalier

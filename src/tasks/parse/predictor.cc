@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "espalier/tasks/attachment.h"
+#include "espalier/tasks/dependency_writer.h"
+#include "espalier/tasks/parse.h"
+#include "espalier/tasks/tree_drawing.h"
+#include "tasks/blocks.h"
+#include "tasks/common.h"
+#include "tasks/parse/model.h"
+#include "tasks/parse/weights.h"
+
+namespace espalier {
+namespace {
+
+// The sentences that one worker looks at together, and what comes of them.
+struct ParseBlock {
+  static constexpr std::size_t kFull = 64;
+
+  std::vector<DependencySentence> sentences;  // used again
+  std::size_t size = 0;
+  std::string text;
+  // Evaluation.
+  std::vector<std::uint32_t> heads;
+  std::vector<std::string_view> relations;
+
+  bool read(DependencyReader& reader) {
+    size = 0;
+    if (sentences.empty()) sentences.resize(kFull);
+    while (size < kFull && reader.next(sentences[size])) ++size;
+    return size > 0;
+  }
+};
+
+class ParsePredictor final : public Predictor {
+ public:
+  explicit ParsePredictor(const StoredTask& stored)
+      : model_(ParseModel::load(stored)), theta_(stored.theta), loss_(stored.loss) {}
+
+  void predict(const std::string& input, const PredictOptions& of_task,
+               const std::function<void(std::string_view)>& write) const override {
+    const auto options = of_task.of<ParsePredictOptions>("parse");
+    check_options(options);
+    const bool draw = options.format == "tree";
+    run(
+        input, options.threads, false,
+        [&](ParseWorker& worker, ParseBlock& block) {
+          block.text.clear();
+          for (std::size_t i = 0; i < block.size; ++i)
+            predict(block.sentences[i], options, draw, worker, block.text);
+        },
+        [&](ParseBlock& block) { write(block.text); });
+  }
+
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    check_format(options.format);
+    AttachmentScores scores;
+    std::size_t sentences = 0;
+    run(
+        gold, options.threads, true,
+        [&](ParseWorker& worker, ParseBlock& block) {
+          block.heads.clear();
+          block.relations.clear();
+          for (std::size_t i = 0; i < block.size; ++i) {
+            worker.parse(block.sentences[i]);
+            block.heads.insert(block.heads.end(), worker.heads().begin(), worker.heads().end());
+            block.relations.insert(block.relations.end(), worker.relations().begin(),
+                                   worker.relations().end());
+          }
+        },
+        [&](ParseBlock& block) {
+          std::size_t at = 0;
+          for (std::size_t i = 0; i < block.size; ++i) {
+            const std::size_t words = block.sentences[i].words.size();
+            const auto relations = std::span<const std::string_view>(block.relations);
+            scores.add(block.sentences[i], std::span(block.heads).subspan(at, words),
+                       model_.labelled() ? relations.subspan(at, words) : relations);
+            at += words;
+          }
+          sentences += block.size;
+        });
+    if (sentences == 0)
+      throw Error::in(gold == "-" ? "standard input" : gold, "no sentences", "expected some");
+    return scores.evaluation();
+  }
+
+  std::string describe() const override {
+    std::string text = fmt::format("{} trees of order {}, 2^{} weights of arcs",
+                                   model_.shape.projective ? "projective" : "non-projective",
+                                   model_.second_order ? 2 : 1, model_.bits);
+    if (model_.labelled()) text += fmt::format(", {} relations", grouped(model_.relations.size()));
+    return text;
+  }
+
+  // Features have no names, so what can be said of them is how many there are.
+  std::string strongest(std::size_t) const override {
+    std::size_t used = 0;
+    const float* w = theta_.row(0);
+    for (std::size_t j = 0; j < theta_.shape.rows; ++j) used += w[j] != 0 ? 1 : 0;
+    return fmt::format("{} of {} weights are not zero; features are found by hashing and have no names\n",
+                       grouped(used), grouped(theta_.shape.rows));
+  }
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    for_each_parse_weight(model_, theta_.row(0), visit);
+  }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = find_parse_weight(model_, name);
+    if (!place) return std::nullopt;
+    return theta_.row(0)[*place];
+  }
+  const Dictionary& labels() const override { return model_.relations; }
+  const Dictionary& attributes() const override { return attributes_; }
+
+ private:
+  static void check_format(const std::optional<std::string>& format) {
+    if (format && *format != "conll") throw Error::in("--format", in_quotes(*format), "expected conll");
+  }
+  void check_options(const ParsePredictOptions& options) const {
+    check_probabilities(options.marginals, "--marginals", loss_);
+    if (options.kbest > 0 && model_.second_order)
+      throw Error::in("--kbest", "given for a parser of order 2", "expected one of order 1");
+    if (options.format != "conll" && options.format != "tree")
+      throw Error::in("--format", in_quotes(options.format), "expected conll or tree");
+  }
+
+  template <class Work, class Write>
+  void run(const std::string& path, std::size_t threads, bool needs_heads, const Work& work,
+           const Write& write) const {
+    DependencyReader reader(path, needs_heads);
+    std::vector<ParseWorker> workers;
+    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(model_, theta_.row(0));
+    run_blocks<ParseBlock>(
+        workers, [&](ParseBlock& block) { return block.read(reader); }, work, write);
+  }
+
+  void predict(const DependencySentence& sentence, const ParsePredictOptions& options, bool draw,
+               ParseWorker& worker, std::string& out) const {
+    worker.parse(sentence);
+    const auto append = [&](std::span<const std::uint32_t> heads,
+                            std::span<const std::string_view> relations) {
+      if (draw) {
+        out += draw_tree(sentence, heads, relations) + '\n';
+      } else {
+        append_tree(sentence, heads, relations, out);
+      }
+    };
+    if (options.marginals) append_probabilities(sentence, worker, out);
+    if (options.kbest == 0) return append(worker.heads(), worker.relations());
+    const double log_z = loss_.smooth() ? worker.log_partition(loss_.beta) : 0;
+    std::size_t rank = 0;
+    std::vector<std::string_view> relations;
+    for (const auto& [y, score] : worker.kbest(options.kbest)) {
+      append_format(out, "# {} {:.6f}\n", rank++,
+                    loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
+      relations.clear();
+      if (worker.labelled()) {
+        for (const std::uint32_t label : y.labels) relations.push_back(worker.relation(label));
+      }
+      append(y.heads, relations);
+    }
+  }
+
+  // Comments in front of the tree: for each word, every head that has at least a thousandth of the probability.
+  void append_probabilities(const DependencySentence& sentence, ParseWorker& worker, std::string& out) const {
+    const auto mu = worker.marginals(loss_.beta);
+    const std::size_t m = sentence.words.size();
+    std::vector<std::pair<double, std::size_t>> heads;
+    for (std::size_t d = 1; d <= m; ++d) {
+      heads.clear();
+      for (std::size_t h = 0; h <= m; ++h) {
+        const double p = mu[arc_matrix_index(m, h, d)];
+        if (h != d && p >= 1e-3) heads.emplace_back(p, h);
+      }
+      std::sort(heads.begin(), heads.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+      });
+      append_format(out, "# heads {} =", d);
+      for (const auto& [p, h] : heads) append_format(out, " {}:{:.4f}", h, p);
+      out += '\n';
+    }
+  }
+
+  ParseModel model_;
+  Dictionary attributes_;
+  WeightsView theta_;
+  Loss loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> load_parse_predictor(const StoredTask& stored) {
+  return std::make_unique<ParsePredictor>(stored);
+}
+
+}  // namespace espalier

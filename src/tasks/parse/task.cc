@@ -1,0 +1,99 @@
+#include "espalier/generate/writers.h"
+#include "espalier/tasks/parse.h"
+#include "espalier/tasks/registry.h"
+#include "tasks/predict_options.h"
+
+namespace espalier {
+namespace {
+
+using Row = OptionOf<ParseOptions>;
+
+bool prunes(const ParseOptions& parse) { return !parse.unlabelled || parse.order == 2; }
+
+const OptionTable& options() {
+  static const OptionTable table{
+      Row("structure", &ParseOptions::structure, "projective (arcs do not cross) or nonprojective trees")
+          .choices({"projective", "nonprojective"}),
+      Row("order", &ParseOptions::order,
+          "2: pairs of arcs, siblings and grandparents, have features of their own (slower)")
+          .between(1, 2),
+      Row("unlabelled", &ParseOptions::unlabelled, "learn heads alone, without relations"),
+      Row("single_root", &ParseOptions::single_root, "only one word of a sentence hangs on the root"),
+      Row("crossing", &ParseOptions::crossing,
+          "gold trees that are not projective: lift (arcs are moved up), drop or refuse")
+          .choices({"lift", "drop", "refuse"})
+          .logged_if([](const ParseOptions& parse) { return parse.structure == "projective"; }),
+      Row("first", &ParseOptions::first, "use only the first N training sentences").from(1),
+      Row("hash_bits", &ParseOptions::hash_bits, "2^N weights of arcs, N from 10 to 30").between(10, 30),
+      Row("prune_below", &ParseOptions::prune_below,
+          "with relations or --order 2: only heads with at least this part of the best one's probability")
+          .between(0, 1)
+          .logged_if(prunes),
+      Row("most_heads", &ParseOptions::most_heads, "and at most so many heads of a word")
+          .from(1)
+          .logged_if(prunes),
+  };
+  return table;
+}
+
+const OptionTable& predict_options() {
+  using Options = ParsePredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format, "conll, or tree, which draws trees for people")
+          .choices({"conll", "tree"}),
+      marginals_option<Options>("add the probability of every likely head"),
+      kbest_option<Options>(),
+      threads_option<Options>(),
+  };
+  return table;
+}
+
+std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+                                  const Reading& reading) {
+  ParseOptions parse = values.as<ParseOptions>();
+  parse.group_by = reading.group_by;
+  parse.notice = reading.notice;
+  parse.threads = reading.threads;
+  parse.stop = reading.stop;
+  return read_parse_training(path, parse);
+}
+
+}  // namespace
+
+TaskEntry parse_task() {
+  TaskEntry task;
+  task.name = "parse";
+  task.summary = "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks";
+  task.version = kParseVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_parse_predictor;
+  task.groups = "keep the sentences of a document in one fold: boundary ('# newdoc' lines)";
+  task.train_examples =
+      "  espalier train parse train.conllu --l2 10 -o parser.esp\n"
+      "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o parser.esp\n"
+      "  espalier train parse train.conll --structure nonprojective --unlabelled --loss svm --l2 100 -o "
+      "parser.esp\n";
+  task.path_examples =
+      "  espalier path parse train.conllu --dev dev.conllu\n"
+      "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n";
+  task.generators = {
+      {"parse", "CoNLL-U", [](std::uint64_t seed) { return generate_sentences(seed, append_parse); }}};
+  task.demo.question =
+      "Which word does each word depend on, and how? Sentences come from a small built-in grammar.";
+  task.demo.steps = {
+      {"training data with trees, in CoNLL-U, and two other draws to watch it by and to test on",
+       "generate parse -n 500 --seed 1 -o train.conllu"},
+      {"", "generate parse -n 100 --seed 2 -o dev.conllu"},
+      {"", "generate parse -n 200 --seed 3 -o test.conllu"},
+      {"a CRF over projective trees with their relations, within 0.1 % of its optimum",
+       "train parse train.conllu --dev dev.conllu --l2 10 --hash-bits 20 -o parser.esp"},
+      {"how good is it?", "eval parser.esp test.conllu"},
+      {"and how close to the best possible?", "show parser.esp"},
+      {"a sentence that it has not seen", "generate parse -n 1 --seed 4 -o new.conllu"},
+      {"", "predict parser.esp new.conllu --format tree"}};
+  return task;
+}
+
+}  // namespace espalier

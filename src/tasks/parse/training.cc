@@ -1,0 +1,255 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
+#include "espalier/base/text.h"
+#include "espalier/learning/dependency_problem.h"
+#include "espalier/solvers/eg.h"
+#include "espalier/structures/projectivity.h"
+#include "espalier/tasks/attachment.h"
+#include "espalier/tasks/parse.h"
+#include "tasks/parse/model.h"
+#include "tasks/parse/weights.h"
+
+namespace espalier {
+namespace {
+
+enum class Crossing { refuse, drop, lift };
+
+Crossing parse_crossing(std::string_view name) {
+  if (name == "refuse") return Crossing::refuse;
+  if (name == "drop") return Crossing::drop;
+  if (name == "lift") return Crossing::lift;
+  throw Error::in("--crossing", in_quotes(name), "expected lift, drop or refuse");
+}
+
+bool parse_projective(std::string_view name) {
+  if (name == "projective") return true;
+  if (name == "nonprojective") return false;
+  throw Error::in("--structure", in_quotes(name), "expected projective or nonprojective");
+}
+
+bool parse_order(std::size_t order) {
+  if (order == 1 || order == 2) return order == 2;
+  throw Error::in("--order", std::to_string(order), "expected 1 or 2");
+}
+
+// Whether its comments have '# newdoc', or '# newdoc id = ...'.
+bool begins_document(const DependencySentence& sentence) {
+  for (std::string_view rest = sentence.text; rest.starts_with('#');) {
+    std::string_view comment = rest.substr(1, rest.find('\n') - 1);
+    rest.remove_prefix(comment.size() + 2);
+    comment.remove_prefix(std::min(comment.find_first_not_of(" \t"), comment.size()));
+    if (comment.substr(0, comment.find_first_of(" \t\r=")) == "newdoc") return true;
+  }
+  return false;
+}
+
+class ParseTrainingSet final : public TrainingSet {
+ public:
+  ParseTrainingSet(const std::string& path, const ParseOptions& options) {
+    model_.shape.projective = parse_projective(options.structure);
+    model_.shape.single_root = options.single_root;
+    model_.bits = static_cast<unsigned>(options.hash_bits);
+    read(path, options);
+    if (!options.unlabelled) {
+      model_.shape.num_labels = model_.relations.size();
+      model_.relation_bits = model_.bits - std::min(4u, model_.bits - 1);
+    }
+    model_.second_order = parse_order(options.order);
+    if (model_.second_order || model_.shape.num_labels > 1) prune(options);
+    if (model_.second_order) {
+      for (std::size_t i = 0; i < train_.size(); ++i)
+        parts_.append(arcs_(i, train_.length(i)), model_.shape.projective);
+    }
+    features_ = std::make_unique<DependencyFeatures>(model_.features());
+    problem_ = std::make_unique<DependencyProblem>(
+        model_.second_order ? DependencyExamples(train_, arcs_, parts_, *features_, model_.shape)
+                            : DependencyExamples(train_, arcs_, *features_, model_.shape));
+  }
+
+  std::string_view task() const override { return "parse"; }
+  int version() const override { return kParseVersion; }
+  const Problem& problem() const override { return *problem_; }
+  std::string describe() const override {
+    std::string text =
+        fmt::format("{} sentences, {} words", grouped(train_.size()), grouped(train_.words.size()));
+    if (model_.labelled()) text += fmt::format(", {} relations", grouped(model_.relations.size()));
+    if (dropped_ > 0) text += fmt::format(", {} with crossing arcs dropped", grouped(dropped_));
+    if (lifted_ > 0) text += fmt::format(", crossing arcs of {} lifted", grouped(lifted_));
+    if (!arcs_.empty()) {
+      const auto words = static_cast<double>(train_.words.size());
+      text +=
+          fmt::format(", {:.1f} heads a word left of {:.1f} (with {:.2f} % of the gold ones)",
+                      static_cast<double>(arcs_.num_arcs()) / words, static_cast<double>(all_arcs()) / words,
+                      100 * (1 - static_cast<double>(missed_) / words));
+    }
+    return text;
+  }
+  TaskSections sections() const override { return model_.sections(); }
+
+  void replace_dev(const std::string& path) override {
+    dev_.clear();
+    DependencyReader reader(path, true);
+    DependencySentence sentence;
+    while (reader.next(sentence)) dev_.push_back(sentence);
+    if (dev_.empty()) throw Error::in(reader.name(), "no sentences", "expected some");
+  }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    ParseWorker worker(model_, theta.row(0));
+    AttachmentScores scores;
+    for (const DependencySentence& sentence : dev_) {
+      worker.parse(sentence);
+      scores.add(sentence, worker.heads(), worker.relations());
+    }
+    return scores.evaluation();
+  }
+  Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
+    ParseWorker worker(model_, theta.row(0));
+    AttachmentScores scores;
+    for (const std::uint32_t i : examples) {
+      worker.parse(sentences_[i]);
+      scores.add(sentences_[i], worker.heads(), worker.relations());
+    }
+    return scores.evaluation();
+  }
+
+  std::span<const std::uint32_t> groups() const override { return groups_; }
+
+  float* find_weight(const WeightName& name, Weights& theta) const override {
+    const auto place = find_parse_weight(model_, name);
+    return place ? theta.row(*place) : nullptr;
+  }
+  const Dictionary& labels() const override { return model_.relations; }
+  const Dictionary& attributes() const override { return attributes_; }
+  std::uint64_t fingerprint() const override {
+    Fingerprint fingerprint;
+    fingerprint.add_list(std::span<const WordAtoms>(train_.words));
+    fingerprint.add_list(std::span<const std::uint32_t>(train_.heads));
+    fingerprint.add_list(std::span<const std::uint32_t>(train_.labels));
+    return fingerprint.value();
+  }
+
+ private:
+  void read(const std::string& path, const ParseOptions& options) {
+    const Crossing crossing = parse_crossing(options.crossing);
+    if (!options.group_by.empty() && options.group_by != "boundary") {
+      throw Error::in("--group-by", in_quotes(options.group_by), "expected boundary");
+    }
+    std::uint32_t document = 0;
+    DependencyReader reader(path, true);
+    DependencySentence sentence;
+    std::vector<std::uint32_t> heads;
+    std::size_t sentences = 0;
+    while ((!options.first || sentences < *options.first) && reader.next(sentence)) {
+      ++sentences;
+      if (begins_document(sentence)) ++document;
+      heads.clear();
+      for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
+      if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
+        throw Error::at(reader.name(), sentence.first_line, "a sentence with several words on the root",
+                        "expected one, or training without --single-root");
+      }
+      if (model_.shape.projective && !is_projective(heads)) {
+        if (crossing == Crossing::refuse) {
+          throw Error::at(reader.name(), sentence.first_line, "a tree with crossing arcs",
+                          "expected a projective one, --crossing lift or drop, or --structure nonprojective");
+        }
+        if (crossing == Crossing::drop) {
+          ++dropped_;
+          continue;
+        }
+        make_projective(heads);
+        ++lifted_;
+      }
+      append_atoms(sentence, train_.words);
+      for (std::size_t k = 0; k < heads.size(); ++k) {
+        train_.heads.push_back(heads[k]);
+        train_.labels.push_back(options.unlabelled ? 0 : model_.relations.add(sentence.words[k].relation));
+      }
+      train_.offsets.push_back(train_.words.size());
+      sentences_.push_back(sentence);
+      if (!options.group_by.empty()) groups_.push_back(document);
+    }
+    if (train_.size() == 0) {
+      throw Error::in(reader.name(), dropped_ > 0 ? "no sentence without crossing arcs" : "no sentences",
+                      "expected some");
+    }
+  }
+
+  std::size_t all_arcs() const {
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < train_.size(); ++i) sum += train_.length(i) * train_.length(i);
+    return sum;
+  }
+
+  // Learns which heads are possible, by a model without labels, and leaves the others out.
+  void prune(const ParseOptions& options) {
+    const auto started = std::chrono::steady_clock::now();
+    if (options.notice) options.notice("learning which heads to leave out, by a simpler model");
+    TreeShape unlabelled = model_.shape;
+    unlabelled.num_labels = 1;
+    Treebank bare = train_;
+    std::fill(bare.labels.begin(), bare.labels.end(), 0u);
+    const DependencyFeatures features(model_.bits, 0, 1);
+    const ArcSets all;
+    const DependencyProblem problem(DependencyExamples(bare, all, features, unlabelled));
+    // Good enough to tell what is hopeless: no more is needed of it.
+    constexpr double kL2 = 30, kGap = 0.05, kPasses = 10;
+    EgOptions eg_options;
+    eg_options.stopping.gap = kGap;
+    eg_options.stopping.passes = kPasses;
+    eg_options.stopping.stop = options.stop;
+    eg_options.threads = options.threads;
+    DualState dual(problem);
+    Weights theta(problem.weight_shape());
+    eg({problem, Loss::crf(), kL2}, eg_options, dual, theta);
+    const auto stop_if_asked = [&] {
+      if (eg_options.stopping.interrupted())
+        throw Stopped("stopped while learning which heads to leave out; no model was saved");
+    };
+    stop_if_asked();
+    model_.own_pruner.assign(theta.values().begin(), theta.values().end());
+    model_.pruner = model_.own_pruner;
+    model_.prune_below = options.prune_below;
+    model_.most_heads = options.most_heads;
+
+    const auto pruner = model_.make_pruner();
+    std::vector<std::uint32_t> offsets;
+    std::vector<std::uint16_t> heads;
+    Workspace ws;
+    for (std::size_t i = 0; i < train_.size(); ++i) {
+      missed_ += pruner->choose(train_.words_of(i), train_.heads_of(i), offsets, heads, ws);
+      arcs_.append(offsets, heads);
+      stop_if_asked();
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
+    if (options.notice) options.notice(fmt::format("that took {:.2f} s", seconds.count()));
+  }
+
+  ParseModel model_;
+  Dictionary attributes_;  // features have no names
+  Treebank train_;
+  ArcSets arcs_;
+  TreePartLists parts_;
+  std::vector<DependencySentence> sentences_, dev_;
+  std::vector<std::uint32_t> groups_;  // documents of these, where the options ask for them
+  std::size_t dropped_ = 0, lifted_ = 0;
+  std::size_t missed_ = 0;  // gold arcs that pruning would have left out
+  std::unique_ptr<DependencyFeatures> features_;
+  std::unique_ptr<DependencyProblem> problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options) {
+  return std::make_unique<ParseTrainingSet>(path, options);
+}
+
+}  // namespace espalier

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "espalier/base/options.h"
+
+namespace espalier {
+
+// Options of predictions that most tasks have.
+template <class Options>
+OptionOf<Options> marginals_option(std::string help) {
+  return OptionOf<Options>("marginals", &Options::marginals,
+                           std::vector<std::pair<std::string, bool>>{{"label", true}}, std::move(help))
+      .implied("label");
+}
+
+template <class Options>
+OptionOf<Options> kbest_option() {
+  return OptionOf<Options>("kbest", &Options::kbest,
+                           "the K best outputs, each with its probability (its score, for beta = inf)")
+      .from(1);
+}
+
+template <class Options>
+OptionOf<Options> threads_option() {
+  return OptionOf<Options>("threads", &Options::threads, "how many to use; the output does not depend on it")
+      .from(1);
+}
+
+}  // namespace espalier

@@ -1,0 +1,149 @@
+#include "tasks/tag/label_constraints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "espalier/base/error.h"
+#include "espalier/base/input.h"
+#include "tasks/fields.h"
+
+namespace espalier {
+namespace {
+
+struct Scheme {
+  std::string_view name, prefixes, expected;
+};
+constexpr Scheme kSchemes[] = {
+    {"bio", "BI", "expected O, B-TYPE or I-TYPE"},
+    {"iob1", "BI", "expected O, B-TYPE or I-TYPE"},
+    {"bioes", "BIES", "expected O, B-TYPE, I-TYPE, E-TYPE or S-TYPE"},
+};
+
+const Scheme& find_scheme(std::string_view name) {
+  for (const Scheme& scheme : kSchemes) {
+    if (scheme.name == name) return scheme;
+  }
+  throw Error::in("--valid", fmt::format("{} is no scheme of chunk tags", in_quotes(name)),
+                  "expected bio, iob1 or bioes");
+}
+
+struct Tag {
+  char prefix;
+  std::string_view type;
+};
+
+Tag parse_tag(const Scheme& scheme, std::string_view label) {
+  if (label == "O") return {'O', {}};
+  const bool known = !label.empty() && scheme.prefixes.find(label[0]) != std::string_view::npos;
+  if (known && label.size() == 1) return {label[0], {}};
+  if (known && label.size() > 2 && label[1] == '-') return {label[0], label.substr(2)};
+  throw Error::in(fmt::format("--valid {}", scheme.name),
+                  fmt::format("the label {} is no tag of it", in_quotes(label)), scheme.expected);
+}
+
+bool is(const Tag& tag, std::string_view prefixes) {
+  return prefixes.find(tag.prefix) != std::string_view::npos;
+}
+
+// Whether `after` may follow `before`. The ends of a sequence are as good as an O.
+bool may_follow(std::string_view scheme, const Tag& before, const Tag& after) {
+  const bool same = before.type == after.type;
+  if (scheme == "bio") return !is(after, "I") || (is(before, "BI") && same);
+  if (scheme == "iob1") return !is(after, "B") || (is(before, "BI") && same);
+  // bioes: an open chunk goes on, and only that does.
+  const bool open = is(before, "BI"), goes_on = is(after, "IE");
+  return open == goes_on && (!open || same);
+}
+
+constexpr std::string_view kStart = "(start)", kStop = "(stop)", kEvery = "*";
+
+}  // namespace
+
+ChainConstraints all_allowed(std::size_t num_labels) {
+  ChainConstraints constraints;
+  constraints.first.assign(num_labels, 1);
+  constraints.last.assign(num_labels, 1);
+  constraints.step.assign(num_labels * num_labels, 1);
+  return constraints;
+}
+
+void forbid_by_scheme(std::string_view name, const Dictionary& labels, ChainConstraints& constraints) {
+  const Scheme& scheme = find_scheme(name);
+  std::vector<Tag> tags;
+  for (std::uint32_t y = 0; y < labels.size(); ++y) tags.push_back(parse_tag(scheme, labels.name(y)));
+  constexpr Tag kOutside{'O', {}};
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    if (!may_follow(name, kOutside, tags[i])) constraints.first[i] = 0;
+    if (!may_follow(name, tags[i], kOutside)) constraints.last[i] = 0;
+    for (std::size_t j = 0; j < tags.size(); ++j) {
+      if (!may_follow(name, tags[i], tags[j])) constraints.step[i * tags.size() + j] = 0;
+    }
+  }
+}
+
+void forbid_listed(const std::string& path, const Dictionary& labels, ChainConstraints& constraints) {
+  const auto size = static_cast<std::uint32_t>(labels.size());
+  LineReader reader(path);
+  std::string_view line;
+  // The labels that a field stands for, as a range.
+  const auto range_of = [&](std::string_view name) -> std::array<std::uint32_t, 2> {
+    if (name == kEvery) return {0, size};
+    const auto id = labels.find(name);
+    if (!id)
+      reader.fail(fmt::format("the label {}", in_quotes(name)),
+                  "expected a label of the training data, (start), (stop) or *");
+    return {*id, *id + 1};
+  };
+  while (reader.next(line)) {
+    std::array<std::string_view, 3> fields;  // one more than there may be
+    const std::size_t count = split_fields(line, fields);
+    if (count == 0) continue;
+    if (count != 2)
+      reader.fail(fmt::format("{}", count == 1 ? "1 field" : "more than 2 fields"), "expected BEFORE AFTER");
+    const std::string_view before = fields[0], after = fields[1];
+    if (before == kStop || after == kStart) {
+      reader.fail(fmt::format("{} {}", before, after), "expected (start) on the left or (stop) on the right");
+    }
+    if (before == kStart && after == kStop)
+      reader.fail("(start) (stop)", "expected a label: no sequence is empty");
+    if (before == kEvery && after == kEvery) reader.fail("* *", "expected a label on one side");
+    if (before == kStart) {
+      const auto [begin, end] = range_of(after);
+      for (std::uint32_t j = begin; j < end; ++j) constraints.first[j] = 0;
+    } else if (after == kStop) {
+      const auto [begin, end] = range_of(before);
+      for (std::uint32_t i = begin; i < end; ++i) constraints.last[i] = 0;
+    } else {
+      const auto from = range_of(before), to = range_of(after);
+      for (std::uint32_t i = from[0]; i < from[1]; ++i) {
+        for (std::uint32_t j = to[0]; j < to[1]; ++j) constraints.step[std::size_t{i} * size + j] = 0;
+      }
+    }
+  }
+}
+
+// The labels that sequences of a length can end with determine those of the next length, so the sets repeat once one of
+// them does.
+std::optional<std::size_t> impossible_length(const ChainConstraints& constraints) {
+  constexpr std::size_t kLongest = 10000;
+  const std::size_t labels = constraints.first.size();
+  std::vector<bool> reached(constraints.first.begin(), constraints.first.end());
+  std::set<std::vector<bool>> seen;
+  for (std::size_t length = 1; length <= kLongest && seen.insert(reached).second; ++length) {
+    std::vector<bool> next(labels);
+    bool possible = false;
+    for (std::size_t i = 0; i < labels; ++i) {
+      if (!reached[i]) continue;
+      possible = possible || constraints.last[i] != 0;
+      for (std::size_t j = 0; j < labels; ++j) next[j] = next[j] || constraints.step[i * labels + j] != 0;
+    }
+    if (!possible) return length;
+    reached.swap(next);
+  }
+  return std::nullopt;
+}
+
+}  // namespace espalier

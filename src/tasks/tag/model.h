@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "espalier/features/chain_features.h"
+#include "espalier/features/kernel_nodes.h"
+#include "espalier/structures/chain.h"
+#include "espalier/tasks/tag_reader.h"
+#include "espalier/tasks/task.h"
+#include "tasks/tag/layout.h"
+
+namespace espalier {
+
+// What a tagging model is besides its weights: how lines become attributes, the names of attributes and labels, and where
+// their weights lie. Training fills it and prediction loads it.
+struct TagModel {
+  TagInput input;
+  TagDictionaries dictionaries;
+  TagLayout layout;
+  std::optional<ChainConstraints> constraints;  // none: every label sequence is possible
+  std::shared_ptr<const KernelNodes>
+      kernel;  // what weights of tokens are coefficients of; null: of attributes
+
+  // For chains, which refer to them.
+  const ChainConstraints* chain_constraints() const { return constraints ? &*constraints : nullptr; }
+  ChainShape shape() const;
+  // Where its weights have the one of this name; nullopt where they do not.
+  std::optional<WeightPlace> find_weight(const WeightName& name) const;
+  // What the weights of n-grams go by.
+  std::string_view ngram_attribute() const;
+  // "22 labels, 338,552 attributes"
+  std::string describe() const;
+
+  // What a model file keeps of it. The arrays are views of this.
+  TaskSections sections() const;
+  // Throws Error for what cannot be right.
+  static TagModel load(const StoredTask& stored);
+};
+
+}  // namespace espalier

@@ -1,0 +1,356 @@
+#include <charconv>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "espalier/tasks/tag.h"
+#include "espalier/tasks/tagger.h"
+#include "tasks/blocks.h"
+#include "tasks/common.h"
+#include "tasks/tag/model.h"
+#include "tasks/tag/parser.h"
+#include "tasks/tag/scores.h"
+#include "tasks/tag/weights.h"
+
+namespace espalier {
+namespace {
+
+// What separates the fields of a line, so that one more can be added.
+char separator(std::string_view line) {
+  if (line.find('\t') != std::string_view::npos) return '\t';
+  return line.find(' ') != std::string_view::npos ? ' ' : '\t';
+}
+
+// Where forced labels are, as --forced says.
+TagLabels forced_labels(const std::optional<std::string>& forced, TagFormat format) {
+  TagLabels labels;
+  if (!forced) return labels;
+  if (*forced == "label") {
+    labels.required = format == TagFormat::columns;
+    return labels;
+  }
+  std::size_t column = 0;
+  const char* end = forced->data() + forced->size();
+  const auto result = std::from_chars(forced->data(), end, column);
+  if (result.ec != std::errc() || result.ptr != end || column == 0) {
+    throw Error::in("--forced", in_quotes(*forced), "expected label, or a column counted from 1");
+  }
+  if (format != TagFormat::columns) {
+    throw Error::in("--forced", fmt::format("column {} for a model of {}", column, to_string(format)),
+                    "expected label");
+  }
+  labels.forced_column = column - 1;
+  return labels;
+}
+
+// The sequences of a file that one worker looks at together, and what comes of them.
+struct TagBlock {
+  static constexpr std::size_t kFull = std::size_t{1} << 16;
+
+  SequenceBlock sequences;
+  // Prediction.
+  std::string text;
+  // Evaluation.
+  std::size_t num_known = 0;  // attributes
+  StringBuffer gold;
+  std::vector<std::uint32_t> predicted;
+};
+
+// One thread's: turns lines into sentences and labels them.
+class TagWorker {
+ public:
+  TagWorker(const TagModel& model, const Tagger& tagger, TagLabels labels, std::optional<Encoding> encoding)
+      : tagger_(tagger),
+        input_encoding_(model.input.encoding),
+        encoding_(encoding),
+        parser_(make_tag_parser(
+            model.input, {NameIds(model.dictionaries.attributes), NameIds(model.dictionaries.transitions)},
+            labels)),
+        sentence_(tagger) {}
+
+  void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block) {
+    block.text.clear();
+    for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+      const SequenceLines lines = block.sequences.sequence(file, i);
+      block.text += block.sequences.before(i);
+      labels_.clear();
+      parse(lines, labels_);
+      if (options.forced) force(lines);
+      const auto marginals =
+          options.marginals == TagMarginals::label ? sentence_.marginals() : std::span<const double>();
+      if (options.kbest == 0) {
+        write(lines, sentence_.labels(), marginals, options, block.text);
+        continue;
+      }
+      std::size_t rank = 0;
+      for (const auto& [y, score] : sentence_.kbest(options.kbest)) {
+        append_format(block.text, "# {} {:.6f}\n", rank++,
+                      tagger_.has_probabilities() ? sentence_.probability(score) : score);
+        write(lines, y, marginals, options, block.text);
+      }
+    }
+    block.text += block.sequences.after();
+  }
+
+  void evaluate(const SequenceFile& file, TagBlock& block) {
+    block.num_known = 0;
+    block.gold.clear();
+    block.predicted.clear();
+    for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+      const SequenceLines lines = block.sequences.sequence(file, i);
+      labels_.clear();
+      parse(lines, labels_);
+      right_.clear();
+      for (std::size_t t = 0; t < lines.size(); ++t) right_.push_back(labels_[t]);
+      check_labels(input_encoding_, lines, right_);
+      for (const std::string_view label : right_) block.gold.add(label);
+      block.num_known += sequence_.tokens.num_entries();
+      const auto best = sentence_.labels();
+      block.predicted.insert(block.predicted.end(), best.begin(), best.end());
+    }
+  }
+
+ private:
+  void parse(const SequenceLines& lines, StringBuffer& labels) {
+    sequence_.clear();
+    parser_->append(lines, sequence_, labels);
+    parser_->finish(sequence_);
+    sentence_.set(sequence_);
+  }
+
+  void force(const SequenceLines& lines) {
+    for (std::size_t t = 0; t < lines.size(); ++t) {
+      if (find_allowed(lines, t)) sentence_.allow(t, allowed_);
+    }
+    if (sentence_.possible()) return;
+    // It is the first one that leaves no labelling, together with those before.
+    sentence_.set(sequence_);
+    for (std::size_t t = 0; t < lines.size(); ++t) {
+      if (!find_allowed(lines, t)) continue;
+      sentence_.allow(t, allowed_);
+      if (!sentence_.possible()) {
+        lines.fail(t, fmt::format("the forced label {}", in_quotes(labels_[t])),
+                   "expected one that the model's constraints allow with those before it");
+      }
+    }
+  }
+
+  // The labels that the text names, "A" or "A|B|C", into allowed_. False where every label is allowed.
+  bool find_allowed(const SequenceLines& lines, std::size_t t) {
+    std::string_view text = labels_[t];
+    if (text.empty() || text == "_" || text == "?") return false;
+    allowed_.clear();
+    if (const auto whole = tagger_.find_label(text)) {
+      allowed_.push_back(*whole);
+      return true;
+    }
+    for (bool more = true; more;) {
+      const std::size_t bar = text.find('|');
+      const std::string_view name = text.substr(0, bar);
+      const auto label = tagger_.find_label(name);
+      if (!label) {
+        lines.fail(t, fmt::format("the forced label {}", in_quotes(name)),
+                   "expected a label of the model, several of them as 'A|B', or '_' for any");
+      }
+      allowed_.push_back(*label);
+      more = bar != std::string_view::npos;
+      if (more) text.remove_prefix(bar + 1);
+    }
+    return true;
+  }
+
+  void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
+             const TagPredictOptions& options, std::string& to) {
+    const bool entities = options.marginals == TagMarginals::entity;
+    const bool confidences = entities || options.min_confidence > 0;
+    confidences_.assign(y.size(), kOutside);
+    if (confidences) find_confidences(y);
+    names_.clear();
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      if (confidences_[t] == kOutside || confidences_[t] >= options.min_confidence) {
+        names_.push_back(tagger_.label(y[t]));
+      } else {
+        names_.push_back(tagger_.labels_are_chunk_tags() ? "O" : "_");
+        confidences_[t] = kOutside;
+      }
+    }
+    const auto names = encoding_ ? convert_encoding(names_, *encoding_, converted_) : std::span(names_);
+
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      char between = '\t';
+      if (tagger_.format() != TagFormat::crfsuite) {
+        between = separator(lines.line(t));
+        to += lines.line(t);
+        to += between;
+      }
+      to += names[t];
+      if (entities) append_confidence(confidences_[t], between, to);
+      if (!marginals.empty()) {
+        append_marginals(marginals.subspan(t * tagger_.num_labels(), tagger_.num_labels()), between, to);
+      }
+      to += '\n';
+    }
+    to += '\n';
+  }
+
+  // Of each token's chunk.
+  void find_confidences(std::span<const std::uint32_t> y) {
+    for (const Tagger::Chunk& chunk : sentence_.chunks(y)) {
+      for (std::size_t t = chunk.begin; t < chunk.end; ++t) confidences_[t] = chunk.probability;
+    }
+  }
+
+  static void append_confidence(double confidence, char between, std::string& to) {
+    to += between;
+    if (confidence == kOutside) {
+      to += '_';
+    } else {
+      append_format(to, "{:.6f}", confidence);
+    }
+  }
+
+  void append_marginals(std::span<const double> mu, char between, std::string& to) const {
+    for (std::uint32_t label = 0; label < mu.size(); ++label) {
+      append_format(to, "{}{}:{:.6f}", between, tagger_.label(label), mu[label]);
+    }
+  }
+
+  static constexpr double kOutside = -1;  // no probability: the token is in no chunk
+  const Tagger& tagger_;
+  std::optional<Encoding> input_encoding_,
+      encoding_;  // of what is read; of what is written, where it is another one
+  std::unique_ptr<TagParser> parser_;
+  Tagger::Sentence sentence_;
+  Sequences sequence_;
+  StringBuffer labels_;
+  std::vector<std::string_view> right_, names_;
+  ConvertedTags converted_;
+  std::vector<std::uint32_t> allowed_;
+  std::vector<double> confidences_;
+};
+
+class TagPredictor final : public Predictor {
+ public:
+  explicit TagPredictor(const StoredTask& stored)
+      : theta_(stored.theta),
+        loss_(stored.loss),
+        model_(TagModel::load(stored)),
+        shape_(model_.shape()),
+        tagger_(model_, theta_, loss_) {}
+
+  const Tagger* tagger() const override { return &tagger_; }
+
+  void predict(const std::string& input, const PredictOptions& of_task,
+               const std::function<void(std::string_view)>& write) const override {
+    const auto options = of_task.of<TagPredictOptions>("tag");
+    check_probabilities(options.marginals != TagMarginals::none, "--marginals", loss_);
+    check_probabilities(options.min_confidence > 0, "--min-confidence", loss_);
+    check_format(options.format);
+    const TagLabels labels = forced_labels(options.forced, model_.input.format);
+    SequenceReader reader(input, model_.input);
+    for_each_block(
+        reader, options.threads, labels, output_encoding(options.encoding),
+        [&](TagWorker& worker, TagBlock& block) { worker.predict(reader.file(), options, block); },
+        [&](const TagBlock& block) { write(block.text); });
+  }
+
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    check_format(options.format);
+    SequenceReader reader(gold, model_.input);
+    TagScores scores(model_.input.encoding);
+    std::vector<std::string_view> right, predicted;
+    std::size_t sequences = 0, known = 0;
+    for_each_block(
+        reader, options.threads, {true, {}}, {},
+        [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
+        [&](const TagBlock& block) {
+          std::size_t token = 0;
+          for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+            right.clear();
+            predicted.clear();
+            for (const std::size_t end = token + block.sequences.length(i); token < end; ++token) {
+              right.push_back(block.gold[token]);
+              predicted.push_back(tagger_.label(block.predicted[token]));
+            }
+            scores.add(right, predicted);
+          }
+          sequences += block.sequences.size();
+          known += block.num_known;
+        });
+    if (sequences == 0) fail_without_sequences(reader.name());
+    // Data of another format, or of other templates, would only look like a very bad model.
+    if (known == 0 && model_.dictionaries.attributes.size() > 0) {
+      throw Error::in(reader.name(), "no attribute that the model knows",
+                      fmt::format("expected data like that of its training, in the format {}",
+                                  to_string(model_.input.format)));
+    }
+    return scores.evaluate();
+  }
+
+  std::string describe() const override { return model_.describe(); }
+
+  std::string strongest(std::size_t top) const override { return describe_strongest(model_, theta_, top); }
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    espalier::for_each_weight(model_, theta_, visit);
+  }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = model_.find_weight(name);
+    if (!place) return std::nullopt;
+    return theta_.at(*place);
+  }
+  const Dictionary& labels() const override { return model_.dictionaries.labels; }
+  const Dictionary& attributes() const override { return model_.dictionaries.attributes; }
+
+ private:
+  // Attributes of one format mean nothing in the other.
+  void check_format(const std::optional<std::string>& format) const {
+    if (!format || parse_tag_format(*format) == model_.input.format) return;
+    throw Error::in("--format", fmt::format("{} for a model of {}", *format, to_string(model_.input.format)),
+                    "expected the format that the model was trained on");
+  }
+
+  // Only what are chunks all over can be spelt in another way.
+  std::optional<Encoding> output_encoding(const std::optional<std::string>& name) const {
+    if (!name) return std::nullopt;
+    const Encoding encoding = parse_encoding(*name);
+    for (std::uint32_t y = 0; y < tagger_.num_labels(); ++y) {
+      if (is_chunk_tag(tagger_.label(y))) continue;
+      throw Error::in("--encoding", fmt::format("a model with the label {}", in_quotes(tagger_.label(y))),
+                      "expected labels that are O, or B-, I-, E- or S- and a type");
+    }
+    return encoding;
+  }
+
+  // The file in blocks, one worker for each thread. What `write` sees comes in the order of the file.
+  void for_each_block(SequenceReader& reader, std::size_t threads, TagLabels labels,
+                      std::optional<Encoding> encoding,
+                      const std::function<void(TagWorker&, TagBlock&)>& work,
+                      const std::function<void(const TagBlock&)>& write) const {
+    std::vector<TagWorker> workers;
+    workers.reserve(threads);
+    for (std::size_t w = 0; w < threads; ++w) workers.emplace_back(model_, tagger_, labels, encoding);
+    run_blocks<TagBlock>(
+        workers, [&](TagBlock& block) { return read_block(reader, block); }, work, write);
+  }
+
+  static bool read_block(SequenceReader& reader, TagBlock& block) {
+    block.sequences.clear();
+    while (block.sequences.num_bytes() < TagBlock::kFull && reader.append_next(block.sequences)) {
+    }
+    return block.sequences.size() > 0 || !block.sequences.after().empty();
+  }
+
+  WeightsView theta_;
+  Loss loss_;
+  TagModel model_;
+  ChainShape shape_;
+  Tagger tagger_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> load_tag_predictor(const StoredTask& stored) {
+  return std::make_unique<TagPredictor>(stored);
+}
+
+}  // namespace espalier

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "espalier/base/input.h"
+#include "espalier/generate/writers.h"
+#include "espalier/tasks/registry.h"
+#include "espalier/tasks/tag.h"
+#include "tasks/kernel_options.h"
+#include "tasks/predict_options.h"
+
+namespace espalier {
+namespace {
+
+using Row = OptionOf<TagOptions>;
+
+const OptionTable& options() {
+  static const OptionTable table{
+      Row("format", &TagOptions::format,
+          "columns (default: CoNLL, one token per line), crfsuite or wapiti (attribute files)")
+          .choices({"columns", "crfsuite", "wapiti"}),
+      Row("template", &TagOptions::templates,
+          "a CRF++ template or Wapiti patterns, for columns; default: built-in attributes")
+          .file("the template"),
+      Row("label_column", &TagOptions::label_column,
+          "the column that has the label, counted from 1; default: the last")
+          .from(1),
+      Row("first", &TagOptions::first, "use only the first N training sequences").from(1),
+      Row("min_count", &TagOptions::min_count, "drop attributes seen fewer than N times in training")
+          .from(1)
+          .logged_if_changed(),
+      Row("encoding", &TagOptions::encoding, "turn the labels of chunks into iob1, bio or bioes")
+          .choices({"iob1", "bio", "bioes"}),
+      Row("example_weights", &TagOptions::example_weights,
+          "how much a sequence counts: comment (lines '# weight: 2'), or a column, counted from 1"),
+      Row("gazetteer", &TagOptions::gazetteers, "a file of phrases, or TYPE TAB phrase; may be repeated")
+          .file("a gazetteer")
+          .logged_as("gazetteers"),
+      Row("features", &TagOptions::features,
+          "all: weights for every attribute with every label; observed: for what training saw")
+          .choices({"all", "observed"}),
+      Row("order", &TagOptions::order,
+          "how many labels before one it depends on, 1 to 4; sequences of 3 and more as training saw them")
+          .between(1, 4),
+      Row("valid", &TagOptions::valid, "allow only label sequences that are right in bio, iob1 or bioes")
+          .choices({"bio", "iob1", "bioes"}),
+      Row("transitions", &TagOptions::transitions,
+          "file of lines BEFORE AFTER: labels that do not follow one another")
+          .file("the list of transitions"),
+      Row("invalid", &TagOptions::invalid,
+          "training sequences that --valid or --transitions forbid: refuse or drop")
+          .choices({"refuse", "drop"})
+          .logged_if([](const TagOptions& tag) { return !tag.valid.empty() || !tag.transitions.empty(); }),
+      Row("costs", &TagOptions::costs, "file of lines GOLD PREDICTED COST; other wrong labels cost 1")
+          .file("the list of costs"),
+      kernel_option<TagOptions>(),
+      kernel_memory_option<TagOptions>(),
+      Row("partial", &TagOptions::partial, "labels may be unsure: ? is any label, and A|B|C one of these")
+          .logged_if_changed(),
+  };
+  return table;
+}
+
+const OptionTable& predict_options() {
+  using Options = TagPredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
+          .choices({"columns", "crfsuite", "wapiti"}),
+      OptionOf<Options>("marginals", &Options::marginals,
+                        std::vector<std::pair<std::string, TagMarginals>>{{"label", TagMarginals::label},
+                                                                          {"entity", TagMarginals::entity}},
+                        "add the probability of every label; entity: of every chunk that is predicted")
+          .implied("label"),
+      kbest_option<Options>(),
+      OptionOf<Options>("min_confidence", &Options::min_confidence,
+                        "chunks that are less probable become O (tokens _, where labels are no chunk tags)")
+          .between(0, 1),
+      OptionOf<Options>("forced", &Options::forced,
+                        "the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
+                        "for any; 'label': the label's own"),
+      OptionOf<Options>("encoding", &Options::encoding,
+                        "write the labels of chunks as iob1, bio or bioes; default: the model's")
+          .choices({"iob1", "bio", "bioes"}),
+      threads_option<Options>(),
+  };
+  return table;
+}
+
+std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+                                  const Reading& reading) {
+  TagOptions tag = values.as<TagOptions>();
+  tag.notice = reading.notice;
+  tag.group_by = reading.group_by;
+  return read_tag_training(path, tag);
+}
+
+// The first sentence that `predict` found an entity in: word, gold label, predicted one.
+std::string first_entity() {
+  LineReader reader("tagged.txt");
+  std::vector<std::vector<std::string>> sentence;
+  bool entity = false;
+  for (std::string_view line; reader.next(line);) {
+    if (line.empty()) {
+      if (entity) break;
+      sentence.clear();
+      continue;
+    }
+    sentence.emplace_back();
+    for (std::size_t begin = 0; begin <= line.size();) {
+      const std::size_t end = std::min(line.find('\t', begin), line.size());
+      sentence.back().emplace_back(line.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    entity = entity || sentence.back().back() != "O";
+  }
+  std::string text = fmt::format("{:<16} {:<12} predicted\n", "word", "gold");
+  for (const auto& fields : sentence) {
+    text += fmt::format("{:<16} {:<12} {}\n", fields.front(), fields.at(fields.size() - 2), fields.back());
+  }
+  return text;
+}
+
+}  // namespace
+
+TaskEntry tag_task() {
+  TaskEntry task;
+  task.name = "tag";
+  task.summary = "one label a token: CoNLL columns with CRF++ templates or built-in ones, CRFsuite files";
+  task.version = kTagVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_tag_predictor;
+  task.latent = "partial";
+  task.groups =
+      "keep the sequences of a document in one fold: boundary (-DOCSTART- lines), or the column, counted "
+      "from 1, that names it";
+  task.train_examples =
+      "  espalier train tag train.txt --l2 1 -o model.esp\n"
+      "  espalier train tag train.txt --template template.txt --dev dev.txt --l2 auto -o model.esp\n"
+      "  espalier train tag train.crfsuite.gz --format crfsuite --loss svm --l2 20 --gap 2e-2 -o model.esp\n";
+  task.path_examples =
+      "  espalier path tag train.txt --dev dev.txt\n"
+      "  espalier path tag train.txt --dev dev.txt --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n";
+  task.generators = {
+      {"tag", "entities", [](std::uint64_t seed) { return generate_sentences(seed, append_tag); }},
+      {"supertag", "hundreds of labels",
+       [](std::uint64_t seed) { return generate_sentences(seed, append_supertag); }}};
+  task.demo.question =
+      "Which words name persons, places and the like? Sentences come from a small built-in grammar.";
+  task.demo.steps = {
+      {"training data, and two other draws to watch it by and to test on",
+       "generate tag -n 2000 --seed 1 -o train.txt"},
+      {"", "generate tag -n 500 --seed 2 -o dev.txt"},
+      {"", "generate tag -n 500 --seed 3 -o test.txt"},
+      {"a CRF with built-in attributes (words, neighbours, affixes, shapes), within 0.1 % of its optimum",
+       "train tag train.txt --dev dev.txt -o entities.esp"},
+      {"how good is it?", "eval entities.esp test.txt"},
+      {"what did it learn, and how close to the best possible is it?", "show entities.esp --top 3"},
+      {"use it", "predict entities.esp test.txt -o tagged.txt"}};
+  task.demo.outcome = first_entity;
+  task.demo.next = "formats and options";
+  return task;
+}
+
+}  // namespace espalier

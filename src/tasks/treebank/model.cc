@@ -1,0 +1,300 @@
+#include "tasks/treebank/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "tasks/common.h"
+
+namespace espalier {
+namespace {
+
+// Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold; where tags are
+// predicted, then with the tags of rare words for all words but punctuation.
+constexpr double kSecondTry = 1e-3;
+// 2^N rows of features of tags; there are far fewer of those than of spans.
+constexpr unsigned kTagBits = 15;
+
+// One of two names.
+bool is_second(const char* option, std::string_view name, std::string_view first, std::string_view second) {
+  if (name == first) return false;
+  if (name == second) return true;
+  throw Error::in(option, in_quotes(name), fmt::format("expected {} or {}", first, second));
+}
+
+Json settings_of(const TreebankOptions& options) {
+  Json settings;
+  settings["traces"] = options.keep_traces;
+  settings["functions"] = options.keep_functions;
+  settings["binarise"] = options.binarise;
+  settings["horizontal"] = options.horizontal;
+  settings["vertical"] = options.vertical;
+  settings["unaries"] = options.unaries;
+  settings["tags"] = options.tags;
+  settings["features"] = options.features;
+  settings["hash_bits"] = options.hash_bits;
+  settings["prune_below"] = options.prune_below;
+  return settings;
+}
+
+BinariseOptions binarise_options(const TreebankOptions& options) {
+  BinariseOptions result;
+  result.side = is_second("--binarise", options.binarise, "right", "head") ? BinariseOptions::Side::head
+                                                                           : BinariseOptions::Side::right;
+  result.horizontal = options.horizontal;
+  result.vertical = options.vertical;
+  result.shorten = is_second("--unaries", options.unaries, "keep", "shorten");
+  return result;
+}
+
+CfgFeatureOptions feature_options(std::string_view features, std::string_view tags, std::size_t bits) {
+  CfgFeatureOptions result;
+  result.spans = is_second("--features", features, "rules", "spans");
+  result.bits = static_cast<unsigned>(bits);
+  result.tag_bits = is_second("--tags", tags, "gold", "predicted") ? kTagBits : 0;
+  return result;
+}
+
+std::optional<TagLexicon> make_lexicon(std::span<const BracketTree> trees, std::string_view tags,
+                                       const Dictionary& names) {
+  if (!is_second("--tags", tags, "gold", "predicted")) return std::nullopt;
+  std::vector<std::vector<TaggedWord>> sentences;
+  for (const BracketTree& tree : trees) append_words(tree, sentences.emplace_back());
+  return TagLexicon(sentences, names);
+}
+
+TreeGrammar load_grammar(const StoredTask& stored) {
+  const auto numbers = [&](const char* name) {
+    return as_array<std::uint32_t>(stored.array(name), name, stored.file);
+  };
+  return TreeGrammar(load_dictionary("tags", stored), load_dictionary("symbols", stored), numbers("binaries"),
+                     numbers("unaries"), numbers("between"), stored.file);
+}
+
+// Parent, left and right of the binary rules, parent and child of the unary ones, and the probabilities of both.
+PcfgPruner load_pruner(const Grammar& grammar, const StoredTask& stored) {
+  const auto binaries =
+      as_array<std::uint32_t>(stored.array("coarse.binaries"), "coarse.binaries", stored.file);
+  const auto unaries = as_array<std::uint32_t>(stored.array("coarse.unaries"), "coarse.unaries", stored.file);
+  const auto probabilities =
+      as_array<double>(stored.array("coarse.probabilities"), "coarse.probabilities", stored.file);
+  const std::size_t symbols = grammar.num_tags + grammar.num_labels + 2;
+  const auto fits = [symbols](std::uint32_t symbol) { return symbol < symbols; };
+  if (binaries.size() % 3 != 0 || unaries.size() % 2 != 0 ||
+      probabilities.size() != binaries.size() / 3 + unaries.size() / 2 ||
+      !std::all_of(binaries.begin(), binaries.end(), fits) ||
+      !std::all_of(unaries.begin(), unaries.end(), fits))
+    throw Error::in(stored.file, "a coarse grammar that does not fit the fine one", "train the model anew");
+  std::vector<PcfgPruner::Binary> binary_rules;
+  std::vector<PcfgPruner::Unary> unary_rules;
+  auto probability = probabilities.begin();
+  for (std::size_t k = 0; k < binaries.size(); k += 3)
+    binary_rules.push_back({binaries[k], binaries[k + 1], binaries[k + 2], *probability++});
+  for (std::size_t k = 0; k < unaries.size(); k += 2)
+    unary_rules.push_back({unaries[k], unaries[k + 1], *probability++});
+  return PcfgPruner(grammar, binary_rules, unary_rules);
+}
+
+Dictionary names_of_rules(const TreeGrammar& grammar) {
+  Dictionary names;
+  for (std::size_t r = 0; r < grammar.grammar().binaries.size() + grammar.grammar().unaries.size(); ++r)
+    names.add(grammar.rule_name(r));
+  return names;
+}
+
+void make_set(std::vector<std::uint32_t>& tags) {
+  std::sort(tags.begin(), tags.end());
+  tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
+}
+
+bool has_letter_or_digit(std::string_view word) {
+  return std::any_of(word.begin(), word.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+}
+
+std::string text(const StoredTask& stored, const char* key) {
+  return stored.settings.at(key).get<std::string>();
+}
+
+}  // namespace
+
+TreebankModel::TreebankModel(std::span<const BracketTree> trees, const TreebankOptions& options,
+                             std::vector<Derivation>& derivations)
+    : settings_(settings_of(options)),
+      norm_{options.keep_traces, options.keep_functions},
+      prune_below_(options.prune_below),
+      grammar_(trees, binarise_options(options), derivations),
+      binaries_(grammar_.flat_binaries()),
+      unaries_(grammar_.flat_unaries()),
+      between_(grammar_.flat_between()),
+      lexicon_(make_lexicon(trees, options.tags, grammar_.tags())),
+      index_(grammar_.grammar()),
+      pruner_(grammar_.grammar(), derivations),
+      features_(index_, feature_options(options.features, options.tags, options.hash_bits)),
+      rule_names_(names_of_rules(grammar_)) {
+  for (const PcfgPruner::Binary& rule : pruner_.binaries()) {
+    coarse_binaries_.insert(coarse_binaries_.end(), {rule.parent, rule.left, rule.right});
+    coarse_probabilities_.push_back(rule.probability);
+  }
+  for (const PcfgPruner::Unary& rule : pruner_.unaries()) {
+    coarse_unaries_.insert(coarse_unaries_.end(), {rule.parent, rule.child});
+    coarse_probabilities_.push_back(rule.probability);
+  }
+}
+
+TreebankModel::TreebankModel(const StoredTask& stored)
+    : settings_(stored.settings),
+      norm_{stored.settings.at("traces").get<bool>(), stored.settings.at("functions").get<bool>()},
+      prune_below_(stored.settings.at("prune_below").get<double>()),
+      grammar_(load_grammar(stored)),
+      index_(grammar_.grammar()),
+      pruner_(load_pruner(grammar_.grammar(), stored)),
+      features_(index_, feature_options(text(stored, "features"), text(stored, "tags"),
+                                        stored.settings.at("hash_bits").get<std::size_t>())),
+      rule_names_(names_of_rules(grammar_)) {
+  if (text(stored, "tags") == "predicted") lexicon_ = TagLexicon::load(stored, grammar_.tags().size());
+  if (stored.theta.shape != features_.weight_shape())
+    throw Error::in(stored.file,
+                    fmt::format("{} x {} weights for {} rules", stored.theta.shape.rows,
+                                stored.theta.shape.width, index_.num_rules()),
+                    "train the model anew");
+}
+
+TaskSections TreebankModel::sections() const {
+  TaskSections sections;
+  sections.settings = settings_;
+  add_dictionary("tags", grammar_.tags(), sections);
+  add_dictionary("symbols", grammar_.symbols(), sections);
+  const auto add = [&](const char* name, const std::vector<std::uint32_t>& numbers) {
+    sections.arrays.emplace_back(name, as_bytes(std::span(numbers)));
+  };
+  add("binaries", binaries_);
+  add("unaries", unaries_);
+  add("between", between_);
+  add("coarse.binaries", coarse_binaries_);
+  add("coarse.unaries", coarse_unaries_);
+  sections.arrays.emplace_back("coarse.probabilities", as_bytes(std::span(coarse_probabilities_)));
+  if (lexicon_) lexicon_->add_sections(sections);
+  return sections;
+}
+
+std::vector<SpanWord> TreebankModel::span_words(std::span<const TaggedWord> words) const {
+  std::vector<SpanWord> result;
+  for (const TaggedWord& word : words)
+    result.push_back(span_word(word.word, predicts_tags() ? "" : word.tag));
+  return result;
+}
+
+std::vector<TaggedWord> TreebankModel::output_words(std::span<const TaggedWord> words) const {
+  std::vector<TaggedWord> result(words.begin(), words.end());
+  if (predicts_tags()) {
+    for (TaggedWord& word : result) word.tag.clear();
+  }
+  return result;
+}
+
+BracketTree TreebankModel::flat_tree(std::span<const TaggedWord> words) const {
+  std::vector<TaggedWord> written(words.begin(), words.end());
+  if (lexicon_) {
+    for (TaggedWord& word : written) word.tag = grammar_.tags().name(lexicon_->tags(word.word).front());
+  }
+  return grammar_.flat_tree(written);
+}
+
+std::vector<std::uint32_t> TreebankModel::all_tags() const {
+  std::vector<std::uint32_t> tags(grammar_.tags().size());
+  std::iota(tags.begin(), tags.end(), 0u);
+  return tags;
+}
+
+// A tag that training did not have may be any.
+TagSets TreebankModel::tag_sets(std::span<const TaggedWord> words) const {
+  TagSets sets;
+  for (const TaggedWord& word : words) {
+    if (lexicon_) {
+      const auto tags = lexicon_->tags(word.word);
+      sets.emplace_back(tags.begin(), tags.end());
+      make_set(sets.back());
+    } else if (const auto tag = grammar_.tags().find(word.tag)) {
+      sets.push_back({*tag});
+    } else {
+      sets.push_back(all_tags());
+    }
+  }
+  return sets;
+}
+
+std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Workspace& ws) const {
+  if (words.size() > kMostTreebankWords) return std::nullopt;
+  const auto try_with = [&](const TagSets& tags, double threshold) -> std::optional<Cfg> {
+    const SpanMask mask = pruner_.mask(tags, threshold, ws);
+    Cfg forest(index_, tags, &mask);
+    if (!forest.possible()) return std::nullopt;
+    return forest;
+  };
+  const TagSets tags = tag_sets(words);
+  auto forest = try_with(tags, prune_below_);
+  if (!forest) forest = try_with(tags, kSecondTry * prune_below_);
+  if (!forest && lexicon_) {
+    TagSets wider = tags;
+    const auto open = lexicon_->open_tags();
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      if (!has_letter_or_digit(words[t].word)) continue;
+      wider[t].insert(wider[t].end(), open.begin(), open.end());
+      make_set(wider[t]);
+    }
+    forest = try_with(wider, prune_below_);
+  }
+  return forest;
+}
+
+Cfg TreebankModel::forest(std::span<const TaggedWord> words, const Derivation& gold, PruningReport& report,
+                          Workspace& ws) const {
+  const TagSets tags = tag_sets(words);
+  SpanMask mask = pruner_.mask(tags, prune_below_, ws);
+  report.note(grammar_.grammar(), mask, gold);
+  mask.allow(grammar_.grammar(), gold);
+  return Cfg(index_, tags, &mask);
+}
+
+BracketTree TreebankWorker::parse(std::span<const TaggedWord> words) {
+  forest_ = model_.forest(words, ws_);
+  if (!forest_) return model_.flat_tree(words);
+  return parse(words, model_.span_words(words), *forest_);
+}
+
+BracketTree TreebankWorker::parse(std::span<const TaggedWord> words, std::span<const SpanWord> seen,
+                                  const Cfg& forest) {
+  s_.resize(forest.num_statistics());
+  model_.features().score(seen, forest, theta_.values, 1.0, std::span<double>(s_), ws_);
+  return model_.grammar().tree(forest.decode(std::span<const double>(s_), ws_), model_.output_words(words));
+}
+
+std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const TaggedWord> words,
+                                                          std::size_t k) const {
+  std::vector<Scored> result;
+  if (!forest_) {
+    result.push_back({model_.flat_tree(words), 0});
+    return result;
+  }
+  const std::vector<TaggedWord> written = model_.output_words(words);
+  for (const Cfg::Scored& one : forest_->kbest(s_, k))
+    result.push_back({model_.grammar().tree(one.output, written), one.score});
+  return result;
+}
+
+double TreebankWorker::log_partition(double beta) {
+  if (!forest_) return 0;
+  Workspace::Frame frame(ws_);
+  const auto scaled = frame.take<double>(s_.size()), mu = frame.take<double>(s_.size());
+  for (std::size_t k = 0; k < s_.size(); ++k) scaled[k] = beta * s_[k];
+  return forest_->log_partition(std::span<const double>(scaled), mu, ws_);
+}
+
+}  // namespace espalier

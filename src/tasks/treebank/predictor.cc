@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "espalier/base/error.h"
+#include "espalier/base/text.h"
+#include "espalier/tasks/parseval.h"
+#include "espalier/tasks/treebank.h"
+#include "tasks/blocks.h"
+#include "tasks/common.h"
+#include "tasks/treebank/model.h"
+#include "tasks/treebank/reader.h"
+#include "tasks/treebank/weights.h"
+
+namespace espalier {
+namespace {
+
+// The sentences that one worker looks at together, and what comes of them.
+struct TreebankBlock {
+  static constexpr std::size_t kFull = 16;
+
+  std::vector<TreebankSentence> sentences;  // used again
+  std::size_t size = 0;
+  std::string text;
+  std::vector<ParsevalCounts> counts;  // evaluation
+  std::size_t unparsed = 0;
+
+  bool read(TreebankReader& reader) {
+    size = 0;
+    if (sentences.empty()) sentences.resize(kFull);
+    while (size < kFull && reader.next(sentences[size])) ++size;
+    return size > 0;
+  }
+};
+
+class TreebankPredictor final : public Predictor {
+ public:
+  explicit TreebankPredictor(const StoredTask& stored)
+      : model_(stored), theta_(stored.theta), loss_(stored.loss) {}
+
+  void predict(const std::string& input, const PredictOptions& of_task,
+               const std::function<void(std::string_view)>& write) const override {
+    const auto options = of_task.of<TreebankPredictOptions>("treebank");
+    run(
+        input, format_of(options.format), options.threads,
+        [&](TreebankWorker& worker, TreebankBlock& block) {
+          block.text.clear();
+          for (std::size_t i = 0; i < block.size; ++i)
+            predict(block.sentences[i].words, options.kbest, worker, block.text);
+        },
+        [&](TreebankBlock& block) { write(block.text); });
+  }
+
+  Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
+    if (format_of(options.format) != TreebankFormat::brackets)
+      throw Error::in("--format", in_quotes(*options.format),
+                      "expected brackets: without trees there is no gold");
+    ParsevalScores scores;
+    std::size_t sentences = 0;
+    run(
+        gold, TreebankFormat::brackets, options.threads,
+        [&](TreebankWorker& worker, TreebankBlock& block) {
+          block.counts.clear();
+          block.unparsed = 0;
+          for (std::size_t i = 0; i < block.size; ++i) {
+            const TreebankSentence& sentence = block.sentences[i];
+            block.counts.push_back(count_brackets(sentence.tree, worker.parse(sentence.words)));
+            block.unparsed += worker.parsed() ? 0 : 1;
+          }
+        },
+        [&](TreebankBlock& block) {
+          for (const ParsevalCounts& counts : block.counts) scores.add(counts);
+          for (std::size_t k = 0; k < block.unparsed; ++k) scores.add_unparsed();
+          sentences += block.size;
+        });
+    if (sentences == 0) throw Error::in(gold == "-" ? "standard input" : gold, "no trees", "expected some");
+    return scores.evaluation();
+  }
+
+  std::string describe() const override {
+    const Grammar& grammar = model_.grammar().grammar();
+    return fmt::format("{} rules over {} symbols and {} tags, {} labels", grouped(model_.index().num_rules()),
+                       grouped(grammar.num_symbols - grammar.num_tags), grouped(grammar.num_tags),
+                       grouped(grammar.num_constituents));
+  }
+
+  // Of all features, those of rules have names.
+  std::string strongest(std::size_t top) const override {
+    std::string text = "rules\n";
+    append_heaviest(
+        model_.index().num_rules(), top,
+        [&](std::size_t rule) { return theta_.at(model_.features().rule_place(rule)); },
+        [&](std::size_t rule) { return model_.rule_names().name(static_cast<std::uint32_t>(rule)); }, text);
+    return text;
+  }
+  void for_each_weight(
+      const std::function<void(const WeightName& name, float weight)>& visit) const override {
+    for_each_treebank_weight(model_, theta_, visit);
+  }
+  std::optional<float> find_weight(const WeightName& name) const override {
+    const auto place = find_treebank_weight(model_, name);
+    if (!place) return std::nullopt;
+    return theta_.at(*place);
+  }
+  const Dictionary& labels() const override { return model_.grammar().labels(); }
+  const Dictionary& attributes() const override { return attributes_; }
+
+ private:
+  TreebankFormat format_of(const std::optional<std::string>& name) const {
+    const TreebankFormat format = name ? parse_treebank_format(*name) : TreebankFormat::brackets;
+    if (format == TreebankFormat::words && !model_.predicts_tags())
+      throw Error::in("--format", "'words' for a model that takes the tags of its input",
+                      "expected brackets or tagged, or a model trained with --tags predicted");
+    return format;
+  }
+
+  template <class Work, class Write>
+  void run(const std::string& path, TreebankFormat format, std::size_t threads, const Work& work,
+           const Write& write) const {
+    TreebankReader reader(path, format, model_.norm());
+    std::vector<TreebankWorker> workers;
+    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(model_, theta_);
+    run_blocks<TreebankBlock>(
+        workers, [&](TreebankBlock& block) { return block.read(reader); }, work, write);
+  }
+
+  void predict(std::span<const TaggedWord> words, std::size_t kbest, TreebankWorker& worker,
+               std::string& out) const {
+    const BracketTree best = worker.parse(words);
+    if (kbest == 0) {
+      append_brackets(best, out);
+      out += '\n';
+      return;
+    }
+    const double log_z = loss_.smooth() ? worker.log_partition(loss_.beta) : 0;
+    std::size_t rank = 0;
+    for (const auto& [tree, score] : worker.kbest(words, kbest)) {
+      append_format(out, "# {} {:.6f}\n", rank++,
+                    loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
+      append_brackets(tree, out);
+      out += '\n';
+    }
+  }
+
+  TreebankModel model_;
+  Dictionary attributes_;
+  WeightsView theta_;
+  Loss loss_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> load_treebank_predictor(const StoredTask& stored) {
+  return std::make_unique<TreebankPredictor>(stored);
+}
+
+}  // namespace espalier

@@ -1,0 +1,96 @@
+#include "espalier/generate/writers.h"
+#include "espalier/tasks/registry.h"
+#include "espalier/tasks/treebank.h"
+#include "tasks/predict_options.h"
+
+namespace espalier {
+namespace {
+
+using Row = OptionOf<TreebankOptions>;
+
+const OptionTable& options() {
+  static const OptionTable table{
+      Row("keep_traces", &TreebankOptions::keep_traces, "empty elements (-NONE-) are words like others"),
+      Row("keep_functions", &TreebankOptions::keep_functions,
+          "labels with what stands behind the category: NP-SBJ"),
+      Row("binarise", &TreebankOptions::binarise,
+          "phrases of many children: head (outwards from it) or right (from left to right)")
+          .choices({"head", "right"}),
+      Row("horizontal", &TreebankOptions::horizontal, "so many children before are remembered by the next"),
+      Row("vertical", &TreebankOptions::vertical, "2: a phrase remembers its parent's label; 3, one more")
+          .from(1),
+      Row("unaries", &TreebankOptions::unaries,
+          "phrases over one phrase over one: keep the chain, or shorten it to its ends")
+          .choices({"keep", "shorten"}),
+      Row("tags", &TreebankOptions::tags, "gold (those of the input) or predicted (found with the tree)")
+          .choices({"gold", "predicted"}),
+      Row("features", &TreebankOptions::features, "spans (and rules) or rules (alone)")
+          .choices({"spans", "rules"}),
+      Row("hash_bits", &TreebankOptions::hash_bits, "2^N rows of weights of spans, N from 8 to 26")
+          .between(8, 26),
+      Row("prune_below", &TreebankOptions::prune_below,
+          "leave out labels over spans that a coarse grammar finds less probable")
+          .between(0, 1),
+      Row("first", &TreebankOptions::first, "use only the first N training sentences").from(1),
+  };
+  return table;
+}
+
+const OptionTable& predict_options() {
+  using Options = TreebankPredictOptions;
+  static const OptionTable table{
+      OptionOf<Options>("format", &Options::format,
+                        "of INPUT: brackets, tagged (WORD_TAG WORD_TAG ...) or words")
+          .choices({"brackets", "tagged", "words"}),
+      kbest_option<Options>(),
+      threads_option<Options>(),
+  };
+  return table;
+}
+
+std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+                                  const Reading& reading) {
+  TreebankOptions treebank = values.as<TreebankOptions>();
+  treebank.notice = reading.notice;
+  treebank.threads = reading.threads;
+  treebank.stop = reading.stop;
+  return read_treebank_training(path, treebank);
+}
+
+}  // namespace
+
+TaskEntry treebank_task() {
+  TaskEntry task;
+  task.name = "treebank";
+  task.summary = "the phrases of a sentence and what they are made of: Penn brackets";
+  task.version = kTreebankVersion;
+  task.options = options;
+  task.predict_options = predict_options;
+  task.read = read;
+  task.load = load_treebank_predictor;
+  task.train_examples =
+      "  espalier train treebank train.mrg --l2 1 --gap 1e-2 -o parser.esp\n"
+      "  espalier train treebank train.mrg --dev dev.mrg --l2 auto --gap 1e-2 -o parser.esp\n"
+      "  espalier train treebank train.mrg --tags predicted --loss svm --l2 10 --gap 2e-2 -o parser.esp\n";
+  task.path_examples =
+      "  espalier path treebank train.mrg --dev dev.mrg --gap 1e-2\n"
+      "  espalier path treebank train.mrg --dev dev.mrg --features rules --l2-max 100 --l2-min 0.1 -o "
+      "best.esp\n";
+  task.generators = {
+      {"treebank", "brackets", [](std::uint64_t seed) { return generate_sentences(seed, append_treebank); }}};
+  task.demo.question = "What phrases is a sentence made of? Sentences come from a small built-in grammar.";
+  task.demo.steps = {
+      {"training data with trees, in brackets, and two other draws to watch it by and to test on",
+       "generate treebank -n 300 --seed 1 -o train.mrg"},
+      {"", "generate treebank -n 100 --seed 2 -o dev.mrg"},
+      {"", "generate treebank -n 200 --seed 3 -o test.mrg"},
+      {"a CRF over the derivations of a grammar that is read off the trees, within 1 % of its optimum",
+       "train treebank train.mrg --dev dev.mrg --gap 1e-2 --hash-bits 14 -o parser.esp"},
+      {"how good is it?", "eval parser.esp test.mrg"},
+      {"what did it learn, and how close to the best possible is it?", "show parser.esp --top 5"},
+      {"a sentence that it has not seen", "generate treebank -n 1 --seed 4 -o new.mrg"},
+      {"", "predict parser.esp new.mrg"}};
+  return task;
+}
+
+}  // namespace espalier

@@ -1,0 +1,173 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "espalier/base/error.h"
+#include "espalier/base/fingerprint.h"
+#include "espalier/base/parallel.h"
+#include "espalier/base/text.h"
+#include "espalier/learning/cfg_problem.h"
+#include "espalier/tasks/parseval.h"
+#include "espalier/tasks/treebank.h"
+#include "tasks/treebank/model.h"
+#include "tasks/treebank/weights.h"
+
+namespace espalier {
+namespace {
+
+std::vector<BracketTree> read_trees(const std::string& path, BracketNorm norm,
+                                    std::optional<std::size_t> first, bool training) {
+  BracketReader reader(path, norm);
+  std::vector<BracketTree> trees;
+  for (BracketTree tree; (!first || trees.size() < *first) && reader.next(tree);) {
+    if (const std::size_t words = num_words(tree); training && words > kMostTreebankWords) {
+      throw Error::at(reader.name(), reader.first_line(),
+                      fmt::format("a sentence of {} words", grouped(words)),
+                      fmt::format("expected at most {}", kMostTreebankWords));
+    }
+    trees.push_back(std::move(tree));
+  }
+  if (trees.empty()) throw Error::in(reader.name(), "no trees", "expected some");
+  return trees;
+}
+
+class TreebankTrainingSet final : public TrainingSet {
+ public:
+  TreebankTrainingSet(const std::string& path, const TreebankOptions& options)
+      : trees_(read_trees(path, {options.keep_traces, options.keep_functions}, options.first, true)),
+        model_(trees_, options, derivations_) {
+    make_forests(options);
+    problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
+  }
+
+  std::string_view task() const override { return "treebank"; }
+  int version() const override { return kTreebankVersion; }
+  const Problem& problem() const override { return *problem_; }
+  std::string describe() const override {
+    std::size_t words = 0, edges = 0;
+    for (const CfgSentence& sentence : sentences_) {
+      words += sentence.words.size();
+      edges += sentence.forest.num_edges();
+    }
+    const Grammar& grammar = model_.grammar().grammar();
+    return fmt::format(
+        "{} trees, {} words, {} tags, {} symbols, {} rules, {} edges a word left by "
+        "pruning (with {:.2f} % of the gold symbols)",
+        grouped(trees_.size()), grouped(words), grouped(grammar.num_tags),
+        grouped(grammar.num_symbols - grammar.num_tags), grouped(model_.index().num_rules()),
+        grouped(edges / words), 100 * pruned_.recall());
+  }
+  TaskSections sections() const override { return model_.sections(); }
+
+  void replace_dev(const std::string& path) override {
+    dev_.clear();
+    Workspace ws;
+    for (BracketTree& tree : read_trees(path, model_.norm(), std::nullopt, false)) {
+      HeldOut& held_out = dev_.emplace_back();
+      append_words(tree, held_out.words);
+      held_out.tree = std::move(tree);
+      held_out.seen = model_.span_words(held_out.words);
+      held_out.forest = model_.forest(held_out.words, ws);
+    }
+  }
+  Evaluation evaluate_dev(const Weights& theta) const override {
+    TreebankWorker worker(model_, theta);
+    ParsevalScores scores;
+    for (const HeldOut& held_out : dev_) {
+      if (held_out.forest) {
+        scores.add(
+            count_brackets(held_out.tree, worker.parse(held_out.words, held_out.seen, *held_out.forest)));
+      } else {
+        scores.add(count_brackets(held_out.tree, model_.flat_tree(held_out.words)));
+        scores.add_unparsed();
+      }
+    }
+    return scores.evaluation();
+  }
+  Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
+    TreebankWorker worker(model_, theta);
+    ParsevalScores scores;
+    std::vector<TaggedWord> words;
+    for (const std::uint32_t i : examples) {
+      words.clear();
+      append_words(trees_[i], words);
+      scores.add(count_brackets(trees_[i], worker.parse(words)));
+      if (!worker.parsed()) scores.add_unparsed();
+    }
+    return scores.evaluation();
+  }
+
+  float* find_weight(const WeightName& name, Weights& theta) const override {
+    const auto place = find_treebank_weight(model_, name);
+    return place ? theta.row(place->row) + place->column : nullptr;
+  }
+  const Dictionary& labels() const override { return model_.grammar().labels(); }
+  const Dictionary& attributes() const override { return attributes_; }
+  std::uint64_t fingerprint() const override {
+    Fingerprint fingerprint;
+    std::string text;
+    for (const BracketTree& tree : trees_) {
+      text.clear();
+      append_brackets(tree, text);
+      fingerprint.add_list(std::span<const char>(text));
+    }
+    return fingerprint.value();
+  }
+
+ private:
+  struct HeldOut {
+    BracketTree tree;
+    std::vector<TaggedWord> words;
+    std::vector<SpanWord> seen;
+    std::optional<Cfg> forest;
+  };
+
+  void make_forests(const TreebankOptions& options) {
+    const auto started = std::chrono::steady_clock::now();
+    if (options.notice) options.notice("finding what to leave out, by a coarse grammar");
+    std::vector<std::optional<CfgSentence>> made(trees_.size());
+    std::vector<PruningReport> reports(options.threads);
+    std::atomic<std::size_t> next{0};
+    run_in_parallel(options.threads, [&](std::size_t worker) {
+      Workspace ws;
+      std::vector<TaggedWord> words;
+      for (std::size_t i; (i = next++) < trees_.size();) {
+        if (options.stop != nullptr && options.stop->load()) return;
+        words.clear();
+        append_words(trees_[i], words);
+        Cfg forest = model_.forest(words, derivations_[i], reports[worker], ws);
+        made[i].emplace(CfgSentence{model_.span_words(words), std::move(forest), std::move(derivations_[i])});
+      }
+    });
+    if (options.stop != nullptr && options.stop->load())
+      throw Stopped("stopped while finding what to leave out; no model was saved");
+    for (const PruningReport& report : reports) {
+      pruned_.needed += report.needed;
+      pruned_.kept += report.kept;
+    }
+    sentences_.reserve(made.size());
+    for (auto& sentence : made) sentences_.push_back(std::move(*sentence));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
+    if (options.notice) options.notice(fmt::format("that took {:.2f} s", seconds.count()));
+  }
+
+  std::vector<BracketTree> trees_;
+  std::vector<Derivation> derivations_;  // until they are part of the sentences
+  TreebankModel model_;
+  Dictionary attributes_;  // most features have no names
+  std::vector<CfgSentence> sentences_;
+  PruningReport pruned_;
+  std::vector<HeldOut> dev_;
+  std::unique_ptr<CfgProblem> problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> read_treebank_training(const std::string& path, const TreebankOptions& options) {
+  return std::make_unique<TreebankTrainingSet>(path, options);
+}
+
+}  // namespace espalier
