@@ -112,7 +112,7 @@ int run_race(const Arguments& arguments) {
   };
   const Race result = race({data->problem(), loss, arguments.l2}, solvers, settings, score, observer);
 
-  const bool relaxed = data->problem().relaxed();
+  const bool relaxed = data->problem().inference() == Inference::relaxed;
   std::fputs(race_table(result, dev.metric).c_str(), stdout);  // main looks whether it could be written
   if (relaxed) std::fputs("the optimum is that of the relaxed problem: inference is trw\n", stdout);
   std::fflush(stdout);

@@ -101,7 +101,7 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
   const Problem& problem = objective.problem;
   const Loss& loss = objective.loss;
   // The others have no duals but those that weights imply, which have to be exact, and no kernels.
-  const bool alone = !problem.euclidean() || !(problem.exact() || problem.relaxed());
+  const bool alone = problem.kernel() || problem.inference() == Inference::approximate;
   const double weights = weights_per_statistic(problem);
   // An output of many parts is one block with one step, and has too many rivals to keep a list of them.
   const bool large = parts_per_output(problem) > 200;
@@ -269,7 +269,7 @@ class Automatic {
 
   // A report, with the best bound so far. `floor` is one that needs no solver.
   Control take(Progress progress, const Weights& theta, double floor, int epochs) {
-    if (!progress.approximate) {
+    if (!progress.approximate()) {
       best_dual_ = std::max({best_dual_, floor, progress.dual});
       // Where eg is alone, weights imply no duals that bound anything.
       const bool implied = objective_.loss.smooth() && contenders_.size() > 1;
@@ -284,8 +284,8 @@ class Automatic {
     now_ = progress;
     summary_.history.push_back(progress);
     const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
-    if (!progress.approximate && !objective_.loss.smooth() && !meets_tolerance(best_primal_)) scale(theta);
-    converged_ = !progress.approximate && best_converges();
+    if (!progress.approximate() && !objective_.loss.smooth() && !meets_tolerance(best_primal_)) scale(theta);
+    converged_ = !progress.approximate() && best_converges();
     return control;
   }
 

@@ -111,7 +111,7 @@ void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& 
   check_maximum_loss("cutting-plane", objective.loss, "expected one with infinite beta; bmrm is for all");
   check_eg_loss(objective.loss);
   if (options.slacks == Slacks::one) check_euclidean("cutting-plane --slacks one", objective.problem);
-  if (options.rescaling == Rescaling::slack && !objective.problem.rescales_slack()) {
+  if (options.rescaling == Rescaling::slack && !objective.problem.slack_rescaling()) {
     throw Error(
         "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
         "order 1 whose "

@@ -80,7 +80,7 @@ class Eg {
     }
     Summary summary = run_.finish();
     // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote 9).
-    if (!problem_.exact()) {
+    if (problem_.inference() == Inference::approximate) {
       summary.message +=
           fmt::format("; inference is approximate, {} of {} visits found no step that improves",
                       crew_.skipped(), crew_.trials());
@@ -205,11 +205,7 @@ class Eg {
       const auto omega = static_cast<float>(problem_.weight(i));
       for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];
       problem_.add_gold(i, omega, difference);
-      if (alone) {
-        problem_.accumulate(i, difference, shared_.w, mine);
-      } else {
-        problem_.accumulate_shared(i, difference, shared_.w, mine);
-      }
+      shared_.accumulate(i, difference, alone, mine);
       double entropy = dual_.log_z(i), cost = problem_.cost_offset(i);
       for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? static_cast<double>(mu[k]) * s[k] : 0;
       if (objective_.loss.gamma != 0) {

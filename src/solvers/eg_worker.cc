@@ -52,6 +52,7 @@ double growth_at_end(double share) {
 EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& options)
     : objective(of),
       problem(of.problem),
+      sharing(of.problem.sharing()),
       dual(duals),
       step(options.step),
       first(options.start == EgStart::gold && options.log_odds > 0 ? FirstSteps::from_gold()
@@ -69,7 +70,7 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
 EgWorker::EgWorker(EgShared& shared)
     : shared_(shared),
       problem_(shared.problem),
-      most_trials_(problem_.exact() ? kMostTrials : kMostApproximateTrials) {
+      most_trials_(problem_.inference() == Inference::approximate ? kMostApproximateTrials : kMostTrials) {
   std::size_t longest = 0;
   for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
   for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_, &delta_}) memory->resize(longest);
@@ -257,11 +258,7 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
   if (omega != 1) {
     for (float& change : delta) change *= static_cast<float>(omega);
   }
-  if (shared_.others > 0) {
-    problem_.accumulate_shared(i, delta, shared_.w, ws_);
-  } else {
-    problem_.accumulate(i, delta, shared_.w, ws_);
-  }
+  shared_.accumulate(i, delta, shared_.others == 0, ws_);
   gain_ += trial.gain;
 }
 

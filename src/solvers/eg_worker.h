@@ -32,6 +32,7 @@ struct EgShared {
 
   const Objective& objective;
   const Problem& problem;
+  const Sharing* sharing;  // nullptr: none
   DualState& dual;
   EgStep step;
   FirstSteps first;
@@ -49,7 +50,16 @@ struct EgShared {
   // that all of them change, they would overshoot together. CoCoA+ counts every other worker in full, as if all steps went
   // the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the overlap, 0.1 was best or next to it with 2, 8 and 16
   // workers, on chains and on images (docs/solvers.md has a table).
-  double crowding(std::size_t i) const { return 1 + kAlike * others * problem.overlap(i); }
+  double crowding(std::size_t i) const { return 1 + kAlike * others * (sharing ? sharing->overlap(i) : 1); }
+
+  // w += F_i delta. Alone: no other worker touches the weights meanwhile.
+  void accumulate(std::size_t i, In delta, bool alone, Workspace& ws) {
+    if (alone || !sharing) {
+      problem.accumulate(i, delta, w, ws);
+    } else {
+      sharing->accumulate_shared(i, delta, w, ws);
+    }
+  }
 
   static constexpr double kAlike = 0.1;
   static constexpr double kStuckShare = 1e-3;

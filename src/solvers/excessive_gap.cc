@@ -99,7 +99,8 @@ class ExcessiveGap {
     alpha_ = gibbs_;
     const double dual = dual_of_maximum(objective_, alpha_);
     note(alpha_, dual);
-    ESPALIER_EXPECT(condition_holds(smoothed, dual) || !objective_.problem.exact());
+    ESPALIER_EXPECT(condition_holds(smoothed, dual) ||
+                    objective_.problem.inference() == Inference::approximate);
   }
 
   // alpha_mu(theta) and J_mu(theta).
@@ -145,7 +146,7 @@ class ExcessiveGap {
       }
       curvature_ *= shrink_;
     } else {
-      ESPALIER_EXPECT(holds || !objective_.problem.exact());
+      ESPALIER_EXPECT(holds || objective_.problem.inference() == Inference::approximate);
     }
     std::swap(point_, next_point_);
     std::swap(alpha_, next_alpha_);

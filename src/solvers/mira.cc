@@ -121,7 +121,7 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
   problem.score(i, weights_.current(), 1.0, s, ws);
   std::copy(s.begin(), s.end(), ranked.begin());
   if (options_.update == MiraUpdate::max_loss) problem.add_cost(i, objective_.loss.gamma, ranked);
-  const std::size_t k = problem.kbest(i, ranked, options_.k, chis_, ws);
+  const std::size_t k = problem.ranking()->kbest(i, ranked, options_.k, chis_, ws);
 
   costs_.resize(k);
   losses_.resize(k);
@@ -172,7 +172,7 @@ Summary mira(const Objective& objective, const MiraOptions& options, Weights& th
              const Observer& observer) {
   ESPALIER_EXPECT(options.k > 0);
   check_maximum_loss("mira", objective.loss, "expected one with infinite beta, or dca");
-  if (options.k > 1 && !objective.problem.has_kbest()) {
+  if (options.k > 1 && !objective.problem.ranking()) {
     throw Error::in("mira",
                     fmt::format("the {} best outputs of a problem that has none but the best", options.k),
                     "expected k = 1");
