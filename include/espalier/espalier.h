@@ -8,6 +8,7 @@
 #include "espalier/base/inference.h"
 #include "espalier/base/input.h"
 #include "espalier/base/json.h"
+#include "espalier/base/options.h"
 #include "espalier/base/output.h"
 #include "espalier/base/parallel.h"
 #include "espalier/base/parse_number.h"

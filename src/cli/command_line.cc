@@ -28,6 +28,13 @@ std::string listed(const std::vector<const CLI::App*>& commands) {
   return names;
 }
 
+// What help says that a value is: CLI11's names, or the words of a short list that has to be known to leave the value out.
+std::string type_name(const OptionRow& row) {
+  if (!row.implied.empty()) return fmt::format("[{}]", fmt::join(row.choices, "|"));
+  if (row.kind == OptionKind::real) return "FLOAT";
+  return row.kind == OptionKind::whole || row.kind == OptionKind::bytes ? "UINT" : "TEXT";
+}
+
 // What is wrong with the command line, in our words where CLI11's are hard to read, and where to look it up.
 std::string explain(const CLI::ParseError& error, const CLI::App& program) {
   const CLI::App* command = &program;
@@ -103,6 +110,30 @@ Option Command::add_option(const std::string& names, std::optional<std::uint64_t
 }
 Option Command::add_flag(const std::string& names, bool& variable, const std::string& help) {
   return Option(app_->add_flag(names, variable, help));
+}
+Option Command::add_option(const OptionRow& row, std::function<void(const std::string& text)> set) {
+  const std::string name = row.argument();
+  if (row.kind == OptionKind::flag) {
+    return Option(app_->add_flag_function(
+        name, [set](std::int64_t count) { set(count > 0 ? "true" : "false"); }, row.help));
+  }
+  CLI::Option* option = row.kind == OptionKind::texts
+                            ? app_->add_option_function<std::vector<std::string>>(
+                                  name,
+                                  [set](const std::vector<std::string>& values) {
+                                    for (const std::string& value : values) set(value);
+                                  },
+                                  row.help)
+                            : app_->add_option_function<std::string>(name, set, row.help);
+  if (!row.implied.empty()) option->expected(0, 1);
+  option->type_name(type_name(row));
+  option->default_str(row.implied.empty() ? row.default_text() : row.implied);
+  option->check([row](const std::string& text) { return row.refuse(text); });
+  return Option(option);
+}
+void Command::add_options(OptionValues& values) {
+  for (const OptionRow& row : values.table().rows())
+    add_option(row, [&values, name = row.name](const std::string& text) { values.set(name, text); });
 }
 Option Command::get_option(const std::string& name) { return Option(app_->get_option(name)); }
 void Command::remove_option(const std::string& name) { app_->remove_option(app_->get_option(name)); }

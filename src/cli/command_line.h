@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "espalier/base/options.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -56,6 +58,10 @@ class Command {
   Option add_option(const std::string& names, std::optional<std::uint64_t>& variable,
                     const std::string& help);
   Option add_flag(const std::string& names, bool& variable, const std::string& help);
+  // An option of a table; `set` is told each value that is given, after the row has found nothing wrong with it.
+  Option add_option(const OptionRow& row, std::function<void(const std::string& text)> set);
+  // All options of a table, which set the values. Those must outlive the parsing.
+  void add_options(OptionValues& values);
   Option get_option(const std::string& name);
   void remove_option(const std::string& name);
   void group(const std::string& title);  // of the options that are added from now on, in the help

@@ -1,0 +1,164 @@
+#include "espalier/base/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+#include "espalier/base/error.h"
+#include "espalier/base/parse_number.h"
+
+namespace espalier {
+namespace {
+
+std::optional<std::uint64_t> parse_whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool inside(double value, const OptionRange& range) {
+  return (range.above ? value > range.least : value >= range.least) && value <= range.most;
+}
+
+// null: none.
+template <class Number>
+Json if_inside(std::optional<Number> value, const OptionRange& range) {
+  return value && inside(static_cast<double>(*value), range) ? Json(*value) : Json();
+}
+
+// The value that the text says, one element of a list; null where it is none.
+Json parse(const OptionRow& row, std::string_view text) {
+  switch (row.kind) {
+    case OptionKind::flag:
+      return text == "true" || text == "false" ? Json(text == "true") : Json();
+    case OptionKind::whole:
+      return if_inside(parse_whole_number(text), row.range);
+    case OptionKind::real:
+      return if_inside(parse_double(text), row.range);
+    case OptionKind::bytes:
+      return if_inside(parse_bytes(text), row.range);
+    case OptionKind::text:
+    case OptionKind::texts:
+      break;
+  }
+  const bool allowed = row.choices.empty() || std::ranges::find(row.choices, text) != row.choices.end();
+  return allowed ? Json(text) : Json();
+}
+
+// "1.5G" would be exact, too, but nobody's default: whole units only.
+std::string bytes_text(std::uint64_t bytes) {
+  std::string_view units = "KMGT";
+  std::string unit;
+  while (bytes > 0 && bytes % 1024 == 0 && !units.empty()) {
+    bytes /= 1024;
+    unit = units.front();
+    units.remove_prefix(1);
+  }
+  return fmt::format("{}{}", bytes, unit);
+}
+
+// Whole numbers beyond 2^53 are no ends of a range that anybody has in mind: they are those of the type.
+bool has_end(double most) { return most < 0x1p31 - 1; }
+
+}  // namespace
+
+std::string listed(std::span<const std::string> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
+    text += words[i];
+  }
+  return text;
+}
+
+std::string OptionRow::argument() const {
+  std::string text = "--" + name;
+  std::ranges::replace(text, '_', '-');
+  return text;
+}
+
+std::string OptionRow::default_text() const {
+  switch (kind) {
+    case OptionKind::flag:
+      return default_value == Json(true) ? "true" : "";
+    case OptionKind::text:
+      return default_value.is_string() ? default_value.get<std::string>() : "";
+    case OptionKind::bytes:
+      return default_value.is_null() ? "" : bytes_text(default_value.get<std::uint64_t>());
+    case OptionKind::whole:
+      return default_value.is_null() ? "" : fmt::to_string(default_value.get<std::uint64_t>());
+    case OptionKind::real:
+      return default_value.is_null() ? "" : fmt::format("{:g}", default_value.get<double>());
+    case OptionKind::texts:
+      return fmt::format("{}", fmt::join(default_value.get<std::vector<std::string>>(), ","));
+  }
+  return "";
+}
+
+std::string OptionRow::expected() const {
+  switch (kind) {
+    case OptionKind::flag:
+      return "true or false";
+    case OptionKind::bytes:
+      return "a number of bytes > 0, as 500M or 1.5G";
+    case OptionKind::text:
+    case OptionKind::texts:
+      return listed(choices);
+    case OptionKind::whole:
+    case OptionKind::real:
+      break;
+  }
+  const bool whole = kind == OptionKind::whole;
+  if (!whole && range.least == 0 && range.most == 1 && !range.above)
+    return "a probability, a number from 0 to 1";
+  const std::string number = whole ? "a whole number" : "a number";
+  if (has_end(range.most)) return fmt::format("{} from {:g} to {:g}", number, range.least, range.most);
+  if (range.least == -std::numeric_limits<double>::infinity()) return number;
+  return fmt::format("{} {} {:g}", number, range.above ? ">" : ">=", range.least);
+}
+
+std::string OptionRow::refuse(std::string_view text) const {
+  if (!parse(*this, text).is_null()) return "";
+  return fmt::format("found {}; expected {}", in_quotes(text), expected());
+}
+
+void OptionRow::set(void* object, std::string_view text) const {
+  Json value = parse(*this, text);
+  if (value.is_null()) throw Error(fmt::format("{}: {}", name, refuse(text)));
+  if (kind == OptionKind::texts) {
+    Json all = load(object);
+    all.push_back(std::move(value));
+    value = std::move(all);
+  }
+  store(object, value);
+}
+
+const OptionRow* OptionTable::find(std::string_view name) const {
+  const auto row = std::ranges::find(rows_, name, &OptionRow::name);
+  return row == rows_.end() ? nullptr : &*row;
+}
+
+OptionValues::OptionValues(const OptionTable& table) : table_(&table), object_(table.make_()) {}
+
+const OptionRow& OptionValues::row(std::string_view name) const {
+  if (const OptionRow* row = table_->find(name)) return *row;
+  std::vector<std::string> names;
+  for (const OptionRow& known : table_->rows()) names.push_back(known.name);
+  throw Error(fmt::format("unknown option {}; expected {}", in_quotes(name), listed(names)));
+}
+
+void OptionValues::set(std::string_view name, std::string_view text) { row(name).set(address(), text); }
+Json OptionValues::get(std::string_view name) const { return row(name).load(address()); }
+
+Json OptionValues::log() const {
+  Json json = Json::object();
+  for (const OptionRow& row : table_->rows()) {
+    if (row.logged(address())) json[row.log_name] = row.load(address());
+  }
+  return json;
+}
+
+}  // namespace espalier
