@@ -34,9 +34,8 @@ std::string times(double factor) {
 
 // Solvers that make no use of duals know little of how good they are.
 bool loose(std::string_view solver) {
-  return std::ranges::any_of(solver_table(), [&](const SolverEntry& entry) {
-    return entry.name == solver && entry.summary.find("loose certificate") != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      solver_table(), [&](const SolverEntry& entry) { return entry.name == solver && !entry.converges; });
 }
 
 // The perceptron's loss has its optimum at weights of 0, which nobody wants.

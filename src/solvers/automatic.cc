@@ -17,7 +17,9 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,10 @@ constexpr double kRounded = 1e-6, kWorthReport = 0.1;
 
 // What looks for the last digits takes as long as some passes. It waits until there have been so many times as many as before.
 constexpr double kWait = 1.2;
+
+// Those that contenders() chooses from.
+constexpr std::string_view kSmooth[] = {"eg", "lbfgs", "bmrm"},
+                           kMaximum[] = {"smo", "frank-wolfe", "cutting-plane", "bmrm"};
 
 struct Contender {
   SolverEntry solver;
@@ -419,10 +425,13 @@ SolverEntry automatic_solver(const Loss& loss) {
   SolverEntry entry;
   entry.name = "auto";
   entry.summary = "eg for a CRF, frank-wolfe or smo for an SVM; another where that is forecast to be faster";
-  entry.losses = Losses::any;
-  entry.perceptron_loss = false;
-  entry.factored = false;
   entry.duals = loss.smooth() ? Duals::scores : Duals::means;
+  entry.allocates = true;
+  entry.threads_share = loss.smooth();
+  for (const std::string_view name : loss.smooth() ? std::span<const std::string_view>(kSmooth) : kMaximum) {
+    const SolverEntry contender = find_solver(name, loss);
+    entry.options.insert(entry.options.end(), contender.options.begin(), contender.options.end());
+  }
   entry.run = [](const Objective& objective, const SolverSettings& settings, Training& training,
                  const Observer& observer) {
     return Automatic(objective, settings, training, observer).solve();

@@ -26,6 +26,9 @@ struct FirstSteps {
   static constexpr FirstSteps from_anywhere() { return {0.5, 0.1}; }
 };
 
+// Where the size of a step comes from: what it does to the dual, the paper's rule, or it is the same for all.
+enum class EgStepRule { automatic, paper, same };
+
 // What the workers of one run share. Each example is in the hands of one worker at a time; the weights are everybody's.
 struct EgShared {
   EgShared(const Objective& of, DualState& duals, const EgOptions& options);
@@ -34,14 +37,14 @@ struct EgShared {
   const Problem& problem;
   const Sharing* sharing;  // nullptr: none
   DualState& dual;
-  EgStep step;
+  EgStepRule rule;
   FirstSteps first;
   double inverse_beta;                   // the loss's, or that of the smoothing
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
   double others = 0;                // workers that may change the weights between one's look and its step
-  double eta = 0;                   // of EgStep::safe and EgStep::fixed
+  double eta = 0;                   // of EgStepRule::same
   std::vector<float> priorities;    // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
   std::vector<float> etas;          // of EgStep::paper

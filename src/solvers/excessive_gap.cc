@@ -50,6 +50,7 @@
 #include "solvers/batch_reports.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -191,6 +192,12 @@ class ExcessiveGap {
 };
 
 }  // namespace
+
+const OptionTable& excessive_gap_options() {
+  static const OptionTable table{
+      step_row(&ExcessiveGapTuning::smoothing, {{"auto", Smoothing::adaptive}, {"paper", Smoothing::paper}})};
+  return table;
+}
 
 Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& options, Weights& theta,
                       const Observer& observer) {

@@ -29,6 +29,7 @@
 #include "solvers/hildreth.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/online_passes.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -161,11 +162,15 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
 
 }  // namespace
 
-MiraUpdate parse_mira_update(std::string_view name) {
-  if (name == "max-loss") return MiraUpdate::max_loss;
-  if (name == "prediction") return MiraUpdate::prediction;
-  throw Error(fmt::format("--mira-update: {} is no update of mira; expected max-loss or prediction",
-                          in_quotes(name)));
+const OptionTable& mira_options() {
+  using Row = OptionOf<MiraTuning>;
+  static const OptionTable table{
+      Row("mira_update", &MiraTuning::update,
+          Words<MiraUpdate>{{"max-loss", MiraUpdate::max_loss}, {"prediction", MiraUpdate::prediction}},
+          "set the gold output against max-loss, or against the model's prediction")
+          .logged_as("update"),
+      Row("kbest", &MiraTuning::k, "how many outputs a visit sets against the gold one").from(1)};
+  return table;
 }
 
 Summary mira(const Objective& objective, const MiraOptions& options, Weights& theta,

@@ -40,6 +40,7 @@
 #include "espalier/solvers/eg.h"
 #include "kernels/vectors.h"
 #include "solvers/block_ascent.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -184,10 +185,14 @@ class Smo {
 
 }  // namespace
 
-SmoMass parse_smo_mass(std::string_view name) {
-  if (name == "cliques") return SmoMass::cliques;
-  if (name == "factored") return SmoMass::factored;
-  throw Error(fmt::format("--smo-mass: {} is no rule; expected cliques or factored", in_quotes(name)));
+const OptionTable& smo_options() {
+  using Row = OptionOf<SmoTuning>;
+  static const OptionTable table{
+      sampling_row<SmoTuning>(),
+      Row("smo_mass", &SmoTuning::mass,
+          Words<SmoMass>{{"cliques", SmoMass::cliques}, {"factored", SmoMass::factored}},
+          "what an output may give: cliques (until the first has none), or factored (its probability)")};
+  return table;
 }
 
 void check_smo(const Problem& problem, const Loss& loss) {

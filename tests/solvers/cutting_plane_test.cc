@@ -473,16 +473,5 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
       "order 1 whose costs are small whole numbers, or --rescaling margin");
 }
 
-TEST(CuttingPlane, Names) {
-  EXPECT_EQ(parse_slacks("one"), Slacks::one);
-  EXPECT_EQ(parse_slacks("n"), Slacks::n);
-  EXPECT_EQ(parse_rescaling("margin"), Rescaling::margin);
-  EXPECT_EQ(parse_rescaling("slack"), Rescaling::slack);
-  EXPECT_EQ(error_message([] { parse_slacks("two"); }),
-            "--slacks: 'two' is no number of slacks; expected one or n");
-  EXPECT_EQ(error_message([] { parse_rescaling("no"); }),
-            "--rescaling: 'no' is no way to rescale; expected margin or slack");
-}
-
 }  // namespace
 }  // namespace espalier

@@ -327,10 +327,6 @@ TEST(Mira, RefusesWhatItIsNotFor) {
               mira({trees.problem, Loss::svm(), 1}, options, weights);
             }),
             "mira: the 5 best outputs of a problem that has none but the best; expected k = 1");
-  EXPECT_EQ(error_message([] { parse_mira_update("best"); }),
-            "--mira-update: 'best' is no update of mira; expected max-loss or prediction");
-  EXPECT_EQ(parse_mira_update("max-loss"), MiraUpdate::max_loss);
-  EXPECT_EQ(parse_mira_update("prediction"), MiraUpdate::prediction);
 }
 
 }  // namespace
