@@ -179,9 +179,10 @@ Json TrainingOptions::to_json() const {
   if (seconds) json["seconds"] = *seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;
-  json.update({{"seed", seed}, {"threads", threads}, {"report_every", report_every}});
-  if (repeat > 1) json["repeat"] = repeat;
+  json.update({{"seed", seed}, {"threads", threads}});
   json.update(solver_arguments.log(solver_names()));
+  json["report_every"] = report_every;
+  if (repeat > 1) json["repeat"] = repeat;
   task_command(task).describe(*this, json);
   return json;
 }
