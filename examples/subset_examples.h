@@ -27,7 +27,6 @@ class SubsetExamples {
   const Subset& structure(std::size_t) const { return structure_; }
   double weight(std::size_t) const { return 1; }
   void prefetch(std::size_t i, espalier::Prefetch what) const { features_.prefetch(i, what); }
-  const espalier::Factored* factored() const { return nullptr; }
 
   // cost(y) = |{k : y_k != z_k}| = p.chi(y) + q with p_k = 1 - 2 z_k and q = |z|
   double cost_offset(std::size_t i) const {

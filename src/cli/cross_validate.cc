@@ -88,7 +88,8 @@ Ending train_all(const Arguments& arguments, TrainingSet& data, double l2, Displ
                             {data.problem(), options.loss, l2},
                             trainer.solver().name,
                             "--l2-min"});
-  if (data.problem().relaxed()) message += " (of the relaxed problem: inference is trw)";
+  if (data.problem().inference() == Inference::relaxed)
+    message += " (of the relaxed problem: inference is trw)";
   return {message, model.certificate()};
 }
 

@@ -28,7 +28,7 @@ void Display::report(const Progress& progress, const std::string& headline, std:
   last_gap_ = progress.relative_gap();
   note(fmt::format("{}pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} {}gap {:.2e}{}",
                    l2 ? fmt::format("l2 {:<8.6g} ", *l2) : "", progress.passes, progress.seconds,
-                   progress.primal, progress.dual, progress.approximate ? "approximate " : "",
+                   progress.primal, progress.dual, progress.approximate() ? "approximate " : "",
                    progress.relative_gap(), headline.empty() ? "" : "  dev " + headline));
 }
 

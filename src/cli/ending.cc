@@ -34,9 +34,8 @@ std::string times(double factor) {
 
 // Solvers that make no use of duals know little of how good they are.
 bool loose(std::string_view solver) {
-  return std::ranges::any_of(solver_table(), [&](const SolverEntry& entry) {
-    return entry.name == solver && entry.summary.find("loose certificate") != std::string_view::npos;
-  });
+  return std::ranges::any_of(
+      solver_table(), [&](const SolverEntry& entry) { return entry.name == solver && !entry.converges; });
 }
 
 // The perceptron's loss has its optimum at weights of 0, which nobody wants.
@@ -49,7 +48,7 @@ std::string describe_miss(const Miss& miss) {
   if (miss.history.empty() || !(miss.gap > 0)) return "";
   const Progress& last = miss.history.back();
   const double reached = last.relative_gap();
-  if (last.approximate || !wants_optimum(miss.objective.loss) || !(reached > miss.gap) ||
+  if (last.approximate() || !wants_optimum(miss.objective.loss) || !(reached > miss.gap) ||
       !std::isfinite(reached))
     return "";
   std::string text = fmt::format("; the gap is {} the {:g} asked for", times(reached / miss.gap), miss.gap);
@@ -88,7 +87,7 @@ std::string describe_miss(const Miss& miss) {
 
 std::optional<std::string> far_from_optimum(const ModelInfo& info) {
   constexpr double kFar = 0.1;
-  if (!info.certificate || info.certificate->approximate || !wants_optimum(info.loss)) return std::nullopt;
+  if (!info.certificate || info.certificate->approximate() || !wants_optimum(info.loss)) return std::nullopt;
   if (!(info.certificate->relative_gap() > kFar)) return std::nullopt;
   return fmt::format("above {}: as far as is known, training ended far from the optimum", kFar);
 }

@@ -53,13 +53,11 @@ struct Arguments : TrainingOptions {
   Json start(const std::vector<SolverEntry>& entries) const {
     Json json = to_json();
     json.erase("solver");
-    const auto races = [&](std::string_view name) {
-      return std::ranges::any_of(entries, [name](const SolverEntry& entry) { return entry.name == name; });
-    };
-    for (const SolverEntry& entry : entries) json["solvers"].push_back(entry.name);
+    std::vector<std::string> names;
+    for (const SolverEntry& entry : entries) names.push_back(entry.name);
+    json["solvers"] = names;
     json["budget"] = budget;
-    if (races("cutting-plane")) json["slacks"] = slacks;
-    if (races("mira")) json.update({{"update", update}, {"kbest", kbest}});
+    json.update(solver_arguments.log(names));
     json["l2"] = l2;
     return json;
   }
@@ -73,7 +71,7 @@ int run_race(const Arguments& arguments) {
   }
   const Loss loss = arguments.checked_loss();
   const std::vector<SolverEntry> solvers = arguments.checked_solvers();
-  SolverSettings settings = arguments.checked_settings();
+  SolverSettings settings = arguments.checked_settings(solvers);
   arguments.check_race_outputs();
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
@@ -114,7 +112,7 @@ int run_race(const Arguments& arguments) {
   };
   const Race result = race({data->problem(), loss, arguments.l2}, solvers, settings, score, observer);
 
-  const bool relaxed = data->problem().relaxed();
+  const bool relaxed = data->problem().inference() == Inference::relaxed;
   std::fputs(race_table(result, dev.metric).c_str(), stdout);  // main looks whether it could be written
   if (relaxed) std::fputs("the optimum is that of the relaxed problem: inference is trw\n", stdout);
   std::fflush(stdout);

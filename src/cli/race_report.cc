@@ -77,7 +77,8 @@ std::string race_table(const Race& race, const std::string& metric) {
   }
   if (at_most) table += "<: perhaps earlier; the optimum is not known well enough to tell\n";
   if (perhaps) table += "?: perhaps; the optimum is not known well enough to tell\n";
-  if (race.approximate) table += "inference was approximate: the gaps bound nothing\n";
+  if (race.inference == Inference::approximate)
+    table += "inference was approximate: the gaps bound nothing\n";
   return table;
 }
 
@@ -86,7 +87,7 @@ Json race_json(const Race& race, const std::string& metric) {
   if (std::isfinite(race.width())) {
     result["optimum"] = {{"lower", race.lower}, {"upper", race.upper}, {"relative_width", race.width()}};
   }
-  if (race.approximate) result["approximate"] = true;
+  if (race.inference == Inference::approximate) result["approximate"] = true;
   if (!metric.empty()) result["metric"] = metric;
   result["runs"] = Json::array();
   for (const RaceRun& run : race.runs) {

@@ -38,7 +38,7 @@ void RunLog::progress(const std::string& solver, double l2, const Progress& prog
   set(event, "dual", progress.dual);
   set(event, "gap", progress.gap());
   set(event, "relative_gap", progress.relative_gap());
-  if (progress.approximate) event["approximate"] = true;
+  if (progress.approximate()) event["approximate"] = true;
   if (!dev.is_null()) event["dev"] = dev;
   write(event);
 }

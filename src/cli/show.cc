@@ -23,9 +23,10 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
     text += fmt::format(", {:.2f} passes\n", certificate->passes);
     text += fmt::format("primal       {:.6f}   the objective at these weights\n", certificate->primal);
     text += fmt::format("dual         {:.6f}   {}\n", certificate->dual,
-                        certificate->approximate ? "approximate, as all of this: inference is"
-                        : info.relaxed ? "of the relaxed problem: log-partitions are upper bounds (trw)"
-                                       : "no weights have a lower one");
+                        certificate->approximate() ? "approximate, as all of this: inference is"
+                        : certificate->inference == Inference::relaxed
+                            ? "of the relaxed problem: log-partitions are upper bounds (trw)"
+                            : "no weights have a lower one");
     text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
                         certificate->relative_gap());
     if (const auto warning = far_from_optimum(info)) text += fmt::format("             {}\n", *warning);

@@ -142,7 +142,7 @@ class Session {
   }
 
  private:
-  bool relaxed() const { return data_->problem().relaxed(); }
+  bool relaxed() const { return data_->problem().inference() == Inference::relaxed; }
 
   void read_data() {
     // A checkpoint fits only what comes out the same when it is read again.

@@ -34,7 +34,7 @@ std::string solver_list() {
     std::string limits;
     if (entry.losses == Losses::smooth) limits = "finite beta";
     if (entry.losses == Losses::maximum) limits = "svm";
-    if (entry.factored) limits += ", classify and tag";
+    if (entry.needs_cliques) limits += ", classify and tag";
     list += fmt::format("  {:<14} {}{}\n", entry.name, entry.summary,
                         limits.empty() ? "" : fmt::format(" ({})", limits));
   }
@@ -78,53 +78,10 @@ void TrainingOptions::add_to(Command command) {
   command.add_flag("--quiet", quiet, "say nothing but errors");
 
   command.group(kSolverOptions);
-  command.add_flag("--recompute", recompute,
-                   "eg: half the memory for duals, for one more inference a visit; eg-batch: none at all");
-  command
-      .add_option("--sampling", sampling,
-                  "eg, sdca, frank-wolfe, smo: how examples are picked: gap, random, shuffled, cyclic")
-      .capture_default_str();
-  command
-      .add_option("--step", step,
-                  "how steps are chosen: auto, paper (eg, excessive-gap), safe (eg, eg-batch, extragradient)")
-      .capture_default_str();
-  command.add_option("--eta", eta, "eg: take steps of this size, whatever they do, instead of --step")
-      .check(positive_number());
-  command.add_option("--start", start, "eg, eg-batch: first duals: gold, uniform").capture_default_str();
-  command
-      .add_option("--log-odds", log_odds,
-                  "eg --start gold: nats that a wrong part is behind the right one at first")
-      .capture_default_str()
-      .check(number_from_zero());
-  command
-      .add_option(
-          "--anneal", anneal,
-          "eg: first passes at a larger l2: auto (with --step auto), no, paper (the paper's Figure 8)")
-      .capture_default_str();
-  command.add_flag("--average", average, "frank-wolfe: the mean of all weights, late ones counting more");
-  command.add_option("--slacks", slacks, "cutting-plane: n, one for each example, or one for all of them")
-      .capture_default_str();
-  command
-      .add_option("--cache", cache,
-                  "cutting-plane --slacks one: outputs of each example to make planes of without inference")
-      .capture_default_str()
-      .check(whole_number_from(0));
-  command
-      .add_option("--rescaling", rescaling,
-                  "cutting-plane: margin, or slack, whose objective is another (classify and tag)")
-      .capture_default_str();
-  command
-      .add_option("--mira-update", update,
-                  "mira: set the gold output against max-loss, or against the model's prediction")
-      .capture_default_str();
-  command.add_option("--kbest", kbest, "mira: how many outputs a visit sets against the gold one")
-      .capture_default_str()
-      .check(whole_number_from(1));
-  command
-      .add_option(
-          "--smo-mass", smo_mass,
-          "smo: what an output may give: cliques (until the first has none), or factored (its probability)")
-      .capture_default_str();
+  for (const OptionRow& row : solver_arguments.rows()) {
+    command.add_option(
+        row, [this, name = row.name](const std::string& text) { solver_arguments.give(name, text); });
+  }
   command.group("Options");
 }
 
@@ -148,33 +105,37 @@ void TrainingOptions::add_task_options(Command command) {
 
 bool TrainingOptions::latent() const { return !task.latent.empty() && of_task->get(task.latent).get<bool>(); }
 
+std::vector<std::string> TrainingOptions::solver_names() const {
+  std::vector<std::string> names(1);
+  for (const char c : solver) {
+    if (c == ',') {
+      names.emplace_back();
+    } else {
+      names.back() += c;
+    }
+  }
+  return names;
+}
+
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 void TrainingOptions::check_solver() const { find_solver(solver, checked_loss()); }
 
-SolverSettings TrainingOptions::checked_settings() const {
+SolverSettings TrainingOptions::checked_settings(std::span<const SolverEntry> solvers) const {
   SolverSettings settings;
+  solver_arguments.apply(solvers, settings);
   settings.stopping.gap = gap;
   settings.stopping.passes = passes;
   if (seconds) settings.stopping.seconds = *seconds;
   settings.seed = seed;
   settings.threads = threads;
-  settings.keep_marginals = !recompute;
-  settings.sampling = parse_sampling(sampling);
-  settings.step = eta ? EgStep::fixed : parse_eg_step(step);
-  settings.eta = eta.value_or(0);
-  settings.start = parse_eg_start(start);
-  settings.log_odds = log_odds;
-  settings.anneal = parse_eg_anneal(anneal);
   settings.report_every = report_every;
-  settings.average = average;
-  settings.slacks = parse_slacks(slacks);
-  settings.rescaling = parse_rescaling(rescaling);
-  settings.cache = cache;
-  settings.update = parse_mira_update(update);
-  settings.kbest = kbest;
-  settings.mass = parse_smo_mass(smo_mass);
   return settings;
+}
+
+SolverSettings TrainingOptions::checked_settings() const {
+  const SolverEntry entry = find_solver(solver, checked_loss());
+  return checked_settings({&entry, 1});
 }
 
 TrainOptions TrainingOptions::checked_train_options() const {
@@ -241,22 +202,10 @@ Json TrainingOptions::to_json() const {
   if (seconds) json["seconds"] = *seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;
-  json.update({{"seed", seed},
-               {"threads", threads},
-               {"sampling", sampling},
-               {"step", step},
-               {"start", start},
-               {"report_every", report_every}});
-  if (eta) json["eta"] = *eta;
-  if (log_odds != EgOptions().log_odds) json["log_odds"] = log_odds;
-  if (anneal != "auto") json["anneal"] = anneal;
+  json.update({{"seed", seed}, {"threads", threads}});
+  json.update(solver_arguments.log(solver_names()));
+  json["report_every"] = report_every;
   if (repeat > 1) json["repeat"] = repeat;
-  if (recompute) json["recompute"] = true;
-  if (average) json["average"] = true;
-  if (solver.find("cutting-plane") != std::string::npos)
-    json.update({{"slacks", slacks}, {"rescaling", rescaling}, {"cache", cache}});
-  if (solver.find("smo") != std::string::npos) json["smo_mass"] = smo_mass;
-  if (solver.find("mira") != std::string::npos) json.update({{"update", update}, {"kbest", kbest}});
   json.update(of_task->log());
   if (latent()) json.update({{"outer_gap", outer.gap}, {"outer_rounds", outer.rounds}});
   return json;

@@ -16,6 +16,7 @@
 #include "espalier/selection/l2_search.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
+#include "espalier/solvers/solver_arguments.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/train/train.h"
 
@@ -28,17 +29,13 @@ struct TrainingOptions {
   std::string init, checkpoint;
   std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
-  std::string sampling = "gap", step = "auto", start = "gold";
-  std::string slacks = "n", rescaling = "margin", update = "max-loss", smo_mass = "cliques";
-  std::size_t kbest = 1, cache = 0;
+  SolverArguments solver_arguments;
   double gap = 1e-3, passes = 1000, report_every = 5;
-  std::optional<double> seconds, eta;
-  double log_odds = EgOptions().log_odds;
+  std::optional<double> seconds;
   std::uint64_t seed = 1;
   std::size_t threads = 1;
   std::size_t repeat = 1;
-  std::string anneal = "auto";
-  bool quiet = false, require_gap = false, resume = false, recompute = false, average = false;
+  bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds
   std::optional<OptionValues> of_task;  // those that are its own
   CccpOptions outer;                    // where gold outputs are not all known
@@ -53,6 +50,8 @@ struct TrainingOptions {
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
   SolverSettings checked_settings() const;
+  SolverSettings checked_settings(
+      std::span<const SolverEntry> solvers) const;  // of several, for each of them
   // The same for one run, without what it starts from.
   TrainOptions checked_train_options() const;
   void check_solver() const;
@@ -65,6 +64,9 @@ struct TrainingOptions {
   // With what takes the run's options to know added to `reading`.
   std::unique_ptr<TrainingSet> read_data(Reading reading) const;
   Json to_json() const;
+
+ private:
+  std::vector<std::string> solver_names() const;  // those of a chain
 };
 
 // Weights that were interrupted before their first pass was over are those that training started from, or little better: they

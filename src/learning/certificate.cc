@@ -245,7 +245,7 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
     (*gaps)[i] = loss - value.conjugate[i] + dot(s, mu);
     return problem.weight(i) * loss;
   });
-  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value, 0, !problem.exact()};
+  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value, 0, problem.inference()};
 }
 
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual) {
@@ -254,7 +254,7 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
 }
 
 Certificate certify(const Objective& objective, const Weights& theta, const DualValue& value, Sweep& sweep) {
-  return {evaluate_primal(objective, theta, sweep), value.value, 0, !objective.problem.exact()};
+  return {evaluate_primal(objective, theta, sweep), value.value, 0, objective.problem.inference()};
 }
 
 Certificate certify_implied(const Objective& objective, const Weights& theta, Sweep& sweep) {
@@ -273,7 +273,7 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
     return omega * loss;
   });
   Certificate certificate;
-  certificate.approximate = !problem.exact();
+  certificate.inference = problem.inference();
   const double squared_norm = problem.squared_norm(theta);
   certificate.primal = objective.l2 / 2 * squared_norm + losses;
   if (smooth) {

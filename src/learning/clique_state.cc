@@ -5,14 +5,9 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/learning/gold_log_odds.h"
 
 namespace espalier {
-namespace {
-
-// Far enough for |w(u)|^2 of thousands of examples to be next to nothing, near enough for every mass to be a float.
-constexpr float kGoldLogOdds = 12;
-
-}  // namespace
 
 CliqueState::CliqueState(const Problem& problem) : examples_(problem.size() + 1) {
   const Factored* factored = problem.factored();

@@ -1,5 +1,6 @@
 #include "espalier/learning/graph_problem.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -14,10 +15,8 @@ GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExa
     ESPALIER_EXPECT(example.cost.size() <= example.structure->num_statistics());
     if (example.structure->exact()) continue;
     const bool bounds = example.structure->inference() == GraphInference::trw && !maxima;
-    exact_ = exact_ && bounds;
-    relaxed_ = relaxed_ || bounds;
+    inference_ = std::max(inference_, bounds ? Inference::relaxed : Inference::approximate);
   }
-  relaxed_ = relaxed_ && exact_;
 }
 
 void GraphExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

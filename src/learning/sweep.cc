@@ -62,6 +62,7 @@ double Sweep::accumulate_alone(const Problem& problem, DoubleWeights& w, const F
 // another one does.
 double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, const Fill& fill,
                                   const std::function<bool(std::size_t examples)>& go_on) {
+  const Sharing* sharing = problem.sharing();
   constexpr std::size_t kStatistics = 1 << 20;  // of a block: 8 MB
   double sum = 0;
   for (std::size_t begin = 0, end = 0; begin < problem.size(); begin = end) {
@@ -77,9 +78,14 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
     };
     share_out(begin, end, [&](std::size_t i, Workspace& ws) { values_[i - begin] = fill(i, delta(i), ws); });
     team_.run([&](std::size_t k) {
+      if (!sharing && k != 0) return;
       for (std::size_t i = begin; i < end; ++i) {
-        if (!all_zero(delta(i)))
-          problem.accumulate(i, delta(i), RowShare{k, team_.size()}, w, workspaces_[k]);
+        if (all_zero(delta(i))) continue;
+        if (sharing) {
+          sharing->accumulate(i, delta(i), RowShare{k, team_.size()}, w, workspaces_[k]);
+        } else {
+          problem.accumulate(i, delta(i), w, workspaces_[k]);
+        }
       }
     });
     for (const double v : values_) sum += v;

@@ -30,8 +30,8 @@ Json to_json(const ModelInfo& info) {
                            {"gap", info.certificate->gap()},
                            {"relative_gap", info.certificate->relative_gap()},
                            {"passes", info.certificate->passes}};
-    if (info.certificate->approximate) json["certificate"]["approximate"] = true;
-    if (info.relaxed) json["certificate"]["relaxed"] = true;
+    if (info.certificate->approximate()) json["certificate"]["approximate"] = true;
+    if (info.certificate->inference == Inference::relaxed) json["certificate"]["relaxed"] = true;
   }
   return json;
 }
@@ -44,6 +44,11 @@ Loss loss_from(const std::string& name, const std::string& file) {
   }
 }
 
+Inference inference_from(const Json& certificate) {
+  if (certificate.value("approximate", false)) return Inference::approximate;
+  return certificate.value("relaxed", false) ? Inference::relaxed : Inference::exact;
+}
+
 ModelInfo info_from(const Json& json, const std::string& file) {
   ModelInfo info;
   info.task = json.at("task").get<std::string>();
@@ -52,13 +57,11 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   if (!json.contains("l2") && !json.contains("certificate")) return info;
   info.l2 = json.at("l2").get<double>();
   const Json& certificate = json.at("certificate");
-  info.certificate =
-      Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
-                  certificate.at("passes").get<double>(), certificate.value("approximate", false)};
+  info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
+                                 certificate.at("passes").get<double>(), inference_from(certificate)};
   // Training checked it: a dual above its primal is above it by rounding.
-  if (!info.certificate->approximate)
+  if (!info.certificate->approximate())
     info.certificate->rounding = std::max(0.0, info.certificate->dual - info.certificate->primal);
-  info.relaxed = certificate.value("relaxed", false);
   return info;
 }
 

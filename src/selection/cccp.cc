@@ -56,7 +56,7 @@ Cccp cccp(const Objective& objective, LatentGold& gold, const CccpOptions& optio
     before.wall_seconds += last.wall_seconds;
 
     here.objective = last.primal - gold.surplus(training.theta, objective.loss);
-    here.certificate = {last.primal, last.dual, before.passes, last.approximate, last.rounding};
+    here.certificate = {last.primal, last.dual, before.passes, last.inference, last.rounding};
     here.status = summary.status;
     if (!solved(summary.status)) {
       loop.status = summary.status;

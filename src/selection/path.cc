@@ -59,7 +59,7 @@ std::optional<PathPoint> optimise_value(Path& path, const PathRun& run, double l
 
   PathPoint point;
   point.l2 = l2;
-  point.certificate = {last.primal, last.dual, last.passes - passes_before, last.approximate, last.rounding};
+  point.certificate = {last.primal, last.dual, last.passes - passes_before, last.inference, last.rounding};
   point.total_passes = last.passes;
   point.badness = run.badness(path.training.theta);
   point.status = summary.status;

@@ -72,7 +72,7 @@ Race race(const Objective& objective, std::span<const SolverEntry> solvers, cons
     for (const Progress& report : run.summary.history) {
       if (std::isfinite(report.primal)) result.upper = std::min(result.upper, report.primal);
       if (std::isfinite(report.dual)) result.lower = std::max(result.lower, report.dual);
-      result.approximate = result.approximate || report.approximate;
+      result.inference = std::max(result.inference, report.inference);
     }
     if (observer.finished) observer.finished(run);
     result.stopped = run.summary.status == Status::stopped || settings.stopping.interrupted();

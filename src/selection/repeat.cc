@@ -37,7 +37,7 @@ Repeats repeat(const Objective& objective, std::size_t times, const SolverEntry&
         });
     const Progress last = summary.history.empty() ? Progress{} : summary.history.back();
     repeats.runs.push_back({here.seed,
-                            {last.primal, last.dual, last.passes, last.approximate, last.rounding},
+                            {last.primal, last.dual, last.passes, last.inference, last.rounding},
                             summary.status,
                             summary.message});
     if (k == 0 || better(repeats.runs.back(), repeats.runs[repeats.best])) {

@@ -17,7 +17,9 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,10 @@ constexpr double kRounded = 1e-6, kWorthReport = 0.1;
 
 // What looks for the last digits takes as long as some passes. It waits until there have been so many times as many as before.
 constexpr double kWait = 1.2;
+
+// Those that contenders() chooses from.
+constexpr std::string_view kSmooth[] = {"eg", "lbfgs", "bmrm"},
+                           kMaximum[] = {"smo", "frank-wolfe", "cutting-plane", "bmrm"};
 
 struct Contender {
   SolverEntry solver;
@@ -101,7 +107,7 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
   const Problem& problem = objective.problem;
   const Loss& loss = objective.loss;
   // The others have no duals but those that weights imply, which have to be exact, and no kernels.
-  const bool alone = !problem.euclidean() || !(problem.exact() || problem.relaxed());
+  const bool alone = problem.kernel() || problem.inference() == Inference::approximate;
   const double weights = weights_per_statistic(problem);
   // An output of many parts is one block with one step, and has too many rivals to keep a list of them.
   const bool large = parts_per_output(problem) > 200;
@@ -271,7 +277,7 @@ class Automatic {
 
   // A report, with the best bound so far. `floor` is one that needs no solver.
   Control take(Progress progress, const Weights& theta, double floor, int epochs) {
-    if (!progress.approximate) {
+    if (!progress.approximate()) {
       best_dual_ = std::max({best_dual_, floor, progress.dual});
       // Where eg is alone, weights imply no duals that bound anything.
       const bool implied = objective_.loss.smooth() && contenders_.size() > 1;
@@ -286,8 +292,8 @@ class Automatic {
     now_ = progress;
     summary_.history.push_back(progress);
     const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
-    if (!progress.approximate && !objective_.loss.smooth() && !meets_tolerance(best_primal_)) scale(theta);
-    converged_ = !progress.approximate && best_converges();
+    if (!progress.approximate() && !objective_.loss.smooth() && !meets_tolerance(best_primal_)) scale(theta);
+    converged_ = !progress.approximate() && best_converges();
     return control;
   }
 
@@ -405,7 +411,7 @@ class Automatic {
   void leave_duals() {
     if (!converged_ || contenders_.front().solver.duals != Duals::scores || training_.dual) return;
     const Problem& problem = objective_.problem;
-    training_.dual.emplace(problem, settings_.keep_marginals);
+    training_.dual.emplace(problem, settings_.keep_marginals());
     training_.dual->start_at(problem, training_.theta, objective_.loss.beta, objective_.loss.gamma);
   }
 
@@ -431,10 +437,13 @@ SolverEntry automatic_solver(const Loss& loss) {
   SolverEntry entry;
   entry.name = "auto";
   entry.summary = "eg for a CRF, frank-wolfe or smo for an SVM; another where that is forecast to be faster";
-  entry.losses = Losses::any;
-  entry.perceptron_loss = false;
-  entry.factored = false;
   entry.duals = loss.smooth() ? Duals::scores : Duals::means;
+  entry.allocates = true;
+  entry.threads_share = loss.smooth();
+  for (const std::string_view name : loss.smooth() ? std::span<const std::string_view>(kSmooth) : kMaximum) {
+    const SolverEntry contender = find_solver(name, loss);
+    entry.options.insert(entry.options.end(), contender.options.begin(), contender.options.end());
+  }
   entry.run = [](const Objective& objective, const SolverSettings& settings, Training& training,
                  const Observer& observer) {
     return Automatic(objective, settings, training, observer).solve();

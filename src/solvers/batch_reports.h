@@ -27,7 +27,7 @@ class BatchReports {
     run_.pause();
     theta_.assign(point, scale, sweep_.team());
     const Certificate certificate{evaluate_primal(objective_, theta_, sweep_), dual, visits_.passes(),
-                                  !objective_.problem.exact()};
+                                  objective_.problem.inference()};
     reported_at_ = visits_.passes();
     const bool over = run_.report(certificate, theta_);
     run_.resume();

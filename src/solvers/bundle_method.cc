@@ -153,7 +153,7 @@ class BundleMethod {
 
   bool report() {
     run_.pause();
-    const Certificate certificate{best_, bundle_.bound(), visits_.passes(), !problem_.exact()};
+    const Certificate certificate{best_, bundle_.bound(), visits_.passes(), problem_.inference()};
     const bool over = run_.report(certificate, theta_);
     run_.resume();
     return over;

@@ -143,8 +143,13 @@ SolverEntry chain_solvers(std::vector<SolverEntry> stages) {
   chain.summary = "a chain of solvers";
   for (auto stage = stages.rbegin() + 1; stage != stages.rend(); ++stage) {
     chain.name = stage->name + "," + chain.name;
-    chain.factored = chain.factored || stage->factored;
-    chain.perceptron_loss = chain.perceptron_loss && stage->perceptron_loss;
+    chain.converges = chain.converges || stage->converges;
+    chain.needs_cliques = chain.needs_cliques || stage->needs_cliques;
+    chain.needs_coordinates = chain.needs_coordinates || stage->needs_coordinates;
+    chain.batch = chain.batch && stage->batch;
+    chain.allocates = chain.allocates || stage->allocates;
+    chain.threads_share = chain.threads_share || stage->threads_share;
+    chain.options.insert(chain.options.begin(), stage->options.begin(), stage->options.end());
   }
   chain.run = [stages = std::move(stages)](const Objective& objective, const SolverSettings& settings,
                                            Training& training, const Observer& observer) {

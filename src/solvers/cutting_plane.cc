@@ -18,20 +18,22 @@
 #include "solvers/euclidean.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/n_slack.h"
+#include "solvers/option_rows.h"
 #include "solvers/violated_output.h"
 
 namespace espalier {
 
-Slacks parse_slacks(std::string_view name) {
-  if (name == "one") return Slacks::one;
-  if (name == "n") return Slacks::n;
-  throw Error(fmt::format("--slacks: {} is no number of slacks; expected one or n", in_quotes(name)));
-}
-
-Rescaling parse_rescaling(std::string_view name) {
-  if (name == "margin") return Rescaling::margin;
-  if (name == "slack") return Rescaling::slack;
-  throw Error(fmt::format("--rescaling: {} is no way to rescale; expected margin or slack", in_quotes(name)));
+const OptionTable& cutting_plane_options() {
+  using Row = OptionOf<CuttingPlaneTuning>;
+  static const OptionTable table{
+      Row("slacks", &CuttingPlaneTuning::slacks, Words<Slacks>{{"n", Slacks::n}, {"one", Slacks::one}},
+          "n, one for each example, or one for all of them"),
+      Row("cache", &CuttingPlaneTuning::cache,
+          "with one slack, outputs of each example to make planes of without inference"),
+      Row("rescaling", &CuttingPlaneTuning::rescaling,
+          Words<Rescaling>{{"margin", Rescaling::margin}, {"slack", Rescaling::slack}},
+          "margin, or slack, whose objective is another (classify and tag)")};
+  return table;
 }
 
 namespace {
@@ -111,7 +113,7 @@ void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& 
   check_maximum_loss("cutting-plane", objective.loss, "expected one with infinite beta; bmrm is for all");
   check_eg_loss(objective.loss);
   if (options.slacks == Slacks::one) check_euclidean("cutting-plane --slacks one", objective.problem);
-  if (options.rescaling == Rescaling::slack && !objective.problem.rescales_slack()) {
+  if (options.rescaling == Rescaling::slack && !objective.problem.slack_rescaling()) {
     throw Error(
         "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
         "order 1 whose "

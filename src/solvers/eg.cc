@@ -14,27 +14,29 @@
 #include "espalier/base/error.h"
 #include "espalier/base/random.h"
 #include "solvers/eg_crew.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 
-EgStep parse_eg_step(std::string_view name) {
-  if (name == "auto") return EgStep::automatic;
-  if (name == "paper") return EgStep::paper;
-  if (name == "safe") return EgStep::safe;
-  throw Error(fmt::format("--step: {} is no step rule; expected auto, paper or safe", in_quotes(name)));
-}
-
-EgStart parse_eg_start(std::string_view name) {
-  if (name == "gold") return EgStart::gold;
-  if (name == "uniform") return EgStart::uniform;
-  throw Error(fmt::format("--start: {} is no starting point; expected gold or uniform", in_quotes(name)));
-}
-
-EgAnneal parse_eg_anneal(std::string_view name) {
-  if (name == "auto") return EgAnneal::automatic;
-  if (name == "no") return EgAnneal::none;
-  if (name == "paper") return EgAnneal::paper;
-  throw Error(fmt::format("--anneal: {} is no annealing; expected auto, no or paper", in_quotes(name)));
+const OptionTable& eg_options() {
+  using Row = OptionOf<EgTuning>;
+  static const OptionTable table{
+      sampling_row<EgTuning>(),
+      step_row(&EgTuning::step,
+               {{"auto", EgStep::automatic}, {"paper", EgStep::paper}, {"safe", EgStep::safe}}),
+      Row("eta", &EgTuning::eta, "take steps of this size, whatever they do, instead of choosing them")
+          .above(0),
+      start_row<EgTuning>(),
+      Row("log_odds", &EgTuning::log_odds,
+          "from a gold start, nats that a wrong part is behind the right one at first")
+          .from(0)
+          .logged_if_changed(),
+      Row("anneal", &EgTuning::anneal,
+          Words<EgAnneal>{{"auto", EgAnneal::automatic}, {"no", EgAnneal::none}, {"paper", EgAnneal::paper}},
+          "first passes at a larger l2: auto (with automatic steps), no, paper (the paper's Figure 8)")
+          .logged_if_changed(),
+      recompute_row<EgTuning>("half the memory for duals, for one more inference a visit")};
+  return table;
 }
 
 namespace {
@@ -65,9 +67,8 @@ class Eg {
     if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
     set_weights();
     shared_.l2 = annealed_l2();
-    if (options_.step == EgStep::safe) shared_.eta = theorem_eta();
-    if (options_.step == EgStep::fixed) shared_.eta = options_.eta;
-    if (options_.step == EgStep::paper) shared_.etas.assign(n_, static_cast<float>(initial_eta()));
+    if (shared_.rule == EgStepRule::same) shared_.eta = options_.eta ? *options_.eta : theorem_eta();
+    if (shared_.rule == EgStepRule::paper) shared_.etas.assign(n_, static_cast<float>(initial_eta()));
 
     bool over = false;
     if (options_.start == EgStart::warm) {
@@ -83,7 +84,7 @@ class Eg {
     }
     Summary summary = run_.finish();
     // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote 9).
-    if (!problem_.exact()) {
+    if (problem_.inference() == Inference::approximate) {
       summary.message +=
           fmt::format("; inference is approximate, {} of {} visits found no step that improves",
                       crew_.skipped(), crew_.trials());
@@ -112,7 +113,7 @@ class Eg {
       const double excess = 9 * std::pow(0.7, std::max(0.0, passes() - 5));
       return excess < kReached ? l2 : l2 * (1 + excess);
     }
-    if (options_.anneal == EgAnneal::none || options_.step != EgStep::automatic) return l2;
+    if (options_.anneal == EgAnneal::none || shared_.rule != EgStepRule::automatic) return l2;
     double mean = 0;
     for (std::size_t i = 0; i < n_; ++i) mean += problem_.weight(i) * problem_.squared_change(i);
     mean /= static_cast<double>(n_);
@@ -207,11 +208,7 @@ class Eg {
       const auto omega = static_cast<float>(problem_.weight(i));
       for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];
       problem_.add_gold(i, omega, difference);
-      if (alone) {
-        problem_.accumulate(i, difference, shared_.w, mine);
-      } else {
-        problem_.accumulate_shared(i, difference, shared_.w, mine);
-      }
+      shared_.accumulate(i, difference, alone, mine);
     });
   }
 
@@ -314,7 +311,7 @@ class Eg {
     const bool blind = left > kBlind * proxies;
     if (proxies > 0) proxy_ratio_ = std::clamp(left / proxies, 0.25, kLargestRatio);
     const bool affordable = passes() >= steer_from_ && passes() + 1 < options_.stopping.passes;
-    if (blind && affordable && options_.step == EgStep::automatic) steer_by_exact_gaps();
+    if (blind && affordable && shared_.rule == EgStepRule::automatic) steer_by_exact_gaps();
     return false;
   }
 

@@ -47,13 +47,20 @@ double growth_at_end(double share) {
   return std::clamp(growth, 1 / kMost, kMost);
 }
 
+EgStepRule rule_of(const EgOptions& options) {
+  ESPALIER_EXPECT(!options.eta || *options.eta > 0);
+  if (options.eta || options.step == EgStep::safe) return EgStepRule::same;
+  return options.step == EgStep::paper ? EgStepRule::paper : EgStepRule::automatic;
+}
+
 }  // namespace
 
 EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& options)
     : objective(of),
       problem(of.problem),
+      sharing(of.problem.sharing()),
       dual(duals),
-      step(options.step),
+      rule(rule_of(options)),
       first(options.start == EgStart::gold && options.log_odds > 0 ? FirstSteps::from_gold()
                                                                    : FirstSteps::from_anywhere()),
       inverse_beta(of.loss.inverse_beta()),
@@ -61,7 +68,7 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       w(problem.weight_shape()),
       priorities(problem.size(), 0.0f),
       stuck(problem.size(), 0) {
-  if (of.loss.smooth() || step != EgStep::automatic) return;
+  if (of.loss.smooth() || rule != EgStepRule::automatic) return;
   smoothing.emplace(problem.size(), of.loss.gamma);
   inverse_beta = smoothing->inverse_beta();
 }
@@ -69,7 +76,7 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
 EgWorker::EgWorker(EgShared& shared)
     : shared_(shared),
       problem_(shared.problem),
-      most_trials_(problem_.exact() ? kMostTrials : kMostApproximateTrials) {
+      most_trials_(problem_.inference() == Inference::approximate ? kMostApproximateTrials : kMostTrials) {
   std::size_t longest = 0;
   for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
   for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_, &delta_}) memory->resize(longest);
@@ -112,15 +119,14 @@ In EgWorker::mu(std::size_t i) const {
 
 void EgWorker::step(std::size_t i) {
   Trial trial;
-  switch (shared_.step) {
-    case EgStep::automatic:
+  switch (shared_.rule) {
+    case EgStepRule::automatic:
       trial = automatic_step(i);
       break;
-    case EgStep::paper:
+    case EgStepRule::paper:
       trial = paper_step(i);
       break;
-    case EgStep::safe:
-    case EgStep::fixed:
+    case EgStepRule::same:
       trial = try_step(i, shared_.eta);
       break;
   }
@@ -257,11 +263,7 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
   if (omega != 1) {
     for (float& change : delta) change *= static_cast<float>(omega);
   }
-  if (shared_.others > 0) {
-    problem_.accumulate_shared(i, delta, shared_.w, ws_);
-  } else {
-    problem_.accumulate(i, delta, shared_.w, ws_);
-  }
+  shared_.accumulate(i, delta, shared_.others == 0, ws_);
   gain_ += trial.gain;
 }
 

@@ -26,21 +26,25 @@ struct FirstSteps {
   static constexpr FirstSteps from_anywhere() { return {0.5, 0.1}; }
 };
 
+// Where the size of a step comes from: what it does to the dual, the paper's rule, or it is the same for all.
+enum class EgStepRule { automatic, paper, same };
+
 // What the workers of one run share. Each example is in the hands of one worker at a time; the weights are everybody's.
 struct EgShared {
   EgShared(const Objective& of, DualState& duals, const EgOptions& options);
 
   const Objective& objective;
   const Problem& problem;
+  const Sharing* sharing;  // nullptr: none
   DualState& dual;
-  EgStep step;
+  EgStepRule rule;
   FirstSteps first;
   double inverse_beta;                   // the loss's, or that of the smoothing
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
   double others = 0;                // workers that may change the weights between one's look and its step
-  double eta = 0;                   // of EgStep::safe and EgStep::fixed
+  double eta = 0;                   // of EgStepRule::same
   std::vector<float> priorities;    // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
   std::vector<float> etas;          // of EgStep::paper
@@ -49,7 +53,16 @@ struct EgShared {
   // that all of them change, they would overshoot together. CoCoA+ counts every other worker in full, as if all steps went
   // the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the overlap, 0.1 was best or next to it with 2, 8 and 16
   // workers, on chains and on images (docs/solvers.md has a table).
-  double crowding(std::size_t i) const { return 1 + kAlike * others * problem.overlap(i); }
+  double crowding(std::size_t i) const { return 1 + kAlike * others * (sharing ? sharing->overlap(i) : 1); }
+
+  // w += F_i delta. Alone: no other worker touches the weights meanwhile.
+  void accumulate(std::size_t i, In delta, bool alone, Workspace& ws) {
+    if (alone || !sharing) {
+      problem.accumulate(i, delta, w, ws);
+    } else {
+      sharing->accumulate_shared(i, delta, w, ws);
+    }
+  }
 
   static constexpr double kAlike = 0.1;
   static constexpr double kStuckShare = 1e-3;

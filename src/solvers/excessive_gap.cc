@@ -50,6 +50,7 @@
 #include "solvers/batch_reports.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -99,7 +100,8 @@ class ExcessiveGap {
     alpha_ = gibbs_;
     const double dual = dual_of_maximum(objective_, alpha_);
     note(alpha_, dual);
-    ESPALIER_EXPECT(condition_holds(smoothed, dual) || !objective_.problem.exact());
+    ESPALIER_EXPECT(condition_holds(smoothed, dual) ||
+                    objective_.problem.inference() == Inference::approximate);
   }
 
   // alpha_mu(theta) and J_mu(theta).
@@ -145,7 +147,7 @@ class ExcessiveGap {
       }
       curvature_ *= shrink_;
     } else {
-      ESPALIER_EXPECT(holds || !objective_.problem.exact());
+      ESPALIER_EXPECT(holds || objective_.problem.inference() == Inference::approximate);
     }
     std::swap(point_, next_point_);
     std::swap(alpha_, next_alpha_);
@@ -190,6 +192,12 @@ class ExcessiveGap {
 };
 
 }  // namespace
+
+const OptionTable& excessive_gap_options() {
+  static const OptionTable table{
+      step_row(&ExcessiveGapTuning::smoothing, {{"auto", Smoothing::adaptive}, {"paper", Smoothing::paper}})};
+  return table;
+}
 
 Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& options, Weights& theta,
                       const Observer& observer) {

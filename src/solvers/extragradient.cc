@@ -41,6 +41,7 @@
 #include "solvers/batch_reports.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/moments.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -212,6 +213,12 @@ class Extragradient {
 };
 
 }  // namespace
+
+const OptionTable& extragradient_options() {
+  static const OptionTable table{step_row(&ExtragradientTuning::step, {{"auto", ExtragradientStep::automatic},
+                                                                       {"safe", ExtragradientStep::safe}})};
+  return table;
+}
 
 Summary extragradient(const Objective& objective, const ExtragradientOptions& options, Weights& theta,
                       const Observer& observer) {

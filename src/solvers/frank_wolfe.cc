@@ -45,6 +45,7 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
 #include "solvers/block_ascent.h"
+#include "solvers/option_rows.h"
 #include "solvers/recent_mean.h"
 #include "solvers/vertex_sets.h"
 
@@ -329,6 +330,15 @@ class FrankWolfe {
 };
 
 }  // namespace
+
+const OptionTable& frank_wolfe_options() {
+  using Row = OptionOf<FrankWolfeTuning>;
+  static const OptionTable table{
+      sampling_row<FrankWolfeTuning>(),
+      Row("average", &FrankWolfeTuning::average, "the mean of all weights, late ones counting more")
+          .logged_if_changed()};
+  return table;
+}
 
 void check_frank_wolfe_loss(const Loss& loss) {
   if (loss.smooth()) {

@@ -190,11 +190,11 @@ std::size_t hand_over(const Objective& objective, Duals from, Duals to, const So
       to != Duals::none && to != Duals::anew && !(to == Duals::cliques && !objective.loss.smooth());
   if (!wanted) return 0;
   if (!dual && !means && !cliques) {
-    inferences += imply(objective, training.theta, settings.keep_marginals, sweep, dual);
+    inferences += imply(objective, training.theta, settings.keep_marginals(), sweep, dual);
     if (!dual) return inferences;
   }
   if (to == Duals::scores && !dual) {
-    dual.emplace(problem, settings.keep_marginals);
+    dual.emplace(problem, settings.keep_marginals());
     inferences += means ? fit_all(problem, *means, settings.stopping, *dual, sweep)
                         : fit_all(problem, std::as_const(*cliques), settings.stopping, *dual, sweep);
   }

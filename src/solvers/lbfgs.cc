@@ -257,7 +257,7 @@ void Minimiser::report(double squared_gradient) {
   const double passes = visits_.passes();
   dual_ = certain_dual(objective_,
                        {primal_, objective_.problem.squared_norm(point_), squared_gradient, losses_, sizes_});
-  Certificate certificate = improved({primal_, dual_, passes, !objective_.problem.exact()});
+  Certificate certificate = improved({primal_, dual_, passes, objective_.problem.inference()});
   const bool last = run_.exhausted(passes) || certificate.relative_gap() <= options_.stopping.gap;
   if (last) certificate = certify_theta();
   over_ = run_.report(certificate, theta_);

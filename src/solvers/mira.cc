@@ -29,6 +29,7 @@
 #include "solvers/hildreth.h"
 #include "solvers/maximum_loss.h"
 #include "solvers/online_passes.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -121,7 +122,7 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
   problem.score(i, weights_.current(), 1.0, s, ws);
   std::copy(s.begin(), s.end(), ranked.begin());
   if (options_.update == MiraUpdate::max_loss) problem.add_cost(i, objective_.loss.gamma, ranked);
-  const std::size_t k = problem.kbest(i, ranked, options_.k, chis_, ws);
+  const std::size_t k = problem.ranking()->kbest(i, ranked, options_.k, chis_, ws);
 
   costs_.resize(k);
   losses_.resize(k);
@@ -161,18 +162,22 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
 
 }  // namespace
 
-MiraUpdate parse_mira_update(std::string_view name) {
-  if (name == "max-loss") return MiraUpdate::max_loss;
-  if (name == "prediction") return MiraUpdate::prediction;
-  throw Error(fmt::format("--mira-update: {} is no update of mira; expected max-loss or prediction",
-                          in_quotes(name)));
+const OptionTable& mira_options() {
+  using Row = OptionOf<MiraTuning>;
+  static const OptionTable table{
+      Row("mira_update", &MiraTuning::update,
+          Words<MiraUpdate>{{"max-loss", MiraUpdate::max_loss}, {"prediction", MiraUpdate::prediction}},
+          "set the gold output against max-loss, or against the model's prediction")
+          .logged_as("update"),
+      Row("kbest", &MiraTuning::k, "how many outputs a visit sets against the gold one").from(1)};
+  return table;
 }
 
 Summary mira(const Objective& objective, const MiraOptions& options, Weights& theta,
              const Observer& observer) {
   ESPALIER_EXPECT(options.k > 0);
   check_maximum_loss("mira", objective.loss, "expected one with infinite beta, or dca");
-  if (options.k > 1 && !objective.problem.has_kbest()) {
+  if (options.k > 1 && !objective.problem.ranking()) {
     throw Error::in("mira",
                     fmt::format("the {} best outputs of a problem that has none but the best", options.k),
                     "expected k = 1");

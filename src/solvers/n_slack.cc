@@ -321,7 +321,7 @@ class NSlack {
 
   bool report() {
     run_.pause();
-    const bool over = run_.report({best_, bound_, visits_.passes(), !problem_.exact()}, theta_);
+    const bool over = run_.report({best_, bound_, visits_.passes(), problem_.inference()}, theta_);
     run_.resume();
     return over;
   }

@@ -9,30 +9,29 @@
 #include "espalier/base/error.h"
 #include "espalier/solvers/bmrm.h"
 #include "espalier/solvers/dca.h"
-#include "espalier/solvers/eg_batch.h"
-#include "espalier/solvers/excessive_gap.h"
-#include "espalier/solvers/extragradient.h"
-#include "espalier/solvers/frank_wolfe.h"
 #include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/perceptron.h"
-#include "espalier/solvers/sdca.h"
 #include "espalier/solvers/sgd.h"
-#include "espalier/solvers/smo.h"
 #include "solvers/automatic.h"
 #include "solvers/chained.h"
 
 namespace espalier {
 namespace {
 
-// What most options have in common.
+// What every solver is told, with what is its own.
 template <class Options>
 Options common(const SolverSettings& settings) {
   Options options;
   options.stopping = settings.stopping;
   if constexpr (requires { options.seed; }) options.seed = settings.seed;
   if constexpr (requires { options.threads; }) options.threads = settings.threads;
-  if constexpr (requires { options.sampling; }) options.sampling = settings.sampling;
   if constexpr (requires { options.report_every; }) options.report_every = settings.report_every;
+  return options;
+}
+template <class Options, class Tuning>
+Options with(const SolverSettings& settings, const Tuning& own) {
+  Options options = common<Options>(settings);
+  static_cast<Tuning&>(options) = own;
   return options;
 }
 
@@ -45,23 +44,18 @@ Weights& start_weights(const Objective& objective, Training& training) {
 
 Summary run_eg(const Objective& objective, const SolverSettings& settings, Training& training,
                const Observer& observer) {
-  auto options = common<EgOptions>(settings);
-  options.step = settings.step;
-  options.eta = settings.eta;
-  options.log_odds = settings.log_odds;
-  options.anneal = settings.anneal;
-  options.start = training.dual ? EgStart::warm : settings.start;
-  if (!training.dual) training.dual.emplace(objective.problem, settings.keep_marginals);
+  auto options = with<EgOptions>(settings, settings.eg);
+  if (training.dual) options.start = EgStart::warm;
+  if (!training.dual) training.dual.emplace(objective.problem, !options.recompute);
   return eg(objective, options, *training.dual, training.theta, observer);
 }
 
 Summary run_eg_batch(const Objective& objective, const SolverSettings& settings, Training& training,
                      const Observer& observer) {
-  auto options = common<EgBatchOptions>(settings);
-  if (settings.step == EgStep::safe) options.step = EgBatchStep::safe;
+  auto options = with<EgBatchOptions>(settings, settings.eg_batch);
   start_weights(objective, training);
-  if (!settings.keep_marginals) return eg_batch(objective, options, training.theta, observer);
-  options.start = training.dual ? EgStart::warm : settings.start;
+  if (options.recompute) return eg_batch(objective, options, training.theta, observer);
+  if (training.dual) options.start = EgStart::warm;
   if (!training.dual) training.dual.emplace(objective.problem);
   return eg_batch(objective, options, *training.dual, training.theta, observer);
 }
@@ -71,16 +65,16 @@ Summary run_sdca(const Objective& objective, const SolverSettings& settings, Tra
   check_sdca(objective.problem, objective.loss);
   start_weights(objective, training);
   if (!training.cliques) training.cliques.emplace(objective.problem);
-  return sdca(objective, common<SdcaOptions>(settings), *training.cliques, training.theta, observer);
+  return sdca(objective, with<SdcaOptions>(settings, settings.sdca), *training.cliques, training.theta,
+              observer);
 }
 
 Summary run_frank_wolfe(const Objective& objective, const SolverSettings& settings, Training& training,
                         const Observer& observer) {
-  auto options = common<FrankWolfeOptions>(settings);
-  options.average = settings.average;
   start_weights(objective, training);
   if (!training.means) training.means.emplace(objective.problem);
-  return frank_wolfe(objective, options, *training.means, training.theta, observer);
+  return frank_wolfe(objective, with<FrankWolfeOptions>(settings, settings.frank_wolfe), *training.means,
+                     training.theta, observer);
 }
 
 Summary run_smo(const Objective& objective, const SolverSettings& settings, Training& training,
@@ -91,40 +85,8 @@ Summary run_smo(const Objective& objective, const SolverSettings& settings, Trai
     training.cliques.emplace(objective.problem);
     training.cliques->start_at_gold(objective.problem);
   }
-  auto options = common<SmoOptions>(settings);
-  options.mass = settings.mass;
-  return smo(objective, options, *training.cliques, training.theta, observer);
-}
-
-Summary run_excessive_gap(const Objective& objective, const SolverSettings& settings, Training& training,
-                          const Observer& observer) {
-  auto options = common<ExcessiveGapOptions>(settings);
-  if (settings.step == EgStep::paper) options.smoothing = Smoothing::paper;
-  return excessive_gap(objective, options, start_weights(objective, training), observer);
-}
-
-Summary run_extragradient(const Objective& objective, const SolverSettings& settings, Training& training,
-                          const Observer& observer) {
-  auto options = common<ExtragradientOptions>(settings);
-  if (settings.step == EgStep::safe) options.step = ExtragradientStep::safe;
-  return extragradient(objective, options, start_weights(objective, training), observer);
-}
-
-Summary run_cutting_plane(const Objective& objective, const SolverSettings& settings, Training& training,
-                          const Observer& observer) {
-  auto options = common<CuttingPlaneOptions>(settings);
-  options.slacks = settings.slacks;
-  options.rescaling = settings.rescaling;
-  options.cache = settings.cache;
-  return cutting_plane(objective, options, start_weights(objective, training), observer);
-}
-
-Summary run_mira(const Objective& objective, const SolverSettings& settings, Training& training,
-                 const Observer& observer) {
-  auto options = common<MiraOptions>(settings);
-  options.update = settings.update;
-  options.k = settings.kbest;
-  return mira(objective, options, start_weights(objective, training), observer);
+  return smo(objective, with<SmoOptions>(settings, settings.smo), *training.cliques, training.theta,
+             observer);
 }
 
 Summary run_sgd(const Objective& objective, const SolverSettings& settings, Training& training,
@@ -134,11 +96,25 @@ Summary run_sgd(const Objective& objective, const SolverSettings& settings, Trai
   return sgd(objective, options, start_weights(objective, training), observer);
 }
 
+// Solvers that take weights, and options of their own.
+template <class Options, auto own,
+          Summary (*solve)(const Objective&, const Options&, Weights&, const Observer&)>
+Summary run_tuned(const Objective& objective, const SolverSettings& settings, Training& training,
+                  const Observer& observer) {
+  return solve(objective, with<Options>(settings, settings.*own), start_weights(objective, training),
+               observer);
+}
+
 // Solvers that take weights and nothing but the common options.
 template <class Options, Summary (*solve)(const Objective&, const Options&, Weights&, const Observer&)>
 Summary run_plain(const Objective& objective, const SolverSettings& settings, Training& training,
                   const Observer& observer) {
   return solve(objective, common<Options>(settings), start_weights(objective, training), observer);
+}
+
+template <auto own>
+OwnOptions own_options(std::string_view solver, const OptionTable& table) {
+  return {solver, &table, [](SolverOptions& options) -> void* { return &(options.*own); }};
 }
 
 const SolverEntry& find_one(std::string_view name, const Loss& loss) {
@@ -154,7 +130,7 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
         throw Error(fmt::format("--solver {}: not for loss {}; expected --loss svm, or --solver eg", name,
                                 loss.name()));
       }
-      if (!entry.perceptron_loss) check_eg_loss(loss);
+      if (entry.converges) check_eg_loss(loss);
       return entry;
     }
     names += names.empty() ? "" : ", ";
@@ -165,36 +141,100 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
 
 }  // namespace
 
+bool is_for(const SolverEntry& solver, const Loss& loss) {
+  return solver.losses == Losses::any || loss.smooth() == (solver.losses == Losses::smooth);
+}
+
 std::span<const SolverEntry> solver_table() {
+  using Options = SolverOptions;
   static const SolverEntry kSolvers[] = {
-      {"eg", "online exponentiated gradient on the dual; needs no learning rate", Losses::any, false, false,
-       Duals::scores, run_eg},
-      {"eg-batch", "exponentiated gradient on all examples at once", Losses::any, false, false, Duals::scores,
-       run_eg_batch},
-      {"sdca", "stochastic dual coordinate ascent on clique marginals", Losses::smooth, false, true,
-       Duals::cliques, run_sdca},
-      {"frank-wolfe", "block-coordinate Frank-Wolfe on the dual", Losses::maximum, false, false, Duals::means,
-       run_frank_wolfe},
-      {"smo", "sequential minimal optimisation on clique marginals", Losses::maximum, false, true,
-       Duals::cliques, run_smo},
-      {"excessive-gap", "excessive gap reduction with Bregman projections", Losses::maximum, false, false,
-       Duals::anew, run_excessive_gap},
-      {"extragradient", "extragradient with Bregman projections", Losses::maximum, false, false, Duals::anew,
-       run_extragradient},
-      {"cutting-plane", "cutting planes, as in SVM-struct", Losses::maximum, false, false, Duals::none,
-       run_cutting_plane},
-      {"bmrm", "bundle method on the primal", Losses::any, false, false, Duals::none,
-       run_plain<BmrmOptions, bmrm>},
-      {"lbfgs", "L-BFGS on the primal", Losses::smooth, false, false, Duals::none,
-       run_plain<LbfgsOptions, lbfgs>},
-      {"sgd", "stochastic gradient descent on the primal; a loose certificate", Losses::any, true, false,
-       Duals::none, run_sgd},
-      {"dca", "dual coordinate ascent without stored duals; does not converge, a loose certificate",
-       Losses::any, true, false, Duals::none, run_plain<OnlineOptions, dca>},
-      {"mira", "margin-infused relaxed algorithm; does not converge, a loose certificate", Losses::maximum,
-       true, false, Duals::none, run_mira},
-      {"perceptron", "averaged perceptron; does not converge, a loose certificate", Losses::any, true, false,
-       Duals::none, run_plain<OnlineOptions, perceptron>},
+      {.name = "eg",
+       .summary = "online exponentiated gradient on the dual; needs no learning rate",
+       .duals = Duals::scores,
+       .threads_share = true,
+       .options = {own_options<&Options::eg>("eg", eg_options())},
+       .run = run_eg},
+      {.name = "eg-batch",
+       .summary = "exponentiated gradient on all examples at once",
+       .duals = Duals::scores,
+       .batch = true,
+       .allocates = true,
+       .options = {own_options<&Options::eg_batch>("eg-batch", eg_batch_options())},
+       .run = run_eg_batch},
+      {.name = "sdca",
+       .summary = "stochastic dual coordinate ascent on clique marginals",
+       .losses = Losses::smooth,
+       .duals = Duals::cliques,
+       .needs_cliques = true,
+       .options = {own_options<&Options::sdca>("sdca", sdca_options())},
+       .run = run_sdca},
+      {.name = "frank-wolfe",
+       .summary = "block-coordinate Frank-Wolfe on the dual",
+       .losses = Losses::maximum,
+       .duals = Duals::means,
+       .options = {own_options<&Options::frank_wolfe>("frank-wolfe", frank_wolfe_options())},
+       .run = run_frank_wolfe},
+      {.name = "smo",
+       .summary = "sequential minimal optimisation on clique marginals",
+       .losses = Losses::maximum,
+       .duals = Duals::cliques,
+       .needs_cliques = true,
+       .options = {own_options<&Options::smo>("smo", smo_options())},
+       .run = run_smo},
+      {.name = "excessive-gap",
+       .summary = "excessive gap reduction with Bregman projections",
+       .losses = Losses::maximum,
+       .duals = Duals::anew,
+       .batch = true,
+       .allocates = true,
+       .options = {own_options<&Options::excessive_gap>("excessive-gap", excessive_gap_options())},
+       .run = run_tuned<ExcessiveGapOptions, &Options::excessive_gap, excessive_gap>},
+      {.name = "extragradient",
+       .summary = "extragradient with Bregman projections",
+       .losses = Losses::maximum,
+       .duals = Duals::anew,
+       .batch = true,
+       .allocates = true,
+       .options = {own_options<&Options::extragradient>("extragradient", extragradient_options())},
+       .run = run_tuned<ExtragradientOptions, &Options::extragradient, extragradient>},
+      {.name = "cutting-plane",
+       .summary = "cutting planes, as in SVM-struct",
+       .losses = Losses::maximum,
+       .allocates = true,
+       .options = {own_options<&Options::cutting_plane>("cutting-plane", cutting_plane_options())},
+       .run = run_tuned<CuttingPlaneOptions, &Options::cutting_plane, cutting_plane>},
+      {.name = "bmrm",
+       .summary = "bundle method on the primal",
+       .needs_coordinates = true,
+       .batch = true,
+       .allocates = true,
+       .run = run_plain<BmrmOptions, bmrm>},
+      {.name = "lbfgs",
+       .summary = "L-BFGS on the primal",
+       .losses = Losses::smooth,
+       .needs_coordinates = true,
+       .batch = true,
+       .allocates = true,
+       .run = run_plain<LbfgsOptions, lbfgs>},
+      {.name = "sgd",
+       .summary = "stochastic gradient descent on the primal; a loose certificate",
+       .converges = false,
+       .allocates = true,
+       .run = run_sgd},
+      {.name = "dca",
+       .summary = "dual coordinate ascent without stored duals; does not converge, a loose certificate",
+       .converges = false,
+       .run = run_plain<OnlineOptions, dca>},
+      {.name = "mira",
+       .summary = "margin-infused relaxed algorithm; does not converge, a loose certificate",
+       .losses = Losses::maximum,
+       .converges = false,
+       .options = {own_options<&Options::mira>("mira", mira_options())},
+       .run = run_tuned<MiraOptions, &Options::mira, mira>},
+      {.name = "perceptron",
+       .summary = "averaged perceptron; does not converge, a loose certificate",
+       .converges = false,
+       .run = run_plain<OnlineOptions, perceptron>},
   };
   return kSolvers;
 }

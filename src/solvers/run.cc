@@ -44,7 +44,7 @@ bool Run::exhausted(double passes) const {
 }
 
 Certificate checked(const Objective& objective, Certificate certificate) {
-  if (certificate.approximate || !(certificate.dual > certificate.primal)) return certificate;
+  if (certificate.approximate() || !(certificate.dual > certificate.primal)) return certificate;
   certificate.rounding = rounding_bound(objective, certificate.primal);
   if (certificate.gap() < 0) {
     throw Error(
@@ -65,7 +65,7 @@ bool Run::report(Certificate certificate, const Weights& theta) {
   progress.wall_seconds = rule_.before.wall_seconds + since(started_);
   progress.primal = certificate.primal;
   progress.dual = certificate.dual;
-  progress.approximate = certificate.approximate;
+  progress.inference = certificate.inference;
   progress.rounding = certificate.rounding;
   summary_.history.push_back(progress);
   const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
@@ -97,7 +97,7 @@ Summary Run::finish() {
 
 std::string describe_ending(Status status, const Progress& last, const std::string& why) {
   const std::string sentence =
-      fmt::format("{}relative gap {:.2g} after {:.1f} passes", last.approximate ? "approximate " : "",
+      fmt::format("{}relative gap {:.2g} after {:.1f} passes", last.approximate() ? "approximate " : "",
                   last.relative_gap(), last.passes);
   switch (status) {
     case Status::converged:

@@ -17,15 +17,6 @@ constexpr std::size_t kMostVisits = 3;
 
 }  // namespace
 
-Sampling parse_sampling(std::string_view name) {
-  if (name == "gap") return Sampling::gap;
-  if (name == "random") return Sampling::random;
-  if (name == "shuffled") return Sampling::shuffled;
-  if (name == "cyclic") return Sampling::cyclic;
-  throw Error(fmt::format("--sampling: {} is no way of sampling; expected gap, random, shuffled or cyclic",
-                          in_quotes(name)));
-}
-
 Schedule::Schedule(Sampling sampling, std::size_t n, std::uint64_t seed, Settled settled)
     : sampling_(sampling), settled_(settled), n_(n), random_(seed) {
   round_.reserve(n);

@@ -28,6 +28,7 @@
 #include "kernels/vectors.h"
 #include "solvers/block_ascent.h"
 #include "solvers/line_search.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -158,6 +159,11 @@ class Sdca {
 };
 
 }  // namespace
+
+const OptionTable& sdca_options() {
+  static const OptionTable table{sampling_row<SdcaTuning>()};
+  return table;
+}
 
 void check_sdca(const Problem& problem, const Loss& loss) {
   if (!loss.smooth()) {

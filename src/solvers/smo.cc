@@ -21,7 +21,7 @@
 //
 // Where the features of one example are the same for all of its outputs (classes: |F_i delta|^2 = |x_i|^2 |delta|^2, and the only
 // clique is the output itself), the maximum over all of u_i is as cheap as that over one pair: the projection of mu_i + s/q,
-// q = omega_i |x_i|^2 / l2, onto the simplex (Crammer and Singer 2001, section 6; Problem::maximise_block). Then that is the visit:
+// q = omega_i |x_i|^2 / l2, onto the simplex (Crammer and Singer 2001, section 6; BlockMaximisation). Then that is the visit:
 // one score, one inference, one accumulate.
 //
 // Cost per visit otherwise: one score, two inferences (both counted: one for y', one for y''), a squared norm, one accumulate. Memory: clique
@@ -40,6 +40,7 @@
 #include "espalier/solvers/eg.h"
 #include "kernels/vectors.h"
 #include "solvers/block_ascent.h"
+#include "solvers/option_rows.h"
 
 namespace espalier {
 namespace {
@@ -53,7 +54,7 @@ class Smo {
       : objective_(objective),
         problem_(objective.problem),
         factored_(*problem_.factored()),
-        exact_(problem_.maximises_blocks()),
+        blocks_(problem_.block_maximisation()),
         mass_(options.mass),
         state_(state),
         theta_(theta),
@@ -75,9 +76,9 @@ class Smo {
   }
 
   BlockStep visit(std::size_t i) {
-    if (exact_) {
+    if (blocks_) {
       const auto [gap, gain] =
-          problem_.maximise_block(i, objective_.loss.gamma, objective_.l2, state_.cliques(i), w_, ws_);
+          blocks_->maximise_block(i, objective_.loss.gamma, objective_.l2, state_.cliques(i), w_, ws_);
       return {gap, gain, 1};
     }
     const Out mu = state_.mu(i), cliques = state_.cliques(i);
@@ -112,7 +113,7 @@ class Smo {
 
   void prefetch(std::size_t i, Prefetch what) const {
     problem_.prefetch(i, what);
-    if (!exact_ || what == Prefetch::location) return state_.prefetch(i, what);
+    if (!blocks_ || what == Prefetch::location) return state_.prefetch(i, what);
     // Nothing else is touched. It does not begin with a line, so the end may be on one more.
     const In mu = std::as_const(state_).cliques(i);
     for (std::size_t k = 0; k < mu.size(); k += kCacheLine / sizeof(float)) __builtin_prefetch(&mu[k]);
@@ -129,7 +130,7 @@ class Smo {
 
   // Exact visits leave the statistics behind: they are the clique marginals.
   void finish() {
-    if (!exact_) return;
+    if (!blocks_) return;
     for (std::size_t i = 0; i < state_.size(); ++i) {
       const In cliques = std::as_const(state_).cliques(i);
       std::copy(cliques.begin(), cliques.end(), state_.mu(i).begin());
@@ -170,7 +171,7 @@ class Smo {
   const Objective& objective_;
   const Problem& problem_;
   const Factored& factored_;
-  bool exact_;  // where a visit is not one pair's move but the maximum over all
+  const BlockMaximisation* blocks_;  // where a visit is not one pair's move but the maximum over all
   SmoMass mass_;
   CliqueState& state_;
   Weights& theta_;
@@ -184,10 +185,14 @@ class Smo {
 
 }  // namespace
 
-SmoMass parse_smo_mass(std::string_view name) {
-  if (name == "cliques") return SmoMass::cliques;
-  if (name == "factored") return SmoMass::factored;
-  throw Error(fmt::format("--smo-mass: {} is no rule; expected cliques or factored", in_quotes(name)));
+const OptionTable& smo_options() {
+  using Row = OptionOf<SmoTuning>;
+  static const OptionTable table{
+      sampling_row<SmoTuning>(),
+      Row("smo_mass", &SmoTuning::mass,
+          Words<SmoMass>{{"cliques", SmoMass::cliques}, {"factored", SmoMass::factored}},
+          "what an output may give: cliques (until the first has none), or factored (its probability)")};
+  return table;
 }
 
 void check_smo(const Problem& problem, const Loss& loss) {
@@ -209,7 +214,7 @@ Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& 
   ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
   Smo solver(objective, options, state, theta);
   // A move of one pair rarely leaves an example without a gap; on chains, leaving those that have none took 10 to 20 % more passes.
-  const Settled settled = objective.problem.maximises_blocks() ? Settled::left : Settled::watched;
+  const Settled settled = objective.problem.block_maximisation() ? Settled::left : Settled::watched;
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every, settled};
   BlockAscent ascent(solver, objective, rule, observer);
   Summary summary = ascent.ascend(solver.start());

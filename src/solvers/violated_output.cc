@@ -15,7 +15,7 @@ ViolatedOutput most_violated(const Objective& objective, Rescaling rescaling, st
     violated.loss = example_loss(objective, i, theta, s, chi, ws);
   } else {
     problem.score(i, theta, 1.0, s, ws);
-    violated.loss = problem.slack_argmax(i, s, gamma, chi, ws);
+    violated.loss = problem.slack_rescaling()->slack_argmax(i, s, gamma, chi, ws);
   }
   Workspace::Frame frame(ws);
   const auto p = frame.take<double>(chi.size());

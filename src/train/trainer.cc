@@ -246,9 +246,10 @@ Model Trainer::model() const {
     throw Error(path().message + "; expected finite numbers: check the data's values and l2");
   const TrainingSet& data = state_->data;
   const PathPoint& best = path().points.at(path().best);
-  return make_model({std::string(data.task()), options.loss, best.l2, solver().name, best.certificate,
-                     data.problem().relaxed()},
-                    data, path().theta);
+  Certificate certificate = best.certificate;
+  certificate.inference = data.problem().inference();  // what a checkpoint does not say
+  return make_model({std::string(data.task()), options.loss, best.l2, solver().name, certificate}, data,
+                    path().theta);
 }
 
 void Trainer::remove_checkpoint() {

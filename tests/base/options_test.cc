@@ -141,6 +141,8 @@ TEST(Options, SetsMembersFromText) {
                                                                                    {"depth", "2"}}) {
     values.set(name, text);
   }
+  ASSERT_TRUE(values.holds<Everything>());
+  EXPECT_FALSE(values.holds<Inner>());
   const Everything& set = std::as_const(values).as<Everything>();
   EXPECT_TRUE(set.flag);
   EXPECT_EQ(set.whole, 30u);

@@ -151,8 +151,9 @@ TEST_F(CliAnnealTest, FixedStepsAndStartsAreInTheLog) {
 TEST_F(CliAnnealTest, NamesAreChecked) {
   EXPECT_EQ(error(std::string(kTrain) + "--eta 0"),
             "espalier: --eta: found '0'; expected a number > 0; see 'espalier train classify --help'");
-  EXPECT_EQ(error(std::string(kTrain) + "--anneal yes"),
-            "espalier: --anneal: 'yes' is no annealing; expected auto, no or paper");
+  EXPECT_EQ(
+      error(std::string(kTrain) + "--anneal yes"),
+      "espalier: --anneal: found 'yes'; expected auto, no or paper; see 'espalier train classify --help'");
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ void expect_that_nothing_is_lost(const Problem& problem, std::size_t times = 100
   Team team(kThreads);
   team.run([&](std::size_t) {
     Workspace mine;
-    for (std::size_t t = 0; t < times; ++t) problem.accumulate_shared(0, delta, all, mine);
+    for (std::size_t t = 0; t < times; ++t) problem.sharing()->accumulate_shared(0, delta, all, mine);
   });
   for (std::size_t j = 0; j < all.values().size(); ++j) {
     ASSERT_EQ(all.values()[j], static_cast<float>(kThreads * times) * once.values()[j]) << j;

@@ -227,9 +227,8 @@ TEST(GraphProblem, WeightsLieInBlocksByType) {
   EXPECT_EQ(weights.block(4).begin, 96u);
   EXPECT_EQ(owned.problem.weight_shape(), (WeightShape{128, 1}));
   EXPECT_EQ(weights.place(3, 2, 5), 64u + 2 * 8 + 5);
-  EXPECT_TRUE(owned.problem.exact());
-  EXPECT_FALSE(owned.problem.relaxed());
-  EXPECT_TRUE(owned.problem.has_kbest());
+  EXPECT_EQ(owned.problem.inference(), Inference::exact);
+  EXPECT_TRUE(owned.problem.ranking());
 }
 
 // A chain as a graph of pairs has the same optimum.
@@ -287,8 +286,7 @@ TEST(GraphProblem, OfUpperBoundsIsARelaxedProblem) {
   const OwnedGraphProblem exact(5, options);
   options.inference.inference = GraphInference::trw;
   const OwnedGraphProblem relaxed(5, options);
-  EXPECT_TRUE(relaxed.problem.exact());
-  EXPECT_TRUE(relaxed.problem.relaxed());
+  EXPECT_EQ(relaxed.problem.inference(), Inference::relaxed);
   const auto until = test_support::until_gap<EgOptions>(1e-3, 200);
   const test_support::EgSolution of_exact({exact.problem, Loss::crf(), 1}, until),
       of_relaxed({relaxed.problem, Loss::crf(), 1}, until);
@@ -303,14 +301,12 @@ TEST(GraphProblem, OfApproximationsSaysSo) {
   RandomGraphOptions options;
   options.inference.inference = GraphInference::bp;
   const OwnedGraphProblem by_bp(5, options);
-  EXPECT_FALSE(by_bp.problem.exact());
-  EXPECT_FALSE(by_bp.problem.relaxed());
-  EXPECT_FALSE(by_bp.problem.has_kbest());
+  EXPECT_EQ(by_bp.problem.inference(), Inference::approximate);
+  EXPECT_FALSE(by_bp.problem.ranking());
   options.inference.inference = GraphInference::trw;
   options.maxima = true;
   const OwnedGraphProblem of_maxima(5, options);
-  EXPECT_FALSE(of_maxima.problem.exact());
-  EXPECT_FALSE(of_maxima.problem.relaxed());
+  EXPECT_EQ(of_maxima.problem.inference(), Inference::approximate);
 }
 
 }  // namespace

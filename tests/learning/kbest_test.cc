@@ -1,4 +1,4 @@
-// Problem::kbest, for every structure.
+// Problem::ranking, for every structure.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -38,7 +38,7 @@ void check_kbest(const StructuredProblem<Examples>& problem, std::size_t k) {
     for (const auto& chi : e.chi) scores.push_back(score_of<double>(s, chi));
     std::sort(scores.begin(), scores.end(), std::greater<>());
 
-    const std::size_t found = problem.kbest(i, s, k, chis, ws);
+    const std::size_t found = problem.ranking()->kbest(i, s, k, chis, ws);
     RC_ASSERT(found == std::min(k, e.chi.size()));
     RC_ASSERT(chis.size() == found * s.size());
     std::set<std::vector<double>> seen;
@@ -54,13 +54,13 @@ void check_kbest(const StructuredProblem<Examples>& problem, std::size_t k) {
 
 RC_GTEST_PROP(Kbest, Classes, ()) {
   const OwnedProblem owned(any_data());
-  RC_ASSERT(owned.problem.has_kbest());
+  RC_ASSERT(owned.problem.ranking());
   check_kbest(owned.problem, *rc::gen::inRange<std::size_t>(1, 8));
 }
 
 RC_GTEST_PROP(Kbest, Chains, ()) {
   const OwnedChainProblem owned(any_chain_data_of_any_shape());
-  RC_ASSERT(owned.problem.has_kbest());
+  RC_ASSERT(owned.problem.ranking());
   check_kbest(owned.problem, *rc::gen::inRange<std::size_t>(1, 8));
 }
 
@@ -69,33 +69,26 @@ RC_GTEST_PROP(Kbest, Trees, ()) {
   // Trees are ranked with their best labels: where there is but one, those are all outputs.
   RC_PRE(data.shape.num_labels == 1u);
   const OwnedTreebankProblem owned(std::move(data));
-  check_kbest(owned.problem, owned.problem.has_kbest() ? *rc::gen::inRange<std::size_t>(1, 8) : 1);
+  if (owned.problem.ranking()) check_kbest(owned.problem, *rc::gen::inRange<std::size_t>(1, 8));
 }
 
-TEST(Kbest, SecondOrderKnowsTheBestAlone) {
+TEST(Kbest, SecondOrderHasNone) {
   test_support::RandomTreebankOptions options;
   options.second_order = true;
   const OwnedTreebankProblem owned(1, options);
-  EXPECT_FALSE(owned.problem.has_kbest());
-  Workspace ws;
-  for (std::size_t i = 0; i < owned.problem.size(); ++i) {
-    if (owned.problem.examples().structure(i).has_kbest()) continue;  // too short for parts
-    const std::vector<double> s(owned.problem.num_statistics(i), 0.5);
-    std::vector<double> chis, best(s.size());
-    EXPECT_EQ(owned.problem.kbest(i, s, 5, chis, ws), 1u);
-    owned.problem.argmax(i, s, best, ws);
-    EXPECT_EQ(chis, best);
-  }
+  EXPECT_EQ(owned.problem.ranking(), nullptr);
+  EXPECT_EQ(SubsetProblem(owned.problem, {0}).ranking(), nullptr);
 }
 
 TEST(Kbest, OfASubsetIsThatOfTheWhole) {
   const OwnedChainProblem owned(2);
   const SubsetProblem subset(owned.problem, {4, 1});
-  EXPECT_TRUE(subset.has_kbest());
+  ASSERT_TRUE(subset.ranking());
   const std::vector<double> s(owned.problem.num_statistics(1), 0.25);
   std::vector<double> chis, expected;
   Workspace ws;
-  EXPECT_EQ(subset.kbest(1, s, 3, chis, ws), owned.problem.kbest(1, s, 3, expected, ws));
+  EXPECT_EQ(subset.ranking()->kbest(1, s, 3, chis, ws),
+            owned.problem.ranking()->kbest(1, s, 3, expected, ws));
   EXPECT_EQ(chis, expected);
 }
 

@@ -81,9 +81,9 @@ RC_GTEST_PROP(KernelProblem, OperatorAndNormsGoTogether, ()) {
     check_operator(chains.problem, random);
     const KernelGraphs graphs(RandomGraphs(seed, {.graphs = 6}), kernel);
     check_operator(graphs.problem, random);
-    RC_ASSERT(!chains.problem.euclidean());
-    RC_ASSERT(!graphs.problem.euclidean());
-    RC_ASSERT(!classes.problem.euclidean());
+    RC_ASSERT(chains.problem.kernel());
+    RC_ASSERT(graphs.problem.kernel());
+    RC_ASSERT(classes.problem.kernel());
   }
 }
 

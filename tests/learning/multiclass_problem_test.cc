@@ -88,7 +88,7 @@ RC_GTEST_PROP(MulticlassProblem, MaximiseBlockIsTheMaximumOfOneExample, ()) {
   shape.weighted = *rc::gen::arbitrary<bool>();
   const OwnedProblem owned(*rc::gen::arbitrary<std::uint64_t>(), shape);
   const Problem& problem = owned.problem;
-  RC_ASSERT(problem.maximises_blocks());
+  RC_ASSERT(problem.block_maximisation());
   const Objective objective{
       problem, {Loss::svm().beta, *rc::gen::element(0.5, 1.0, 3.0)}, *rc::gen::element(0.05, 1.0, 20.0)};
   Workspace ws;
@@ -122,8 +122,8 @@ RC_GTEST_PROP(MulticlassProblem, MaximiseBlockIsTheMaximumOfOneExample, ()) {
   double size = 1;
   for (const double x : scores_at(before.w)) size = std::max(size, std::abs(x));
   const double gap = gap_at(before.w);
-  const BlockMaximum step =
-      problem.maximise_block(i, objective.loss.gamma, objective.l2, state.cliques(i), w, ws);
+  const BlockMaximum step = problem.block_maximisation()->maximise_block(
+      i, objective.loss.gamma, objective.l2, state.cliques(i), w, ws);
   evaluate_dual(objective, state, after, sweep);
   const double rounding = 2e-5 * size * problem.weight(i);
   RC_ASSERT(std::abs(step.gap - gap) < rounding);

@@ -132,6 +132,26 @@ RC_GTEST_PROP(SubsetProblem, ForwardsEverything, ()) {
     whole.accumulate(k, DoubleIn(d), double_b, ws);
     RC_ASSERT(std::equal(double_a.values().begin(), double_a.values().end(), double_b.values().begin()));
 
+    RC_ASSERT(subset.inference() == whole.inference());
+    const Sharing &ours = *subset.sharing(), &theirs = *whole.sharing();
+    RC_ASSERT(ours.overlap(i) == theirs.overlap(k));
+    Weights shared_a(whole.weight_shape()), shared_b(whole.weight_shape());
+    ours.accumulate_shared(i, In(s), shared_a, ws);
+    theirs.accumulate_shared(k, In(s), shared_b, ws);
+    RC_ASSERT(std::equal(shared_a.values().begin(), shared_a.values().end(), shared_b.values().begin()));
+    DoubleWeights part_a(whole.weight_shape()), part_b(whole.weight_shape());
+    ours.accumulate(i, DoubleIn(d), RowShare{1, 2}, part_a, ws);
+    theirs.accumulate(k, DoubleIn(d), RowShare{1, 2}, part_b, ws);
+    RC_ASSERT(std::equal(part_a.values().begin(), part_a.values().end(), part_b.values().begin()));
+    std::vector<double> best, whole_best;
+    RC_ASSERT(subset.ranking()->kbest(i, d, 3, best, ws) == whole.ranking()->kbest(k, d, 3, whole_best, ws));
+    RC_ASSERT(best == whole_best);
+    if (whole.slack_rescaling()) {
+      same(0.0, [&](const Problem& p, std::size_t e, DoubleOut out) {
+        out[0] = p.slack_rescaling()->slack_argmax(e, d, 1.0, out, ws);
+      });
+    }
+
     const Factored &f = *subset.factored(), &g = *whole.factored();
     const std::size_t cliques = g.num_clique_marginals(k);
     RC_ASSERT(f.num_clique_marginals(i) == cliques);

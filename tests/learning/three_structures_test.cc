@@ -73,8 +73,6 @@ class Examples {
     const double parts = 2 * std::accumulate(examples_[i].gold.begin(), examples_[i].gold.end(), 0.0);
     return 2 * parts * parts;
   }
-  void prefetch(std::size_t, Prefetch) const {}
-  const Factored* factored() const { return nullptr; }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {

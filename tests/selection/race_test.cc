@@ -59,7 +59,7 @@ TEST(Race, TheOptimumIsBetweenTheBestDualAndTheBestPrimal) {
       const Race result = race({named.problem, loss, named.l2}, solvers, settings_with(1e-3, 50));
       ASSERT_EQ(result.runs.size(), 3u);
       EXPECT_FALSE(result.stopped);
-      EXPECT_FALSE(result.approximate);
+      EXPECT_EQ(result.inference, Inference::exact);
       double dual = -std::numeric_limits<double>::infinity(), primal = -dual;
       for (const RaceRun& run : result.runs) {
         ASSERT_FALSE(run.summary.history.empty());

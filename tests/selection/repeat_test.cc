@@ -82,9 +82,9 @@ TEST(Repeat, BestOfKIsWithinTwiceTheMean) {
   const double optimum = solver.run(objective, exact, training, {}).history.back().primal;
 
   SolverSettings settings = for_passes(2, 1);
-  settings.step = EgStep::safe;
-  settings.sampling = Sampling::random;
-  settings.start = EgStart::uniform;
+  settings.eg.step = EgStep::safe;
+  settings.eg.sampling = Sampling::random;
+  settings.eg.start = EgStart::uniform;
   constexpr std::size_t kTrials = 60, kTimes = 3;
   std::vector<double> missing, best;
   for (std::size_t t = 0; t < kTrials; ++t) {

@@ -7,7 +7,6 @@
 #include <cctype>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,9 +31,6 @@ using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::OwnedTreebankProblem;
 using test_support::QpMinimum;
-
-// Those that do not converge, or whose certificate does not.
-const std::set<std::string_view> kOnline{"sgd", "dca", "mira", "perceptron"};
 
 const std::vector<Loss> kLosses{
     Loss::crf(), Loss::softmax_margin(), {4, 0.5}, Loss::svm(), {Loss::svm().beta, 2}};
@@ -63,12 +59,9 @@ std::vector<Case> all_cases() {
   for (std::size_t s = 0; s < solver_table().size(); ++s) {
     const SolverEntry& entry = solver_table()[s];
     for (const Kind kind : {Kind::classes, Kind::chains, Kind::trees}) {
-      if (entry.factored && kind == Kind::trees) continue;
+      if (entry.needs_cliques && kind == Kind::trees) continue;
       for (std::size_t l = 0; l < kLosses.size(); ++l) {
-        const bool smooth = kLosses[l].smooth();
-        if (entry.losses == Losses::any || smooth == (entry.losses == Losses::smooth)) {
-          cases.push_back({s, kind, l});
-        }
+        if (is_for(entry, kLosses[l])) cases.push_back({s, kind, l});
       }
     }
   }
@@ -134,7 +127,7 @@ TEST_P(AgreementTest, CertificateEnclosesTheOptimum) {
   const Loss& loss = kLosses[run.loss];
   const Objective objective{problem(run.kind), loss, l2(run.kind)};
   const Optimum& truth = optimum(run.kind, run.loss);
-  const bool online = kOnline.contains(entry.name);
+  const bool online = !entry.converges;
 
   SolverSettings settings;
   settings.stopping.gap = loss.smooth() ? 1e-6 : 1e-3;

@@ -77,8 +77,8 @@ TEST(ChainedSolvers, HaveTheNamesOfTheirStages) {
   const SolverEntry chain = find_solver("dca,smo,eg", Loss::svm());
   EXPECT_EQ(chain.name, "dca,smo,eg");
   EXPECT_EQ(chain.duals, Duals::scores);
-  EXPECT_TRUE(chain.factored);
-  EXPECT_FALSE(chain.perceptron_loss);
+  EXPECT_TRUE(chain.needs_cliques);
+  EXPECT_TRUE(chain.converges);
 }
 
 TEST(ChainedSolvers, RefuseStagesThatAreNone) {

@@ -35,13 +35,6 @@ using test_support::ProblemsOfAllKinds;
 using test_support::random_data;
 using test_support::WeightedTwice;
 
-// Those that do not converge, or whose certificate does not.
-const std::set<std::string_view> kOnline{"sgd", "dca", "mira", "perceptron"};
-// Those that go over all examples at once, so that the seed decides nothing.
-const std::set<std::string_view> kBatch{"eg-batch", "excessive-gap", "extragradient", "bmrm", "lbfgs"};
-// Those that ask for memory as they go on.
-const std::set<std::string_view> kAllocating{
-    "eg-batch", "excessive-gap", "extragradient", "cutting-plane", "bmrm", "lbfgs", "sgd"};
 // Those whose visits are not one inference of the scores of one example: eg tries several steps, smo also looks for the lowest output,
 // cutting planes improve their multipliers without inference, and the first pass of dca scores as certificates do.
 const std::set<std::string_view> kOtherVisits{"eg", "smo", "cutting-plane", "dca"};
@@ -63,19 +56,15 @@ struct Case {
 const SolverEntry& entry_of(const Case& run) { return solver_table()[run.solver]; }
 const Loss& loss_of(const Case& run) { return kLosses[run.loss]; }
 
-bool is_for(const SolverEntry& entry, const Loss& loss) {
-  return entry.losses == Losses::any || loss.smooth() == (entry.losses == Losses::smooth);
-}
-
-std::vector<Case> cases_without(const std::set<std::string_view>& names) {
+std::vector<Case> cases_of(const std::function<bool(const SolverEntry&)>& chosen) {
   std::vector<Case> all;
   for (std::size_t s = 0; s < solver_table().size(); ++s) {
     const SolverEntry& entry = solver_table()[s];
-    if (names.contains(entry.name)) continue;
+    if (!chosen(entry)) continue;
     for (std::size_t l = 0; l < kLosses.size(); ++l) {
       if (!is_for(entry, kLosses[l])) continue;
       for (std::size_t k = 0; k < problems().size(); ++k) {
-        if (entry.factored && !problems()[k].problem.factored()) continue;
+        if (entry.needs_cliques && !problems()[k].problem.factored()) continue;
         all.push_back({s, l, k, true});
         if (entry.duals == Duals::scores) all.push_back({s, l, k, false});
       }
@@ -159,7 +148,7 @@ class ConductTest : public ::testing::TestWithParam<Case> {
     settings.stopping.gap = -1;
     settings.stopping.passes = passes;
     settings.report_every = 1;
-    settings.keep_marginals = GetParam().keep_marginals;
+    settings.eg.recompute = settings.eg_batch.recompute = !GetParam().keep_marginals;
     return settings;
   }
   static Outcome run(const SolverSettings& settings, const Observer& observer = {}) {
@@ -181,7 +170,7 @@ TEST_P(ConductTest, SeedDecidesTheBits) {
   EXPECT_EQ(one.last().dual, again.last().dual);
   EXPECT_EQ(one.last().passes, again.last().passes);
   settings.seed = 2;
-  EXPECT_EQ(same_bits(one.theta(), run(settings).theta()), kBatch.contains(entry().name));
+  EXPECT_EQ(same_bits(one.theta(), run(settings).theta()), entry().batch);
 }
 
 // Threads of eg share the weights, and the clock decides who comes first.
@@ -310,7 +299,7 @@ TEST_P(AllocationTest, NoneInsideAnEpoch) {
 
 // The search for the best tree of second order asks for memory itself.
 std::vector<Case> cases_that_allocate_nothing() {
-  std::vector<Case> all = cases_without(kAllocating);
+  std::vector<Case> all = cases_of([](const SolverEntry& entry) { return !entry.allocates; });
   std::erase_if(all, [](const Case& run) {
     return problems()[run.kind].name == "projective trees, second order, labelled";
   });
@@ -321,17 +310,21 @@ const auto kDescribe = [](const auto& info) {
   return name_of(entry_of(info.param).name + "_" + loss_of(info.param).name() + "_" +
                  problems()[info.param.kind].name + (info.param.keep_marginals ? "" : "_not_kept"));
 };
-INSTANTIATE_TEST_SUITE_P(EverySolver, ConductTest, ::testing::ValuesIn(cases_without({})), kDescribe);
-INSTANTIATE_TEST_SUITE_P(AllButEg, ThreadsTest, ::testing::ValuesIn(cases_without({"eg"})), kDescribe);
-INSTANTIATE_TEST_SUITE_P(AllButBmrm, InterruptedTest, ::testing::ValuesIn(cases_without({"bmrm"})),
-                         kDescribe);
+INSTANTIATE_TEST_SUITE_P(EverySolver, ConductTest,
+                         ::testing::ValuesIn(cases_of([](const SolverEntry&) { return true; })), kDescribe);
+INSTANTIATE_TEST_SUITE_P(
+    WhereThreadsDoNotShareTheWeights, ThreadsTest,
+    ::testing::ValuesIn(cases_of([](const SolverEntry& entry) { return !entry.threads_share; })), kDescribe);
+INSTANTIATE_TEST_SUITE_P(
+    AllButBmrm, InterruptedTest,
+    ::testing::ValuesIn(cases_of([](const SolverEntry& entry) { return entry.name != "bmrm"; })), kDescribe);
 INSTANTIATE_TEST_SUITE_P(OneExampleAtATime, AllocationTest,
                          ::testing::ValuesIn(cases_that_allocate_nothing()), kDescribe);
 
 // To an optimum, with every loss that the solver is for.
 class SmallDataTest : public ::testing::TestWithParam<SolverEntry> {
  protected:
-  static bool online() { return kOnline.contains(GetParam().name); }
+  static bool online() { return !GetParam().converges; }
   static std::vector<Loss> losses() {
     std::vector<Loss> all{Loss::crf(), Loss::softmax_margin(), {0.3, 0.5}, {5, 2}, {20, 1},
                           Loss::svm(), {Loss::svm().beta, 2.5}};
@@ -342,7 +335,7 @@ class SmallDataTest : public ::testing::TestWithParam<SolverEntry> {
     SolverSettings settings;
     settings.stopping.gap = gap;
     settings.stopping.passes = online() ? 50 : 20000;
-    settings.keep_marginals = keep_marginals;
+    settings.eg.recompute = settings.eg_batch.recompute = !keep_marginals;
     const Outcome outcome(GetParam(), objective, settings);
     if (!online()) {
       EXPECT_EQ(outcome.summary.status, Status::converged)

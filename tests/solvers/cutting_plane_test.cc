@@ -12,12 +12,12 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/forwarding_problem.h"
 #include "espalier/learning/subset_problem.h"
 #include "support/counting_problem.h"
 #include "support/eg_solution.h"
 #include "support/enumerated_objective.h"
 #include "support/error_message.h"
-#include "support/forwarding_problem.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
 #include "support/random_objective.h"
@@ -249,12 +249,12 @@ RC_GTEST_PROP(SlackArgmax, IsTheMaximumOverAllLabels, ()) {
   Random random(*rc::gen::arbitrary<std::uint64_t>());
   const double gamma = *rc::gen::element(0.0, 0.3, 1.0, 5.0);
   Workspace ws;
-  RC_ASSERT(owned.problem.rescales_slack());
+  RC_ASSERT(owned.problem.slack_rescaling());
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const EnumeratedExample e = enumerate_example(owned.problem, i);
     std::vector<double> s(e.z.size()), chi(s.size());
     for (double& value : s) value = 4 * random.uniform() - 2;
-    const double highest = owned.problem.slack_argmax(i, s, gamma, chi, ws);
+    const double highest = owned.problem.slack_rescaling()->slack_argmax(i, s, gamma, chi, ws);
     const auto values = slack_values(e, s, gamma);
     RC_ASSERT(std::abs(highest - *std::max_element(values.begin(), values.end())) <= 1e-12);
     const auto y = std::find(e.chi.begin(), e.chi.end(), chi) - e.chi.begin();
@@ -279,12 +279,12 @@ RC_GTEST_PROP(SlackArgmax, IsTheMaximumOverAllSequences, ()) {
   const ChainProblem problem(std::move(examples));
   const double gamma = *rc::gen::element(0.0, 0.3, 1.0, 5.0), size = *rc::gen::element(0.1, 2.0, 50.0);
   Workspace ws;
-  RC_ASSERT(problem.rescales_slack());
+  RC_ASSERT(problem.slack_rescaling());
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const EnumeratedExample e = enumerate_example(problem, i);
     std::vector<double> s(e.z.size()), chi(s.size());
     for (double& value : s) value = size * (2 * random.uniform() - 1);
-    const double highest = problem.slack_argmax(i, s, gamma, chi, ws);
+    const double highest = problem.slack_rescaling()->slack_argmax(i, s, gamma, chi, ws);
     const auto values = slack_values(e, s, gamma);
     RC_ASSERT(std::abs(highest - *std::max_element(values.begin(), values.end())) <= 1e-11 * (1 + size));
     const auto y = std::find(e.chi.begin(), e.chi.end(), chi) - e.chi.begin();
@@ -295,30 +295,31 @@ RC_GTEST_PROP(SlackArgmax, IsTheMaximumOverAllSequences, ()) {
 TEST(SlackArgmax, OfSomeOfTheExamples) {
   const OwnedProblem owned(9);
   const SubsetProblem subset(owned.problem, {4, 2});
-  EXPECT_TRUE(subset.rescales_slack());
+  ASSERT_TRUE(subset.slack_rescaling());
   Workspace ws;
   const std::vector<double> s{0.3, -0.2, 0.9, 0.1};
   std::vector<double> chi(4), of_whole(4);
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t whole = i == 0 ? 4 : 2;
-    EXPECT_EQ(subset.slack_argmax(i, s, 1, chi, ws), owned.problem.slack_argmax(whole, s, 1, of_whole, ws));
+    EXPECT_EQ(subset.slack_rescaling()->slack_argmax(i, s, 1, chi, ws),
+              owned.problem.slack_rescaling()->slack_argmax(whole, s, 1, of_whole, ws));
     EXPECT_EQ(chi, of_whole);
   }
-  EXPECT_FALSE(SubsetProblem(OwnedTreebankProblem(1).problem, {0}).rescales_slack());
+  EXPECT_FALSE(SubsetProblem(OwnedTreebankProblem(1).problem, {0}).slack_rescaling());
 }
 
 TEST(SlackArgmax, WhereItCanBeFound) {
   const test_support::ChainData data = test_support::random_chain_data(1);
   ChainExamples examples(data.sequences, data.shape, data.gold);
-  EXPECT_TRUE(examples.rescales_slack());
+  EXPECT_TRUE(examples.capabilities().slack_rescaling);
   for (const float wrong : {0.5f, 17.0f, -1.0f}) {
     std::vector<float> costs(9, wrong);
     for (const std::size_t right : {0, 4, 8}) costs[right] = 0;
     examples.set_costs(costs);
-    EXPECT_FALSE(examples.rescales_slack()) << wrong;
+    EXPECT_FALSE(examples.capabilities().slack_rescaling) << wrong;
   }
-  EXPECT_FALSE(OwnedChainProblem(1, {.order = 2}).problem.rescales_slack());
-  EXPECT_FALSE(OwnedTreebankProblem(1).problem.rescales_slack());
+  EXPECT_FALSE(OwnedChainProblem(1, {.order = 2}).problem.slack_rescaling());
+  EXPECT_FALSE(OwnedTreebankProblem(1).problem.slack_rescaling());
 }
 
 TEST(CuttingPlane, WeightsOfExamplesCountAsCopies) {
@@ -421,7 +422,7 @@ TEST(CuttingPlane, Interrupted) {
 }
 
 // Sets a flag at one of its inferences.
-class StoppingProblem final : public test_support::ForwardingProblem {
+class StoppingProblem final : public ForwardingProblem {
  public:
   StoppingProblem(const Problem& inner, int after) : ForwardingProblem(inner), left_(after) {}
   using ForwardingProblem::argmax;
@@ -470,17 +471,6 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
       message(Loss::svm(), Rescaling::slack),
       "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
       "order 1 whose costs are small whole numbers, or --rescaling margin");
-}
-
-TEST(CuttingPlane, Names) {
-  EXPECT_EQ(parse_slacks("one"), Slacks::one);
-  EXPECT_EQ(parse_slacks("n"), Slacks::n);
-  EXPECT_EQ(parse_rescaling("margin"), Rescaling::margin);
-  EXPECT_EQ(parse_rescaling("slack"), Rescaling::slack);
-  EXPECT_EQ(error_message([] { parse_slacks("two"); }),
-            "--slacks: 'two' is no number of slacks; expected one or n");
-  EXPECT_EQ(error_message([] { parse_rescaling("no"); }),
-            "--rescaling: 'no' is no way to rescale; expected margin or slack");
 }
 
 }  // namespace

@@ -193,17 +193,17 @@ TEST(EgOnTrees, AllWordsEqual) {
 // Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what it is.
 TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
   const OwnedTreebankProblem owned(5, options_of({"", {false, false, 1}, true, true}));
-  ASSERT_FALSE(owned.problem.exact());
+  ASSERT_EQ(owned.problem.inference(), Inference::approximate);
   const Objective objective{owned.problem, Loss::crf(), kMuchL2};
   const Solution solution(objective, to_gap(1e-3, 200));
   EXPECT_EQ(solution.summary.status, Status::converged) << solution.summary.message;
-  EXPECT_TRUE(solution.last().approximate);
+  EXPECT_TRUE(solution.last().approximate());
   EXPECT_NE(solution.summary.message.find("approximate relative gap"), std::string::npos);
   EXPECT_NE(solution.summary.message.find("visits found no step that improves"), std::string::npos);
   const Certificate again = certify(objective, solution.theta, solution.dual);
-  EXPECT_TRUE(again.approximate);
+  EXPECT_TRUE(again.approximate());
   EXPECT_EQ(again.primal, solution.last().primal);
-  EXPECT_TRUE(OwnedTreebankProblem(5, options_of(kKinds.back())).problem.exact());
+  EXPECT_EQ(OwnedTreebankProblem(5, options_of(kKinds.back())).problem.inference(), Inference::exact);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "espalier/learning/certificate.h"
 #include "support/eg_solution.h"
-#include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/problems_of_all_kinds.h"
 
@@ -20,7 +19,6 @@ using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::OwnedProblem;
 using test_support::ProblemsOfAllKinds;
-using testing::error_message;
 
 constexpr EgStep kSteps[] = {EgStep::automatic, EgStep::paper, EgStep::safe};
 
@@ -120,14 +118,6 @@ TEST(EgAnneal, OnlyWhereItIsAskedForOrHelps) {
     EXPECT_EQ(warm[0], warm[1]);
     EXPECT_EQ(warm[0], warm[2]);
   }
-}
-
-TEST(EgAnneal, Names) {
-  EXPECT_EQ(parse_eg_anneal("auto"), EgAnneal::automatic);
-  EXPECT_EQ(parse_eg_anneal("no"), EgAnneal::none);
-  EXPECT_EQ(parse_eg_anneal("paper"), EgAnneal::paper);
-  EXPECT_EQ(error_message([] { parse_eg_anneal("slowly"); }),
-            "--anneal: 'slowly' is no annealing; expected auto, no or paper");
 }
 
 }  // namespace

@@ -43,7 +43,9 @@ std::string describe(const std::string& kind, const Loss& loss, EgBatchStep step
 }
 
 EgBatchOptions to_gap(double gap, double passes) {
-  return test_support::until_gap<EgBatchOptions>(gap, passes);
+  auto options = test_support::until_gap<EgBatchOptions>(gap, passes);
+  options.start = EgStart::uniform;  // as the form without stored duals
+  return options;
 }
 
 // Every step is reported.

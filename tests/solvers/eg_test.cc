@@ -429,7 +429,6 @@ TEST(Eg, AFixedStepIsTakenWhateverItDoesToTheDual) {
   bool worse = false;
   for (const double eta : {1e-3, 0.1, 100.0}) {
     EgOptions options = for_passes(1);
-    options.step = EgStep::fixed;
     options.eta = eta;
     const Solution solution = solve(objective, options);
     std::vector<double> s(4);
@@ -451,18 +450,6 @@ TEST(Eg, LogOddsSayHowNearTheGoldOutputsItStarts) {
   expect_same_bits(solve(objective, options), solve(objective, uniform), true);
   options.log_odds = 3;
   expect_same_bits(solve(objective, options), solve(objective, for_passes(3)), false);
-}
-
-TEST(Eg, NamesOfStepsAndStarts) {
-  EXPECT_EQ(parse_eg_step("auto"), EgStep::automatic);
-  EXPECT_EQ(parse_eg_step("paper"), EgStep::paper);
-  EXPECT_EQ(parse_eg_step("safe"), EgStep::safe);
-  EXPECT_EQ(parse_eg_start("gold"), EgStart::gold);
-  EXPECT_EQ(parse_eg_start("uniform"), EgStart::uniform);
-  EXPECT_EQ(error_message([] { parse_eg_step("fast"); }),
-            "--step: 'fast' is no step rule; expected auto, paper or safe");
-  EXPECT_EQ(error_message([] { parse_eg_start("warm"); }),
-            "--start: 'warm' is no starting point; expected gold or uniform");
 }
 
 // Problems of odd shapes, each to the optimum by every step.

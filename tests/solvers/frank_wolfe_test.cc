@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/forwarding_problem.h"
 #include "support/allocations.h"
 #include "support/eg_solution.h"
 #include "support/error_message.h"
-#include "support/forwarding_problem.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
@@ -235,7 +235,7 @@ TEST(FrankWolfe, GoesOnFromTheMeansThatItIsGiven) {
 
 TEST(FrankWolfe, PassesCountInferences) {
   const OwnedProblem owned(6);
-  class Counting final : public test_support::ForwardingProblem {
+  class Counting final : public ForwardingProblem {
    public:
     using ForwardingProblem::ForwardingProblem;
     mutable std::size_t argmaxes = 0;

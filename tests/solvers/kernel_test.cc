@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,23 +26,15 @@ using test_support::random_chain_data;
 using test_support::random_data;
 using test_support::RandomGraphs;
 
-const std::set<std::string_view> kOnline{"sgd", "dca", "mira", "perceptron"};
-const std::set<std::string_view> kRefuse{"lbfgs", "bmrm"};
-const std::set<std::string_view> kCliques{"sdca", "smo"};  // need clique marginals
-
-bool takes(const SolverEntry& entry, const Loss& loss) {
-  return entry.losses == Losses::any || loss.smooth() == (entry.losses == Losses::smooth);
-}
-
 void expect_agreement(const Problem& problem, const Loss& loss) {
   const Objective objective{problem, loss, 1};
   double highest_dual = 0, lowest_primal = 1e300;
   std::size_t converged = 0;
   for (const SolverEntry& entry : solver_table()) {
-    if (!takes(entry, loss) || kRefuse.contains(entry.name)) continue;
-    if (!problem.factored() && kCliques.contains(entry.name)) continue;
+    if (!is_for(entry, loss) || entry.needs_coordinates) continue;
+    if (!problem.factored() && entry.needs_cliques) continue;
     SCOPED_TRACE(entry.name);
-    const bool online = kOnline.contains(entry.name);
+    const bool online = !entry.converges;
     SolverSettings settings;
     settings.stopping.gap = loss.smooth() ? 1e-6 : 1e-3;
     settings.stopping.passes = online ? 30 : 5000;
@@ -86,7 +77,7 @@ TEST(KernelSolvers, EgWithoutStoredMarginals) {
   double dual = 0, primal = 1e300;
   for (const std::string_view name : {"eg", "eg-batch"}) {
     SolverSettings settings;
-    settings.keep_marginals = false;
+    settings.eg.recompute = settings.eg_batch.recompute = true;
     settings.stopping.gap = 1e-6;
     Training training;
     const Summary summary = find_solver(name, objective.loss).run(objective, settings, training, {});
@@ -152,7 +143,7 @@ TEST(KernelSolvers, ThoseThatTakeWeightsForCoordinatesRefuse) {
   EXPECT_EQ(refusal("lbfgs", Loss::crf(), {}), "lbfgs" + why);
   EXPECT_EQ(refusal("bmrm", Loss::svm(), {}), "bmrm" + why);
   SolverSettings one;
-  one.slacks = Slacks::one;
+  one.cutting_plane.slacks = Slacks::one;
   EXPECT_EQ(refusal("cutting-plane", Loss::svm(), one), "cutting-plane --slacks one" + why);
 }
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/forwarding_problem.h"
 #include "espalier/solvers/dca.h"
 #include "support/enumerated_objective.h"
 #include "support/error_message.h"
-#include "support/forwarding_problem.h"
 #include "support/naive_online.h"
 #include "support/random_objective.h"
 #include "support/slack_qp.h"
@@ -31,7 +31,6 @@ using test_support::distance;
 using test_support::enumerate_example;
 using test_support::enumerate_loss;
 using test_support::EnumeratedExample;
-using test_support::ForwardingProblem;
 using test_support::naive_online;
 using test_support::NaiveOnline;
 using test_support::online_order;
@@ -151,7 +150,7 @@ RC_GTEST_PROP(Mira, FirstVisitOnTrees, ()) {
   auto data = any_treebank();
   RC_PRE(data.shape.num_labels == 1u);
   const OwnedTreebankProblem owned(std::move(data));
-  check_first_visit(owned.problem, owned.problem.has_kbest() ? *rc::gen::inRange<std::size_t>(1, 6) : 1);
+  check_first_visit(owned.problem, owned.problem.ranking() ? *rc::gen::inRange<std::size_t>(1, 6) : 1);
 }
 
 // (15): eta(z_i - chi(y)), with the output that the problem chooses.
@@ -223,12 +222,19 @@ TEST(Mira, IsDcaOfTheHingeLoss) {
 }
 
 // Ranks, but knows the best output alone.
-class OneBest final : public ForwardingProblem {
+class OneBest final : public ForwardingProblem, private Ranking {
  public:
   using ForwardingProblem::ForwardingProblem;
+  Capabilities capabilities() const override {
+    Capabilities result = inner_.capabilities();
+    result.ranking = this;
+    return result;
+  }
+
+ private:
   std::size_t kbest(std::size_t i, DoubleIn s, std::size_t, std::vector<double>& chis,
                     Workspace& ws) const override {
-    return inner_.kbest(i, s, 1, chis, ws);
+    return inner_.ranking()->kbest(i, s, 1, chis, ws);
   }
 };
 
@@ -321,10 +327,6 @@ TEST(Mira, RefusesWhatItIsNotFor) {
               mira({trees.problem, Loss::svm(), 1}, options, weights);
             }),
             "mira: the 5 best outputs of a problem that has none but the best; expected k = 1");
-  EXPECT_EQ(error_message([] { parse_mira_update("best"); }),
-            "--mira-update: 'best' is no update of mira; expected max-loss or prediction");
-  EXPECT_EQ(parse_mira_update("max-loss"), MiraUpdate::max_loss);
-  EXPECT_EQ(parse_mira_update("prediction"), MiraUpdate::prediction);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/forwarding_problem.h"
 #include "espalier/solvers/dca.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/mira.h"
 #include "espalier/solvers/perceptron.h"
-#include "support/forwarding_problem.h"
 #include "support/history_checks.h"
 #include "support/naive_online.h"
 #include "support/random_objective.h"
@@ -23,7 +23,6 @@ namespace {
 
 using test_support::distance;
 using test_support::expect_gaps;
-using test_support::ForwardingProblem;
 using test_support::OwnedChainProblem;
 using test_support::OwnedProblem;
 using test_support::OwnedTreebankProblem;

@@ -229,7 +229,7 @@ TEST(Run, AFalseCertificateIsAnError) {
   const std::string message = testing::error_message([] { report_once({}, {10, 10 + 1e-9, 1}); });
   EXPECT_EQ(message.substr(0, 44), "a dual of 10.000000001 above the primal 10, ") << message;
   // Approximate inference promises nothing.
-  EXPECT_LT(report_once({.gap = -1}, {10, 11, 1, true}).history.back().gap(), 0);
+  EXPECT_LT(report_once({.gap = -1}, {10, 11, 1, Inference::approximate}).history.back().gap(), 0);
 }
 
 }  // namespace

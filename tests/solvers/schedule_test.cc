@@ -8,12 +8,8 @@
 #include <numeric>
 #include <vector>
 
-#include "support/error_message.h"
-
 namespace espalier {
 namespace {
-
-using testing::error_message;
 
 std::vector<std::uint32_t> round_of(Schedule& schedule, const std::vector<float>& priorities = {}) {
   const auto round = schedule.next_round(priorities);
@@ -29,15 +25,6 @@ std::vector<std::uint32_t> in_order(std::size_t n) {
 std::vector<std::uint32_t> sorted(std::vector<std::uint32_t> round) {
   std::sort(round.begin(), round.end());
   return round;
-}
-
-TEST(Schedule, Names) {
-  EXPECT_EQ(parse_sampling("gap"), Sampling::gap);
-  EXPECT_EQ(parse_sampling("random"), Sampling::random);
-  EXPECT_EQ(parse_sampling("shuffled"), Sampling::shuffled);
-  EXPECT_EQ(parse_sampling("cyclic"), Sampling::cyclic);
-  EXPECT_EQ(error_message([] { parse_sampling("Cyclic"); }),
-            "--sampling: 'Cyclic' is no way of sampling; expected gap, random, shuffled or cyclic");
 }
 
 TEST(Schedule, CyclicIsTheOrderOfTheFile) {

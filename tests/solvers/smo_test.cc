@@ -377,9 +377,6 @@ TEST(Smo, RefusesWhatItIsNotFor) {
       message(owned.problem, Loss::perceptron()),
       "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
       "or a finite beta");
-  EXPECT_EQ(parse_smo_mass("factored"), SmoMass::factored);
-  EXPECT_EQ(error_message([] { parse_smo_mass("all"); }),
-            "--smo-mass: 'all' is no rule; expected cliques or factored");
   const OwnedTreebankProblem trees(1);
   const OwnedChainProblem second_order(1, {.order = 2});
   for (const Problem* problem :

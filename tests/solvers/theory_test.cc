@@ -111,6 +111,7 @@ EgBatchOptions batch_theorem(double steps) {
   options.stopping.gap = -1;
   options.stopping.passes = steps + 1;  // the last one is looked at, too
   options.step = EgBatchStep::safe;
+  options.start = EgStart::uniform;
   options.report_every = 0;
   return options;
 }

@@ -51,8 +51,8 @@ class Bounds {
     SolverSettings settings;
     settings.stopping.gap = 1e-12;
     settings.stopping.passes = passes;
-    settings.average = variant == "average";
-    if (variant == "factored") settings.mass = SmoMass::factored;
+    settings.frank_wolfe.average = variant == "average";
+    if (variant == "factored") settings.smo.mass = SmoMass::factored;
     Training training;
     const std::string who = variant.empty() ? name : name + ", " + variant;
     Summary summary;
@@ -124,7 +124,7 @@ RC_GTEST_PROP(WeakDuality, NoDualOfAMaximumIsAboveAnyPrimal, ()) {
       any.problem(), {Loss::svm().beta, *rc::gen::element(1.0, 2.5)}, any_power_of_ten(-6, 6)};
   Bounds bounds(objective);
   for (const SolverEntry& entry : solver_table()) {
-    if (entry.losses == Losses::smooth || (entry.factored && !objective.problem.factored())) continue;
+    if (!is_for(entry, objective.loss) || (entry.needs_cliques && !objective.problem.factored())) continue;
     bounds.run(entry.name, 60);
   }
   bounds.run("frank-wolfe", 400);
@@ -144,7 +144,7 @@ RC_GTEST_PROP(WeakDuality, NoDualOfASmoothLossIsAboveAnyPrimal, ()) {
   const Objective objective{any.problem(), loss, any_power_of_ten(-6, 6)};
   Bounds bounds(objective);
   for (const SolverEntry& entry : solver_table()) {
-    if (entry.losses == Losses::maximum || (entry.factored && !objective.problem.factored())) continue;
+    if (!is_for(entry, objective.loss) || (entry.needs_cliques && !objective.problem.factored())) continue;
     bounds.run(entry.name, 60);
   }
   if (objective.problem.factored()) bounds.run("eg,sdca", 60);

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "support/forwarding_problem.h"
+#include "espalier/learning/forwarding_problem.h"
 
 namespace espalier::test_support {
 

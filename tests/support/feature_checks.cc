@@ -197,7 +197,7 @@ std::string check_shares(const Problem& problem, std::size_t shares, Random& ran
     DoubleWeights whole(problem.weight_shape()), parts(problem.weight_shape());
     problem.accumulate(i, delta, whole, ws);
     for (std::size_t part = 0; part < shares; ++part)
-      problem.accumulate(i, delta, RowShare{part, shares}, parts, ws);
+      problem.sharing()->accumulate(i, delta, RowShare{part, shares}, parts, ws);
     if (!std::ranges::equal(whole.values(), parts.values()))
       return fmt::format("example {}: {} shares", i, shares);
   }
@@ -213,7 +213,7 @@ std::string check_changes_of_one_size(const Problem& problem, float size, Random
     Weights w(problem.weight_shape()), shared(problem.weight_shape());
     DoubleWeights expected(problem.weight_shape());
     problem.accumulate(i, delta, w, ws);
-    problem.accumulate_shared(i, delta, shared, ws);
+    problem.sharing()->accumulate_shared(i, delta, shared, ws);
     problem.accumulate(i, exact, expected, ws);
     for (std::size_t j = 0; j < w.values().size(); ++j) {
       for (const float found : {w.values()[j], shared.values()[j]}) {

@@ -3,13 +3,13 @@
 #include <atomic>
 #include <cstddef>
 
-#include "support/forwarding_problem.h"
+#include "espalier/learning/forwarding_problem.h"
 
 namespace espalier::test_support {
 
 // Another problem that sets a flag at the given visit, as Ctrl-C would in the middle of a pass. Visits score in floats, or weights in
 // double precision; certificates score weights of floats in double precision.
-class InterruptingProblem final : public ForwardingProblem {
+class InterruptingProblem final : public ForwardingProblem, private BlockMaximisation {
  public:
   InterruptingProblem(const Problem& inner, int visits) : ForwardingProblem(inner), left_(visits) {}
   mutable std::atomic<bool> stop = false;
@@ -24,13 +24,18 @@ class InterruptingProblem final : public ForwardingProblem {
     visit();
     inner_.score(i, w, c, s, ws);
   }
-  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
-                              Workspace& ws) const override {
-    visit();
-    return inner_.maximise_block(i, gamma, l2, mu, w, ws);
+  Capabilities capabilities() const override {
+    Capabilities result = inner_.capabilities();
+    if (result.block_maximisation) result.block_maximisation = this;
+    return result;
   }
 
  private:
+  BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
+                              Workspace& ws) const override {
+    visit();
+    return inner_.block_maximisation()->maximise_block(i, gamma, l2, mu, w, ws);
+  }
   void visit() const {
     if (stop) ++scored_after_stop;
     if (--left_ == 0) stop = true;

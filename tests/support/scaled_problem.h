@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "support/forwarding_problem.h"
+#include "espalier/learning/forwarding_problem.h"
 
 namespace espalier::test_support {
 
-// Another problem with all its features times a factor.
+// Another problem with all its features times a factor, for one thread. It offers those capabilities alone
+// that know nothing of features.
 class ScaledProblem final : public ForwardingProblem {
  public:
   ScaledProblem(const Problem& inner, double factor) : ForwardingProblem(inner), factor_(factor) {}
@@ -29,13 +30,6 @@ class ScaledProblem final : public ForwardingProblem {
   void accumulate(std::size_t i, DoubleIn delta, DoubleWeights& w, Workspace& ws) const override {
     inner_.accumulate(i, scaled(delta), w, ws);
   }
-  void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
-    inner_.accumulate_shared(i, scaled(delta), w, ws);
-  }
-  void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const override {
-    inner_.accumulate(i, scaled(delta), share, w, ws);
-  }
   double squared_norm(std::size_t i, In delta, Workspace& ws) const override {
     return square() * inner_.squared_norm(i, delta, ws);
   }
@@ -43,6 +37,11 @@ class ScaledProblem final : public ForwardingProblem {
     return square() * inner_.squared_norm(i, delta, ws);
   }
   using ForwardingProblem::squared_norm;
+
+  Capabilities capabilities() const override {
+    const Capabilities inner = inner_.capabilities();
+    return {.factored = inner.factored, .slack_rescaling = inner.slack_rescaling, .ranking = inner.ranking};
+  }
 
  private:
   double square() const { return factor_ * factor_; }

@@ -64,7 +64,7 @@ TEST_F(TrainTest, CertifiesItsOwnWeights) {
       EXPECT_EQ(model.info().loss, loss);
       EXPECT_EQ(model.info().l2, 0.3);
       EXPECT_EQ(model.info().solver, "eg");
-      EXPECT_FALSE(model.info().relaxed);
+      EXPECT_EQ(model.info().certificate->inference, Inference::exact);
       EXPECT_EQ(model.certificate().primal, expected.primal);
       EXPECT_EQ(model.certificate().dual, expected.dual);
       EXPECT_EQ(model.certificate().passes, summary.history.back().passes);

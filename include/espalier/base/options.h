@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -279,6 +280,10 @@ class OptionValues {
   template <class Struct>
   Struct& as() {
     return std::any_cast<Struct&>(object_);
+  }
+  template <class Struct>
+  bool holds() const {
+    return object_.type() == typeid(Struct);
   }
 
  private:

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "espalier/base/inference.h"
+
 namespace espalier {
 
 // primal - dual; 0 where the dual is above, but by no more than rounding may have put it there.
@@ -18,9 +20,10 @@ struct Progress {
   double seconds = 0;       // training alone
   double wall_seconds = 0;  // training and certification
   double primal = 0, dual = 0;
-  bool approximate = false;  // inference was: the gap bounds nothing
+  Inference inference = Inference::exact;
   double rounding = 0;  // by which a dual may be above a primal that it is not above (learning/certificate.h)
 
+  bool approximate() const { return inference == Inference::approximate; }  // then the gap bounds nothing
   double gap() const { return gap_of(primal, dual, rounding); }
   // Relative to the primal, as every tolerance here is. A primal of 0 is optimal: losses are never negative.
   double relative_gap() const { return primal > 0 ? gap() / primal : 0; }

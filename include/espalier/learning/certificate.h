@@ -16,9 +16,10 @@ namespace espalier {
 struct Certificate {
   double primal = 0, dual = 0;
   double passes = 0;  // what it took
-  bool approximate =
-      false;            // inference was (Problem::exact): then the gap bounds nothing, and may be below zero
+  Inference inference = Inference::exact;
   double rounding = 0;  // rounding_bound() where it matters, which is where the dual is above the primal
+  // Then the gap bounds nothing, and may be below zero.
+  bool approximate() const { return inference == Inference::approximate; }
   double gap() const { return gap_of(primal, dual, rounding); }
   double relative_gap() const { return primal > 0 ? gap() / primal : 0; }
 };

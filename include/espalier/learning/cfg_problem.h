@@ -22,7 +22,7 @@ struct CfgSentence {
 
 // Sentences with their derivations. The cost is the number of constituents (label, begin, end) that the gold derivation does not
 // have (Bartlett et al. 2004, example 2). Requires gold derivations that are in their forests. Keeps references.
-class CfgExamples {
+class CfgExamples final : public Sharing {
  public:
   CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features);
 
@@ -33,9 +33,9 @@ class CfgExamples {
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const { return squared_diameters_[i]; }
   double squared_change(std::size_t) const { return 2 * features_->typical_size(); }
-  double overlap(std::size_t) const { return features_->common_share(); }
+  double overlap(std::size_t) const override { return features_->common_share(); }
   void prefetch(std::size_t i, Prefetch what) const;
-  const Factored* factored() const { return nullptr; }
+  Capabilities capabilities() const { return {.sharing = this}; }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -54,12 +54,13 @@ class CfgExamples {
     features_->score(sentences_[i].words, sentences_[i].forest, w.row(0), scale, s, ws);
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
+                         Workspace& ws) const override;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const {
     accumulate(i, delta, {0, 1}, w, ws);
   }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const;
+                  Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
 

@@ -28,7 +28,7 @@ inline Chain chain_of(const ChainFeatures& features, std::size_t i, const ChainC
 // Label sequences: attributes of tokens and transitions, a gold label for each token, and the number of wrong labels as
 // the cost. Requires: no empty sequence; labels in range; gold sequences that the constraints allow; omega empty (all 1)
 // or one positive weight a sequence. Keeps references to the sequences and the constraints.
-class ChainExamples {
+class ChainExamples final : public KernelGeometry, public SlackRescaling, public Sharing {
  public:
   ChainExamples(const Sequences& sequences, const ChainShape& shape, std::vector<std::uint32_t> gold,
                 const ChainConstraints* constraints = nullptr, std::vector<double> omega = {},
@@ -46,9 +46,14 @@ class ChainExamples {
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
-  double overlap(std::size_t i) const { return features_->overlap(i); }
+  double overlap(std::size_t i) const override { return features_->overlap(i); }
   void prefetch(std::size_t i, Prefetch what) const;
-  const Factored* factored() const { return factored_.get(); }
+  Capabilities capabilities() const {
+    return {.factored = factored_.get(),
+            .kernel = kernel() ? this : nullptr,
+            .slack_rescaling = rescales_slack() ? this : nullptr,
+            .sharing = this};
+  }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -88,11 +93,12 @@ class ChainExamples {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace& ws) const {
     features_->accumulate(i, delta, w, ws);
   }
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
+                         Workspace& ws) const override {
     features_->accumulate_shared(i, delta, w, ws);
   }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const {
+                  Workspace& ws) const override {
     features_->accumulate(i, delta, share, w, ws);
   }
   template <class Real>
@@ -101,21 +107,18 @@ class ChainExamples {
   }
   // nullptr: none.
   const KernelMatrix* kernel() const { return features_->kernel(); }
-  bool euclidean() const { return !kernel(); }
-  template <class Real>
-  double squared_norm(const BasicWeights<Real>& w) const {
-    return kernel() ? kernel()->squared_norm(w) : euclidean_squared_norm(w);
-  }
-  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
-    return kernel() ? kernel()->inner_product(a, b) : euclidean_inner_product(a, b);
+  double squared_norm(const Weights& w) const override { return kernel()->squared_norm(w); }
+  double squared_norm(const DoubleWeights& w) const override { return kernel()->squared_norm(w); }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
+    return kernel()->inner_product(a, b);
   }
   // By dynamic programming over labels and cost so far.
   double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
-                      Workspace& ws) const;
-  // Costs must be small whole numbers, and labels known and of order 1.
-  bool rescales_slack() const;
+                      Workspace& ws) const override;
 
  private:
+  // Costs must be small whole numbers, and labels known and of order 1.
+  bool rescales_slack() const;
   const std::uint32_t* gold(std::size_t i) const { return gold_.data() + sequences_->offsets[i]; }
   const PartialGold::Sequence* find_partial(std::size_t i) const {
     return partial_ ? partial_->find(i) : nullptr;

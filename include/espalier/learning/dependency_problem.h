@@ -55,7 +55,7 @@ class ArcSets {
 
 // Dependency trees: features of arcs, and the number of wrong heads as the cost. Requires gold trees that the shape and the
 // arcs allow, and no empty sentence. Keeps references to all of them.
-class DependencyExamples {
+class DependencyExamples final : public Sharing {
  public:
   DependencyExamples(const Treebank& treebank, const ArcSets& arcs, const DependencyFeatures& features,
                      const TreeShape& shape);
@@ -66,14 +66,16 @@ class DependencyExamples {
   std::size_t size() const { return treebank_->size(); }
   WeightShape weight_shape() const { return features_->weight_shape(); }
   DependencyTree structure(std::size_t i) const { return {arcs(i), shape_, parts(i)}; }
-  bool exact() const { return shape_.projective || parts_ == nullptr; }
+  Inference inference() const {
+    return shape_.projective || parts_ == nullptr ? Inference::exact : Inference::approximate;
+  }
   double weight(std::size_t) const { return 1; }
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const;
   double squared_change(std::size_t) const { return 2 * features_->typical_size(); }
-  double overlap(std::size_t) const { return features_->common_share(); }
+  double overlap(std::size_t) const override { return features_->common_share(); }
   void prefetch(std::size_t i, Prefetch what) const;
-  const Factored* factored() const { return nullptr; }
+  Capabilities capabilities() const { return {.sharing = this}; }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -94,12 +96,13 @@ class DependencyExamples {
     features_->score(treebank_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i));
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
+                         Workspace& ws) const override;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const {
     accumulate(i, delta, kWholeSpace, w, ws);
   }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const;
+                  Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
 

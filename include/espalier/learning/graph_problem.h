@@ -23,7 +23,7 @@ struct GraphExample {
 // Markov random fields: features of nodes and cliques with weights tied by type, and costs of nodes. Requires gold labels that
 // the structures allow, and cliques in the structures in the order of the features: by types, and in each type in the order of
 // its rows. Keeps a reference to the features, which may have kernels.
-class GraphExamples {
+class GraphExamples final : public KernelGeometry, public Sharing {
  public:
   // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any other, since its
   // best labelling need not be the best one.
@@ -32,14 +32,15 @@ class GraphExamples {
   std::size_t size() const { return examples_.size(); }
   WeightShape weight_shape() const { return features_->weights().shape(); }
   const MarkovGraph& structure(std::size_t i) const { return *examples_[i].structure; }
-  bool exact() const { return exact_; }
-  bool relaxed() const { return relaxed_; }
+  Inference inference() const { return inference_; }
   double weight(std::size_t i) const { return examples_[i].weight; }
   double cost_offset(std::size_t) const { return 0; }
   double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
   void prefetch(std::size_t i, Prefetch what) const { features_->prefetch(i, what); }
-  const Factored* factored() const { return nullptr; }
+  Capabilities capabilities() const {
+    return {.kernel = features_->has_kernels() ? this : nullptr, .sharing = this};
+  }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -61,30 +62,27 @@ class GraphExamples {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
     features_->accumulate(i, delta, w.row(0));
   }
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const {
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const override {
     features_->accumulate_shared(i, delta, w.row(0));
   }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const {
+                  Workspace& ws) const override {
     features_->accumulate(i, delta, share, w.row(0), ws);
   }
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const {
     return features_->squared_norm(i, delta, ws);
   }
-  bool euclidean() const { return !features_->has_kernels(); }
-  template <class Real>
-  double squared_norm(const BasicWeights<Real>& w) const {
-    return features_->squared_norm(w);
-  }
-  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
+  double squared_norm(const Weights& w) const override { return features_->squared_norm(w); }
+  double squared_norm(const DoubleWeights& w) const override { return features_->squared_norm(w); }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
     return features_->inner_product(a, b);
   }
 
  private:
   const GraphFeatures* features_;
   std::vector<GraphExample> examples_;
-  bool exact_ = true, relaxed_ = false;
+  Inference inference_ = Inference::exact;
 };
 
 using GraphProblem = StructuredProblem<GraphExamples>;

@@ -17,7 +17,10 @@ namespace espalier {
 // Multi-class examples: sparse rows, a gold label each, and a cost for every pair of gold and predicted
 // label. Requires: labels in range; costs L x L, row = gold, zero on the diagonal, or empty for 0/1; omega
 // empty (all 1) or one positive weight an example. Keeps a reference to the rows.
-class MulticlassExamples {
+class MulticlassExamples final : public KernelGeometry,
+                                 public SlackRescaling,
+                                 public BlockMaximisation,
+                                 public Sharing {
  public:
   MulticlassExamples(const SparseRows& rows, std::size_t num_attributes, std::vector<std::uint32_t> gold,
                      std::size_t num_labels, std::vector<float> costs = {}, std::vector<double> omega = {});
@@ -32,12 +35,18 @@ class MulticlassExamples {
   double cost_offset(std::size_t) const { return 0; }
   // z_i - chi(y) is a difference of two unit vectors: |F_i(z_i - chi(y))|^2 = 2 |x_i|^2.
   double squared_diameter(std::size_t i) const { return 2 * features_.squared_length(i); }
-  double overlap(std::size_t i) const { return features_.overlap(i); }
+  double overlap(std::size_t i) const override { return features_.overlap(i); }
   void prefetch(std::size_t i, Prefetch what) const {
     if (what == Prefetch::location) __builtin_prefetch(gold_.data() + i);
     features_.prefetch(i, what);
   }
-  const Factored* factored() const { return factored_.get(); }
+  Capabilities capabilities() const {
+    return {.factored = factored_.get(),
+            .kernel = kernel() ? this : nullptr,
+            .slack_rescaling = this,
+            .block_maximisation = this,
+            .sharing = this};
+  }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -61,11 +70,11 @@ class MulticlassExamples {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
     features_.accumulate(i, delta, w);
   }
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const {
+  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const override {
     features_.accumulate_shared(i, delta, w);
   }
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const {
+                  Workspace& ws) const override {
     features_.accumulate(i, delta, share, w, ws);
   }
   template <class Real>
@@ -74,20 +83,16 @@ class MulticlassExamples {
   }
   // nullptr: none.
   const KernelMatrix* kernel() const { return features_.kernel(); }
-  bool euclidean() const { return !kernel(); }
-  template <class Real>
-  double squared_norm(const BasicWeights<Real>& w) const {
-    return kernel() ? kernel()->squared_norm(w) : euclidean_squared_norm(w);
-  }
-  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const {
-    return kernel() ? kernel()->inner_product(a, b) : euclidean_inner_product(a, b);
+  double squared_norm(const Weights& w) const override { return kernel()->squared_norm(w); }
+  double squared_norm(const DoubleWeights& w) const override { return kernel()->squared_norm(w); }
+  double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
+    return kernel()->inner_product(a, b);
   }
   double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
-                      Workspace& ws) const;
-  bool rescales_slack() const { return true; }
+                      Workspace& ws) const override;
   // A projection onto the simplex (kernels/simplex.h), since |F_i delta|^2 = |x_i|^2 |delta|^2.
   BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
-                              Workspace& ws) const;
+                              Workspace& ws) const override;
 
  private:
   MulticlassExamples(RowFeatures features, std::vector<std::uint32_t> gold, std::size_t num_labels,

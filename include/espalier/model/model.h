@@ -23,7 +23,6 @@ struct ModelInfo {
   std::optional<double> l2;
   std::string solver;  // or "converted from ..."
   std::optional<Certificate> certificate;
-  bool relaxed = false;  // the certificate is one of a relaxed problem (Problem::relaxed)
 };
 
 // A model that was trained in this program or opened from a file: weights, whatever the task needs to use them,

@@ -36,7 +36,7 @@ struct Race {
   bool stopped = false;       // by the observer or by Ctrl-C
   // What all runs together know: the largest dual, which is below the optimum, and the smallest primal, which is above it.
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
-  bool approximate = false;  // inference was: `lower` bounds nothing
+  Inference inference = Inference::exact;  // approximate: `lower` bounds nothing
 
   // How far a report's primal is above the optimum, relative to the primal as every tolerance is: at most, at least. No report is
   // further than its own certificate says.

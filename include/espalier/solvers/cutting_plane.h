@@ -9,6 +9,8 @@
 
 namespace espalier {
 
+class OptionTable;
+
 enum class Slacks {
   one,  // a plane below the sum of all losses
   n,    // planes below the loss of each example
@@ -18,20 +20,21 @@ enum class Rescaling {
   slack,   // max_y cost(y)(gamma + theta.F_i(chi(y) - z_i))
 };
 
-// For the command line. Each throws Error listing the names for one that is none.
-Slacks parse_slacks(std::string_view name);
-Rescaling parse_rescaling(std::string_view name);
-
-struct CuttingPlaneOptions {
-  StoppingRule stopping;
+// What is cutting-plane's own to choose.
+struct CuttingPlaneTuning {
   Slacks slacks = Slacks::n;
   Rescaling rescaling = Rescaling::margin;
-  std::uint64_t seed = 1;   // of the order in which Slacks::n visits examples
-  std::size_t threads = 1;  // the result is the same with any number of them
   // Slacks::one: outputs of each example that are remembered, so that planes can be made of them without inference. It takes
   // fewer passes (on 10,000 images, 39 instead of 162 to a gap of 1e-2 with 5 of them), but more time where scores cost as
   // much as inference, as they do for images, chains and trees of first order.
   std::size_t cache = 0;
+};
+const OptionTable& cutting_plane_options();  // of CuttingPlaneTuning
+
+struct CuttingPlaneOptions : CuttingPlaneTuning {
+  StoppingRule stopping;
+  std::uint64_t seed = 1;   // of the order in which Slacks::n visits examples
+  std::size_t threads = 1;  // the result is the same with any number of them
 };
 
 // Throws Error for a loss that is no maximum, for the perceptron's, and for slack rescaling of a problem that cannot find

@@ -1,23 +1,25 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 
 #include "espalier/learning/dual_state.h"
+#include "espalier/learning/gold_log_odds.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
 #include "espalier/solvers/schedule.h"
 
 namespace espalier {
 
+class OptionTable;
+
 enum class EgStep {
   automatic,  // by slope and curvature along the update
   paper,      // section 7: eta_ini on 10 % of the data, halved on failure, grown by 1.05
   safe,       // the theorem's eta, from a bound on the features: never a failure, rarely fast
-  fixed,      // EgOptions::eta, whatever it does to the dual (Bartlett et al. 2004, section 5)
 };
 enum class EgStart {
-  gold,     // near the gold outputs, s_i = -kappa p_i, kappa being EgOptions::log_odds
+  gold,     // near the gold outputs, s_i = -kappa p_i, kappa being EgTuning::log_odds
   uniform,  // s_i = 0
   warm,     // where the state is: another l2's optimum, a resumed run
 };
@@ -28,21 +30,23 @@ enum class EgAnneal {
   paper,  // 10 l2 for 5 passes, then l2(1 + 9 0.7^(t - 5)) in pass t, as in Figure 8; with any steps
 };
 
-// For the command line. Each throws Error listing the names for one that is none.
-EgStep parse_eg_step(std::string_view name);
-EgStart parse_eg_start(std::string_view name);
-EgAnneal parse_eg_anneal(std::string_view name);
-
-struct EgOptions {
-  StoppingRule stopping;
+// What is eg's own to choose.
+struct EgTuning {
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
-  double eta = 0;  // of EgStep::fixed, positive
+  // Positive: steps of this size, whatever they do to the dual, instead of `step` (Bartlett et al. 2004, section 5).
+  std::optional<double> eta{};
   EgStart start = EgStart::gold;
-  // Much less than 10 leaves so much mass on wrong outputs that |w(u)|^2 of thousands of examples swamps the dual; much more
-  // only takes longer to come back from.
-  double log_odds = 12;
+  double log_odds = kGoldLogOdds;
   EgAnneal anneal = EgAnneal::automatic;
+  // Where a run makes its DualState: without the marginals of every example. It halves the memory, and adds an inference to each
+  // visit.
+  bool recompute = false;
+};
+const OptionTable& eg_options();  // of EgTuning
+
+struct EgOptions : EgTuning {
+  StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // only with 1 does the same seed give the same bits
   // The workers of `threads` take turns on one thread: slow, but repeatable. For tests of how many of them get along.

@@ -9,16 +9,24 @@
 
 namespace espalier {
 
+class OptionTable;
+
 enum class EgBatchStep {
   automatic,  // one eta that halves where the dual would fall and grows where it does not
   safe,       // the theorem's eta, from a bound on the features: the dual never falls
 };
 
-struct EgBatchOptions {
-  StoppingRule stopping;
+// What is eg-batch's own to choose.
+struct EgBatchTuning {
   EgBatchStep step = EgBatchStep::automatic;
-  EgStart start = EgStart::uniform;  // the form without stored duals has no other
-  std::size_t threads = 1;           // the result is the same with any number of them
+  EgStart start = EgStart::gold;  // of stored duals
+  bool recompute = false;         // where a run has the choice: the form without stored duals
+};
+const OptionTable& eg_batch_options();  // of EgBatchTuning
+
+struct EgBatchOptions : EgBatchTuning {
+  StoppingRule stopping;
+  std::size_t threads = 1;  // the result is the same with any number of them
   double report_every = 5;  // passes at most between two reports; a report costs about a pass of time
 };
 

@@ -7,15 +7,22 @@
 
 namespace espalier {
 
+class OptionTable;
+
 // How fast the maximum's smoothing goes to zero.
 enum class Smoothing {
   adaptive,  // as fast as the excessive gap condition, looked at in every step, allows
   paper,     // mu_k = 6 L/((k + 1)(k + 2)), which allows it whatever the data
 };
 
-struct ExcessiveGapOptions {
-  StoppingRule stopping;
+// What is excessive-gap's own to choose.
+struct ExcessiveGapTuning {
   Smoothing smoothing = Smoothing::adaptive;
+};
+const OptionTable& excessive_gap_options();  // of ExcessiveGapTuning
+
+struct ExcessiveGapOptions : ExcessiveGapTuning {
+  StoppingRule stopping;
   std::size_t threads = 1;  // the result is the same with any number of them
   double report_every = 5;  // passes at most between two reports; a report costs about a pass of time
 };

@@ -7,14 +7,21 @@
 
 namespace espalier {
 
+class OptionTable;
+
 enum class ExtragradientStep {
   automatic,  // as large as the inequality behind the bound, looked at in every step, allows
   safe,       // from a bound on the features, where it holds whatever the data
 };
 
-struct ExtragradientOptions {
-  StoppingRule stopping;
+// What is extragradient's own to choose.
+struct ExtragradientTuning {
   ExtragradientStep step = ExtragradientStep::automatic;
+};
+const OptionTable& extragradient_options();  // of ExtragradientTuning
+
+struct ExtragradientOptions : ExtragradientTuning {
+  StoppingRule stopping;
   std::size_t threads = 1;   // the result is the same with any number of them
   double report_every = 10;  // passes at most between two reports; a report costs about a pass of time
 };

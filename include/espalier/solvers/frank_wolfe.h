@@ -10,8 +10,10 @@
 
 namespace espalier {
 
-struct FrankWolfeOptions {
-  StoppingRule stopping;
+class OptionTable;
+
+// What is frank-wolfe's own to choose.
+struct FrankWolfeTuning {
   Sampling sampling = Sampling::gap;
   // Each visit also finds nearly the best weights for the outputs that the example's duals are a mixture of; or else it is the
   // paper's, which only moves towards one more.
@@ -20,6 +22,11 @@ struct FrankWolfeOptions {
   bool average = false;
   // Weights are a mean over about the last pass where that has a lower primal. The duals stay what they are. Not with `average`.
   bool recent_mean = true;
+};
+const OptionTable& frank_wolfe_options();  // of FrankWolfeTuning
+
+struct FrankWolfeOptions : FrankWolfeTuning {
+  StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads =
       1;  // of certificates; visits are made by one, and the result is the same with any number

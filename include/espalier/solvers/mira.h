@@ -8,19 +8,22 @@
 
 namespace espalier {
 
+class OptionTable;
+
 // Which outputs a visit sets against the gold one.
 enum class MiraUpdate {
   max_loss,    // the best ones with their costs added: those that the hinge loss is made of
   prediction,  // the best ones under the weights as they are; costs enter the margins alone
 };
 
-// For the command line. Throws Error listing the names for one that is none.
-MiraUpdate parse_mira_update(std::string_view name);
-
-struct MiraOptions : OnlineOptions {
+// What is mira's own to choose.
+struct MiraTuning {
   MiraUpdate update = MiraUpdate::max_loss;
   std::size_t k = 1;  // how many outputs
 };
+const OptionTable& mira_options();  // of MiraTuning
+
+struct MiraOptions : OnlineOptions, MiraTuning {};
 
 // Margin-infused relaxed algorithm (Crammer et al. 2006, section 8; Martins et al. 2010, section 4): each visit moves theta
 // as little as it takes for the gold output to beat k others by their costs, and by omega_i/l2 at most. Starts from theta

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "espalier/learning/clique_state.h"
 #include "espalier/learning/dual_state.h"
@@ -13,8 +14,13 @@
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/cutting_plane.h"
 #include "espalier/solvers/eg.h"
+#include "espalier/solvers/eg_batch.h"
+#include "espalier/solvers/excessive_gap.h"
+#include "espalier/solvers/extragradient.h"
+#include "espalier/solvers/frank_wolfe.h"
 #include "espalier/solvers/mira.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/sdca.h"
 #include "espalier/solvers/smo.h"
 
 namespace espalier {
@@ -27,24 +33,20 @@ struct Training {
   std::optional<CliqueState> cliques;  // clique marginals
 };
 
-// What single solvers may be told, with their defaults; each takes what concerns it.
+// What single solvers may be told, each its own: options.eg.step, options.mira.k. Those without a member have nothing to choose.
 struct SolverOptions {
-  Sampling sampling = Sampling::gap;
-  EgStep step = EgStep::automatic;
-  double eta = 0;  // of EgStep::fixed, positive
-  // Of a first run; one with duals at hand goes on from them.
-  EgStart start = EgStart::gold;
-  double log_odds = EgOptions().log_odds;
-  EgAnneal anneal = EgAnneal::automatic;
-  bool keep_marginals =
-      true;  // of every example, in memory: false halves the duals, and adds an inference to each visit
-  bool average = false;  // weights, where a solver has a choice
-  Slacks slacks = Slacks::n;
-  std::size_t cache = 0;  // outputs of each example that cutting planes remember
-  Rescaling rescaling = Rescaling::margin;
-  MiraUpdate update = MiraUpdate::max_loss;
-  std::size_t kbest = 1;  // outputs that a visit of mira looks at
-  SmoMass mass = SmoMass::cliques;
+  EgTuning eg{};
+  EgBatchTuning eg_batch{};
+  SdcaTuning sdca{};
+  FrankWolfeTuning frank_wolfe{};
+  SmoTuning smo{};
+  ExcessiveGapTuning excessive_gap{};
+  ExtragradientTuning extragradient{};
+  CuttingPlaneTuning cutting_plane{};
+  MiraTuning mira{};
+
+  // In duals that are made for whoever goes on from them.
+  bool keep_marginals() const { return !eg.recompute && !eg_batch.recompute; }
 };
 
 // The same with what every solver is told.
@@ -75,16 +77,33 @@ enum class Duals {
   cliques,  // CliqueState
 };
 
+// The options of one solver as data: a table, and the object in SolverOptions that it is of.
+struct OwnOptions {
+  std::string_view solver;
+  const OptionTable* table;
+  void* (*object)(SolverOptions&);
+};
+
 struct SolverEntry {
   std::string name;
   std::string_view summary;
-  Losses losses;
-  // The perceptron's loss has its regularised optimum at zero weights: only solvers that do not converge make a model of it.
-  bool perceptron_loss;
-  bool factored;  // needs a structure with clique marginals (Problem::factored)
-  Duals duals;
-  std::function<Summary(const Objective&, const SolverSettings&, Training&, const Observer&)> run;
+  Losses losses = Losses::any;
+  Duals duals = Duals::none;
+  // To an optimum that its certificate tells. Others certify loosely, and end where passes or time do: they alone make a model of
+  // the perceptron's loss, whose regularised optimum is at zero weights.
+  bool converges = true;
+  bool needs_cliques = false;  // a structure with clique marginals (Problem::factored)
+  bool needs_coordinates =
+      false;                   // weights that are not coefficients of a kernel's expansion (Problem::kernel)
+  bool batch = false;          // looks at all examples before it moves, so that the seed decides nothing
+  bool allocates = false;      // memory, inside its passes
+  bool threads_share = false;  // the weights, so that only with one thread the same seed gives the same bits
+  std::vector<OwnOptions> options{};  // its own; of several solvers as one, those of all that it may run
+  std::function<Summary(const Objective&, const SolverSettings&, Training&, const Observer&)> run{};
 };
+
+// Whether a solver is for a loss, but for the perceptron's.
+bool is_for(const SolverEntry& solver, const Loss& loss);
 
 // The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();

@@ -18,9 +18,6 @@ enum class Sampling {
   cyclic,    // as in the file
 };
 
-// Throws Error listing the orders for a name that is none.
-Sampling parse_sampling(std::string_view name);
-
 // What `gap` order does with examples that were found without a gap.
 enum class Settled {
   watched,  // all alike, and as often as any

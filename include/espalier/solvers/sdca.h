@@ -10,9 +10,16 @@
 
 namespace espalier {
 
-struct SdcaOptions {
-  StoppingRule stopping;
+class OptionTable;
+
+// What is sdca's own to choose.
+struct SdcaTuning {
   Sampling sampling = Sampling::gap;
+};
+const OptionTable& sdca_options();  // of SdcaTuning
+
+struct SdcaOptions : SdcaTuning {
+  StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads =
       1;  // of certificates; visits are made by one, and the result is the same with any number

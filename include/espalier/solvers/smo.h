@@ -11,19 +11,23 @@
 
 namespace espalier {
 
+class OptionTable;
+
 // How much mass an output has to give.
 enum class SmoMass {
   cliques,   // until the first of its clique marginals is zero
   factored,  // its probability in the distribution that the clique marginals imply, which is never more
 };
 
-// For the command line. Throws Error listing the names for one that is none.
-SmoMass parse_smo_mass(std::string_view name);
-
-struct SmoOptions {
-  StoppingRule stopping;
+// What is smo's own to choose.
+struct SmoTuning {
   Sampling sampling = Sampling::gap;
   SmoMass mass = SmoMass::cliques;
+};
+const OptionTable& smo_options();  // of SmoTuning
+
+struct SmoOptions : SmoTuning {
+  StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads =
       1;  // of certificates; visits are made by one, and the result is the same with any number
