@@ -71,8 +71,8 @@ struct Trainer::State {
     if (options.checkpoint.resume) {
       resume();
     } else if (options.init) {
-      InitialTraining start =
-          start_from_model(*options.init, data, {data.problem(), options.loss, first_of(values)}, solver);
+      InitialTraining start = start_from_model(
+          *options.init, data, {data.problem(), options.loss, first_of(values)}, solver, settings);
       state.path.training = std::move(start.training);
       beginning = std::move(start.text);
       options.init.reset();  // nobody looks at it again
