@@ -151,5 +151,7 @@
 #include "espalier/tasks/treebank_data.h"
 #include "espalier/tasks/treebank_parser.h"
 #include "espalier/tasks/uai_reader.h"
+#include "espalier/train/cross_validate.h"
+#include "espalier/train/race.h"
 #include "espalier/train/train.h"
 #include "espalier/train/trainer.h"
