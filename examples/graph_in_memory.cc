@@ -1,5 +1,5 @@
-// Trains a Markov random field on graphs that are in memory already: rows of pixels that are ink or paper, seen through noise.
-// Neighbours tend to agree, so a pixel that looks wrong is set right.
+// Trains a Markov random field on graphs that are in memory already: rows of pixels that are ink or paper,
+// seen through noise. Neighbours tend to agree, so a pixel that looks wrong is set right.
 
 #include <espalier/espalier.h>
 #include <fmt/format.h>

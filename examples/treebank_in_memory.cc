@@ -1,4 +1,5 @@
-// Trains a phrase-structure parser on bracketed trees that are in memory already, and parses another sentence.
+// Trains a phrase-structure parser on bracketed trees that are in memory already, and parses another
+// sentence.
 
 #include <espalier/espalier.h>
 #include <fmt/format.h>

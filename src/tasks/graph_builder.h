@@ -14,7 +14,8 @@
 
 namespace espalier {
 
-// Makes records of graphs: finds the numbers of types, labels and features by their names, and all that is wrong.
+// Makes records of graphs: finds the numbers of types, labels and features by their names, and all that is
+// wrong.
 class GraphBuilder {
  public:
   // Throws Error, and knows where.
@@ -47,7 +48,8 @@ class GraphBuilder {
                     GraphRecord::Clique& clique);
   GraphRecord::Features find_features(const std::optional<LabelledGraph::Features>& features,
                                       const std::string& where, const Dictionary& known, Dictionary* growing);
-  // Joint labellings of nodes of these types; those with a label that is unknown cannot come up, and are left out.
+  // Joint labellings of nodes of these types; those with a label that is unknown cannot come up, and are left
+  // out.
   Labellings find_forbidden(std::span<const std::vector<std::string>> forbidden, const std::string& where,
                             std::span<const std::uint32_t> node_types);
   float checked_cost(double cost, const std::string& where) const;

@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-// Features that are found by hashing have no names but the number of their row: "arc 17". The row of such a name,
-// if it is of this kind and below `rows`.
+// Features that are found by hashing have no names but the number of their row: "arc 17". The row of such a
+// name, if it is of this kind and below `rows`.
 inline std::optional<std::size_t> find_hashed_row(const WeightName& name, std::string_view kind,
                                                   std::size_t rows) {
   const std::string_view attribute = name.attribute;

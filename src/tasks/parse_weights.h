@@ -10,9 +10,9 @@
 
 namespace espalier {
 
-// Features are found by hashing, so their weights have no other names than their places: "arc 17" for those of arcs,
-// "relation 4" with the relation as the label for the rows of relations, and in second order "part 17" for those of
-// pairs of arcs. They lie in this order (DependencyFeatures).
+// Features are found by hashing, so their weights have no other names than their places: "arc 17" for those
+// of arcs, "relation 4" with the relation as the label for the rows of relations, and in second order "part
+// 17" for those of pairs of arcs. They lie in this order (DependencyFeatures).
 
 inline constexpr std::string_view kArcWeight = "arc", kRelationWeight = "relation", kPartWeight = "part";
 

@@ -10,8 +10,9 @@
 
 namespace espalier {
 
-// Rules have names: "NP -> DT NN". Other features are found by hashing, so what their weights are called is the number
-// of a row: "span 17" with the label of a phrase for those of spans and splits, "word 4" with a tag for those of words.
+// Rules have names: "NP -> DT NN". Other features are found by hashing, so what their weights are called is
+// the number of a row: "span 17" with the label of a phrase for those of spans and splits, "word 4" with a
+// tag for those of words.
 
 inline constexpr std::string_view kSpanWeight = "span", kWordWeight = "word";
 

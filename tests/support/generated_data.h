@@ -9,7 +9,8 @@
 
 namespace espalier::testing {
 
-// Sentences of the built-in grammar, as one of the writers writes them. A longer text of the same seed begins with a shorter one.
+// Sentences of the built-in grammar, as one of the writers writes them. A longer text of the same seed begins
+// with a shorter one.
 inline std::string generated_sentences(std::uint64_t seed, int count,
                                        void (*append)(const Sentence&, std::string&)) {
   SentenceGenerator generator(seed);

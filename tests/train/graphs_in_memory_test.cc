@@ -1,5 +1,5 @@
-// Graphs in memory: training gives the model that a file of the same contents gives, to the byte, and what a model says of
-// graphs in memory is what it writes for a file of them.
+// Graphs in memory: training gives the model that a file of the same contents gives, to the byte, and what a
+// model says of graphs in memory is what it writes for a file of them.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

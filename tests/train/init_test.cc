@@ -1,5 +1,5 @@
-// Training that starts from another model: for every task its weights are found again by their names, and the duals that they
-// imply are where the run begins.
+// Training that starts from another model: for every task its weights are found again by their names, and the
+// duals that they imply are where the run begins.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ struct Case {
   std::unique_ptr<TrainingSet> (*read)(const std::string& file);
   int count = 60;
   double l2 = 1;
-  double share = 0.9;  // at most, of the passes of a cold start, where a tenth of the data is new
+  bool tells_new_apart = true;  // else too many examples look new, and the run begins as without a model
 };
 
 const Case kCases[] = {
@@ -70,7 +70,8 @@ const Case kCases[] = {
     {"Treebank", [](int count) { return generated_sentences(1, count, append_treebank); },
      [](const std::string& file) { return read_treebank_training(file, treebank("gold")); }},
     {"TreebankWithTags", [](int count) { return generated_sentences(1, count, append_treebank); },
-     [](const std::string& file) { return read_treebank_training(file, treebank("predicted")); }, 60, 1, 1.0},
+     [](const std::string& file) { return read_treebank_training(file, treebank("predicted")); }, 60, 1,
+     false},
     {"Graph", [](int count) { return generated_graphs(1, count); },
      [](const std::string& file) { return read_graph_training(file, {}); }, 20, 4},
 };
@@ -121,9 +122,13 @@ TEST_P(InitTest, SavesPassesWithMoreData) {
   const auto set = data(count + count / 10);
   TrainOptions warm = options();
   warm.init = old;
-  EXPECT_TRUE(Trainer(*set, warm, warm.l2).beginning().starts_with("started from the model in memory: "));
-  EXPECT_LT(train(*set, warm).certificate().passes,
-            GetParam().share * train(*set, options()).certificate().passes);
+  const std::string beginning = Trainer(*set, warm, warm.l2).beginning();
+  if (!GetParam().tells_new_apart) {
+    EXPECT_EQ(beginning, "the model in memory: no good start for eg here; started as without --init");
+    return;
+  }
+  EXPECT_TRUE(beginning.starts_with("started from the model in memory: ")) << beginning;
+  EXPECT_LT(train(*set, warm).certificate().passes, 0.9 * train(*set, options()).certificate().passes);
 }
 
 TEST_P(InitTest, RecomputedMarginalsAreNotKept) {

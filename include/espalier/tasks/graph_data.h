@@ -10,7 +10,8 @@
 
 namespace espalier {
 
-// Labelled graphs in memory, to train on: what a file of JSON Lines has. Numbers of lines in messages are those of graphs, from 1.
+// Labelled graphs in memory, to train on: what a file of JSON Lines has. Numbers of lines in messages are
+// those of graphs, from 1.
 class GraphData {
  public:
   struct NodeType {
@@ -23,7 +24,8 @@ class GraphData {
     std::vector<std::vector<std::string>> forbidden{};
   };
 
-  // What a file declares before its first graph. Nobody has to: types and labels are those that come up, in this order.
+  // What a file declares before its first graph. Nobody has to: types and labels are those that come up, in
+  // this order.
   void declare(NodeType type) { node_types_.push_back(std::move(type)); }
   void declare(CliqueType type) { clique_types_.push_back(std::move(type)); }
   // Whether it is as it should be is found out in training, all graphs and types together.
@@ -40,9 +42,9 @@ class GraphData {
   std::vector<CliqueType> clique_types_;
 };
 
-// What read_graph_training() makes of a file. `dev` is held-out data, whose labels may be new. None of them need outlive the
-// result. Throws Error for what does not fit: a label that is missing or not allowed, a clique of nodes that are not there,
-// a type of other nodes than before, ...
+// What read_graph_training() makes of a file. `dev` is held-out data, whose labels may be new. None of them
+// need outlive the result. Throws Error for what does not fit: a label that is missing or not allowed, a
+// clique of nodes that are not there, a type of other nodes than before, ...
 std::unique_ptr<TrainingSet> make_graph_training(const GraphData& data, const GraphOptions& options = {},
                                                  const GraphData* dev = nullptr);
 

@@ -17,8 +17,8 @@ namespace espalier {
 struct GraphModel;
 struct GraphRecord;
 
-// Labels the nodes of graphs: what `espalier predict` does, for programs that have graphs in memory. A model has one
-// (Model::graph_labeller()), const and thread-safe; each thread has a Graph of its own.
+// Labels the nodes of graphs: what `espalier predict` does, for programs that have graphs in memory. A model
+// has one (Model::graph_labeller()), const and thread-safe; each thread has a Graph of its own.
 class GraphLabeller {
  public:
   class Graph;
@@ -36,9 +36,9 @@ class GraphLabeller {
   Loss loss_;
 };
 
-// A graph after the other; what inference needs for graphs of the same shape is kept. What it returns is valid until the next set().
-// Functions of probabilities throw Error where the model has none; all but size() where constraints leave no labelling, and
-// before the first set().
+// A graph after the other; what inference needs for graphs of the same shape is kept. What it returns is
+// valid until the next set(). Functions of probabilities throw Error where the model has none; all but size()
+// where constraints leave no labelling, and before the first set().
 class GraphLabeller::Graph {
  public:
   // The labeller has to outlive it.
@@ -46,8 +46,8 @@ class GraphLabeller::Graph {
   ~Graph();
   Graph(Graph&&) noexcept;
 
-  // The graph to label. Nobody looks at labels, costs and the weight. Throws Error for types that the model does not know and for
-  // what cannot be; features and labels that it does not know are skipped.
+  // The graph to label. Nobody looks at labels, costs and the weight. Throws Error for types that the model
+  // does not know and for what cannot be; features and labels that it does not know are skipped.
   void set(const LabelledGraph& graph);
   // A graph that was read already, from `file`, by the model's own types. It has to stay as it is.
   void set(const GraphRecord& record, std::string_view file);
@@ -60,8 +60,8 @@ class GraphLabeller::Graph {
   std::span<const std::uint32_t> labels();
   // The probability of every label of a node, where inference is approximate its belief.
   std::span<const double> marginals(std::size_t node);
-  // The k best labellings with their scores, best first; and how probable one with such a score is. Throws Error where there are
-  // none, since inference is approximate.
+  // The k best labellings with their scores, best first; and how probable one with such a score is. Throws
+  // Error where there are none, since inference is approximate.
   bool has_kbest() const;
   std::vector<MarkovGraph::Scored> kbest(std::size_t k);
   double probability(double score);

@@ -8,7 +8,8 @@
 
 namespace espalier {
 
-// A graph whose nodes have labels, or are to get some: what a line of a file has (docs/formats.md). Nodes count from 0.
+// A graph whose nodes have labels, or are to get some: what a line of a file has (docs/formats.md). Nodes
+// count from 0.
 struct LabelledGraph {
   using Features = std::vector<std::pair<std::string, double>>;  // each at most once
   struct Node {

@@ -9,14 +9,16 @@
 
 namespace espalier {
 
-// Dependency trees in memory, to train a parser on: what a file in CoNLL's format has, added word by word. Text is copied.
-// Numbers of lines in messages are those of words, over all sentences.
+// Dependency trees in memory, to train a parser on: what a file in CoNLL's format has, added word by word.
+// Text is copied. Numbers of lines in messages are those of words, over all sentences.
 class ParseData {
  public:
-  // Adds a word to the sentence at the end; head 0 is the root, and words count from 1 in each sentence. Fields that are empty are
-  // "_", as in files. Throws Error where it has no form, and for a TAB or an end of line within a field.
+  // Adds a word to the sentence at the end; head 0 is the root, and words count from 1 in each sentence.
+  // Fields that are empty are "_", as in files. Throws Error where it has no form, and for a TAB or an end of
+  // line within a field.
   void add(const DependencyWord& word);
-  // Ends the sentence. Throws Error where it has no words, and where their heads do not make a tree; then the sentence is gone.
+  // Ends the sentence. Throws Error where it has no words, and where their heads do not make a tree; then the
+  // sentence is gone.
   void end_sentence();
   // A sentence that was read already.
   void add(const DependencySentence& sentence);
@@ -33,8 +35,8 @@ class ParseData {
   std::size_t num_words_ = 0;  // of sentences that were ended
 };
 
-// What read_parse_training() makes of a file. `dev` is held-out data. None of them need outlive the result. Throws Error
-// where relations are to be learnt and a word has none.
+// What read_parse_training() makes of a file. `dev` is held-out data. None of them need outlive the result.
+// Throws Error where relations are to be learnt and a word has none.
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options = {},
                                                  const ParseData* dev = nullptr);
 

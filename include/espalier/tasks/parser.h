@@ -17,8 +17,9 @@ namespace espalier {
 
 struct ParseModel;
 
-// Finds the dependency trees of sentences: what `espalier predict` does, for programs that have sentences in memory. A model
-// has one (Model::parser()), const and thread-safe; each thread that parses has a Sentence of its own.
+// Finds the dependency trees of sentences: what `espalier predict` does, for programs that have sentences in
+// memory. A model has one (Model::parser()), const and thread-safe; each thread that parses has a Sentence of
+// its own.
 class Parser {
  public:
   class Sentence;
@@ -42,9 +43,9 @@ class Parser {
   Loss loss_;
 };
 
-// A sentence after the other, in memory that they share. Words count from 1, and 0 is the root. What it returns is valid until the
-// next call of clear(), add() or set(). All that looks for trees throws Error where there are no words, functions of probabilities
-// where the model has none.
+// A sentence after the other, in memory that they share. Words count from 1, and 0 is the root. What it
+// returns is valid until the next call of clear(), add() or set(). All that looks for trees throws Error
+// where there are no words, functions of probabilities where the model has none.
 class Parser::Sentence {
  public:
   // The parser has to outlive it.
@@ -54,7 +55,8 @@ class Parser::Sentence {
 
   // Begins a new sentence.
   void clear();
-  // Adds a word: what it looks like; nobody looks at its head and relation. Fields that are empty are "_", as in files.
+  // Adds a word: what it looks like; nobody looks at its head and relation. Fields that are empty are "_", as
+  // in files.
   void add(const DependencyWord& word);
   // A sentence that was read already.
   void set(const DependencySentence& sentence);
@@ -65,8 +67,8 @@ class Parser::Sentence {
   std::span<const std::string_view> relations();
   // The probability of every head of a word: size() + 1 numbers, that of the root first.
   std::span<const double> head_probabilities(std::size_t word);
-  // The k best trees with their scores, best first; and how probable one with such a score is. Throws Error without
-  // Parser::has_kbest().
+  // The k best trees with their scores, best first; and how probable one with such a score is. Throws Error
+  // without Parser::has_kbest().
   std::vector<DependencyTree::Scored> kbest(std::size_t k);
   double probability(double score);
 

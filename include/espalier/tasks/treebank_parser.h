@@ -14,8 +14,9 @@ namespace espalier {
 
 class TreebankModel;
 
-// Finds the phrase structure of sentences: what `espalier predict` does, for programs that have sentences in memory. A model
-// has one (Model::treebank_parser()), const and thread-safe; each thread that parses has a Sentence of its own.
+// Finds the phrase structure of sentences: what `espalier predict` does, for programs that have sentences in
+// memory. A model has one (Model::treebank_parser()), const and thread-safe; each thread that parses has a
+// Sentence of its own.
 class TreebankParser {
  public:
   class Sentence;
@@ -35,8 +36,8 @@ class TreebankParser {
   Loss loss_;
 };
 
-// A sentence after the other, in memory that they share. All that looks for trees throws Error where there are no words,
-// probability() where the model has none.
+// A sentence after the other, in memory that they share. All that looks for trees throws Error where there
+// are no words, probability() where the model has none.
 class TreebankParser::Sentence {
  public:
   struct Scored {
@@ -51,8 +52,8 @@ class TreebankParser::Sentence {
 
   // Begins a new sentence.
   void clear();
-  // Adds a word. Brackets in it are written -LRB- and -RRB-, as in treebanks. Throws Error where it is empty, and without a tag where
-  // the model does not predict tags; a tag that training did not have may be any.
+  // Adds a word. Brackets in it are written -LRB- and -RRB-, as in treebanks. Throws Error where it is empty,
+  // and without a tag where the model does not predict tags; a tag that training did not have may be any.
   void add(std::string_view word, std::string_view tag = {});
   // A sentence that was read already.
   void set(std::span<const TaggedWord> words);
@@ -62,8 +63,8 @@ class TreebankParser::Sentence {
   const BracketTree& tree();
   // Whether the grammar has one.
   bool parsed();
-  // The k best trees with their scores, best first; and how probable one with such a score is. Without one of the grammar it
-  // is the flat one.
+  // The k best trees with their scores, best first; and how probable one with such a score is. Without one of
+  // the grammar it is the flat one.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
 
