@@ -56,6 +56,7 @@ void ParseData::end_sentence() {
                     fmt::format("expected at most {}", grouped(DependencyReader::kMostWords)));
   std::vector<std::uint32_t> walks;
   check_heads(sentence, kDataInMemory, walks);
+  sentence.universal = sentence.universal || universal_;
   num_words_ += words;
   sentences_.push_back(std::move(sentence));
 }

@@ -278,7 +278,7 @@ TEST_F(ParserTest, RefusesWhatIsNotThere) {
 TEST(DevTreesInMemory, RateAsAFileDoes) {
   const TemporaryFolder folder;
   const ParseData train = small_trees(true);
-  ParseData dev;
+  ParseData dev(true);
   dev.add({.form = "w1", .coarse = "N", .relation = "new", .head = 2});
   dev.add({.form = "w9", .coarse = "V", .relation = "root", .head = 0});
   dev.end_sentence();
@@ -287,7 +287,7 @@ TEST(DevTreesInMemory, RateAsAFileDoes) {
   const auto in_memory = make_parse_training(train, options, &dev),
              of_file = make_parse_training(train, options);
   EXPECT_EQ(in_memory->dev(), "data in memory");
-  of_file->read_dev(folder.file("dev.conll", conll(dev)));
+  of_file->read_dev(folder.file("dev.conllu", "# text = w1 w9\n" + conll(dev)));
   TreebankData trees;
   trees.add("(S (NP (DT the) (NN dog)) (VP (VBD ran)))");
   trees.add("(S (VP (VBD ran)))");

@@ -13,6 +13,10 @@ namespace espalier {
 // Text is copied. Numbers of lines in messages are those of words, over all sentences.
 class ParseData {
  public:
+  // Whether words and relations are those of CoNLL-U: then evaluation counts as its shared task does, too.
+  // Sentences that were read know that themselves.
+  explicit ParseData(bool universal = false) : universal_(universal) {}
+
   // Adds a word to the sentence at the end; head 0 is the root, and words count from 1 in each sentence.
   // Fields that are empty are "_", as in files. Throws Error where it has no form, and for a TAB or an end of
   // line within a field.
@@ -30,6 +34,7 @@ class ParseData {
   const DependencySentence& sentence(std::size_t i) const { return sentences_[i]; }
 
  private:
+  bool universal_;
   std::vector<DependencySentence> sentences_;
   DependencySentence open_;    // the one at the end
   std::size_t num_words_ = 0;  // of sentences that were ended
