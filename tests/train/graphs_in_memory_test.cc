@@ -11,6 +11,7 @@
 
 #include "espalier/base/json.h"
 #include "espalier/tasks/graph_data.h"
+#include "espalier/tasks/graph_reader.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/model_bytes.h"
@@ -101,12 +102,14 @@ RC_GTEST_PROP(GraphData, GraphsAreThoseOfAFile, ()) {
         R"({"types":{"row":{"labels":["off","on","never"]},"row-row":{"nodes":["row","row"],"forbidden":[["never","never"]]}}})"
         "\n";
   }
+  std::string graphs;
   const auto count = *rc::gen::inRange(1, 6);
   for (int i = 0; i < count; ++i) {
     const LabelledGraph graph = random_graph();
     data.add(graph);
-    text += jsonl(graph);
+    graphs += jsonl(graph);
   }
+  text += graphs;
   const TemporaryFolder folder;
   GraphOptions options;
   options.nodes_only = *rc::gen::arbitrary<bool>();
@@ -115,6 +118,12 @@ RC_GTEST_PROP(GraphData, GraphsAreThoseOfAFile, ()) {
   if (*rc::gen::inRange(0, 4) == 0) options.kernel = "poly,2";
   const auto one = make_graph_training(data, options),
              other = read_graph_training(folder.file("train.jsonl", text), options);
+  // What the reader hands on is what was written.
+  GraphTypes types;
+  GraphReader reader(folder.file("again.jsonl", text), {}, types);
+  std::string again;
+  for (GraphRecord record; reader.next(record);) again += jsonl(reader.graph());
+  RC_ASSERT(again == graphs);
   RC_ASSERT(one->describe() == other->describe());
   RC_ASSERT(one->fingerprint() == other->fingerprint());
   const TrainOptions until{.l2 = 0.5, .gap = 0.05, .passes = 20};

@@ -83,6 +83,8 @@ class GraphReader {
 
   // False at the end of the file.
   bool next(GraphRecord& record);
+  // The last one by the names that the file has, with its labels if those are needed: for GraphData.
+  const LabelledGraph& graph() const { return graph_; }
   // The lines that declare types, seen since the last graph; for those who write what they read.
   std::span<const std::string> declarations() const { return declarations_; }
   const std::string& name() const { return lines_.name(); }
@@ -103,7 +105,7 @@ class GraphReader {
   LineReader lines_;
   GraphReadOptions options_;
   std::unique_ptr<GraphBuilder> builder_;
-  LabelledGraph graph_;  // the last one, as it was written
+  LabelledGraph graph_;
   std::vector<std::string> declarations_;
   bool any_graph_ = false;
 };
