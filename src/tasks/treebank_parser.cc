@@ -1,5 +1,7 @@
 #include "espalier/tasks/treebank_parser.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <optional>
 #include <string>
@@ -45,9 +47,8 @@ void TreebankParser::Sentence::clear() {
 void TreebankParser::Sentence::add(std::string_view word, std::string_view tag) {
   if (word.empty()) throw Error("an empty word; expected one");
   if (tag.empty() && !state_->parser.predicts_tags())
-    throw Error::in(
-        "tags", "none of " + in_quotes(word),
-        "expected one: the model takes the tags of its input (it was not trained to predict them)");
+    throw Error(fmt::format("the word {} without a tag; expected one: the model does not predict tags",
+                            in_quotes(word)));
   state_->forget();
   state_->words.push_back({without_brackets(word), without_brackets(tag)});
 }

@@ -434,10 +434,8 @@ TEST(TreebankParser, ParsesAsPredictDoes) {
     EXPECT_EQ(error_message([&] { parsed.tree(); }), "a sentence without words; expected some to parse");
     EXPECT_EQ(error_message([&] { parsed.add(""); }), "an empty word; expected one");
     if (tags == "gold") {
-      EXPECT_EQ(
-          error_message([&] { parsed.add("dog"); }),
-          "tags: none of 'dog'; expected one: the model takes the tags of its input (it was not trained to "
-          "predict them)");
+      EXPECT_EQ(error_message([&] { parsed.add("dog"); }),
+                "the word 'dog' without a tag; expected one: the model does not predict tags");
     }
   }
 }

@@ -24,11 +24,11 @@ class GraphData {
     std::vector<std::vector<std::string>> forbidden{};
   };
 
-  // What a file declares before its first graph. Nobody has to: types and labels are those that come up, in
-  // this order.
+  // What a file declares before its first graph. Optional: other types and labels are added in the order in
+  // which they occur.
   void declare(NodeType type) { node_types_.push_back(std::move(type)); }
   void declare(CliqueType type) { clique_types_.push_back(std::move(type)); }
-  // Whether it is as it should be is found out in training, all graphs and types together.
+  // make_graph_training() checks it, together with all other graphs and types.
   void add(LabelledGraph graph) { graphs_.push_back(std::move(graph)); }
 
   std::size_t size() const { return graphs_.size(); }

@@ -36,9 +36,9 @@ class GraphLabeller {
   Loss loss_;
 };
 
-// A graph after the other; what inference needs for graphs of the same shape is kept. What it returns is
-// valid until the next set(). Functions of probabilities throw Error where the model has none; all but size()
-// where constraints leave no labelling, and before the first set().
+// One graph after another; what inference needs is kept for graphs of the same shape. Results are valid until
+// the next set(). Functions that return probabilities throw Error if the model has none. All but size() throw
+// Error before the first set(), and if constraints leave no labelling.
 class GraphLabeller::Graph {
  public:
   // The labeller has to outlive it.
@@ -46,8 +46,8 @@ class GraphLabeller::Graph {
   ~Graph();
   Graph(Graph&&) noexcept;
 
-  // The graph to label. Nobody looks at labels, costs and the weight. Throws Error for types that the model
-  // does not know and for what cannot be; features and labels that it does not know are skipped.
+  // The graph to label. Its labels, costs and weight are ignored, and so are features and labels that the
+  // model does not know. Throws Error for types that it does not know, and for a graph that is malformed.
   void set(const LabelledGraph& graph);
   // A graph that was read already, from `file`, by the model's own types. It has to stay as it is.
   void set(const GraphRecord& record, std::string_view file);

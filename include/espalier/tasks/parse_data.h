@@ -21,8 +21,8 @@ class ParseData {
   // Fields that are empty are "_", as in files. Throws Error where it has no form, and for a TAB or an end of
   // line within a field.
   void add(const DependencyWord& word);
-  // Ends the sentence. Throws Error where it has no words, and where their heads do not make a tree; then the
-  // sentence is gone.
+  // Ends the sentence. Throws Error if it has no words or their heads do not form a tree; the sentence is
+  // then discarded.
   void end_sentence();
   // A sentence that was read already.
   void add(const DependencySentence& sentence);

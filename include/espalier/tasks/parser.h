@@ -43,9 +43,9 @@ class Parser {
   Loss loss_;
 };
 
-// A sentence after the other, in memory that they share. Words count from 1, and 0 is the root. What it
-// returns is valid until the next call of clear(), add() or set(). All that looks for trees throws Error
-// where there are no words, functions of probabilities where the model has none.
+// One sentence after another, in memory that is reused. Words count from 1, and 0 is the root. Results are
+// valid until the next call of clear(), add() or set(). Functions that look for trees throw Error if there
+// are no words, those that return probabilities throw Error if the model has none.
 class Parser::Sentence {
  public:
   // The parser has to outlive it.

@@ -36,8 +36,8 @@ class TreebankParser {
   Loss loss_;
 };
 
-// A sentence after the other, in memory that they share. All that looks for trees throws Error where there
-// are no words, probability() where the model has none.
+// One sentence after another, in memory that is reused. Functions that look for trees throw Error if there
+// are no words; probability() throws Error if the model has no probabilities.
 class TreebankParser::Sentence {
  public:
   struct Scored {

@@ -34,9 +34,9 @@ std::vector<std::vector<std::uint32_t>> make_folds(const TrainingSet& data, std:
                                                    std::uint64_t seed);
 
 // Trains on all folds but one, for each of them, and rates the weights on that one: which l2 is best, without
-// held-out data. What comes out depends on neither threads nor timing; train() on all data with the best l2
-// is what comes next. Values come up to the one that was stopped. Throws Error for options that do not fit
-// each other or the data, and where an objective is not finite. `report` is called by one fold at a time.
+// held-out data. The result depends on neither threads nor timing; a run that was stopped returns the values
+// so far. The next step is train() on all data with the best l2. Throws Error for options that do not fit
+// each other or the data, and if an objective is not finite. `report` is called by one fold at a time.
 struct CrossValidated : CrossValidation {
   std::string metric{};  // what means and deviations are of: "accuracy %"
 };

@@ -30,9 +30,9 @@ struct RaceEvents {
   std::function<void(const RaceRun&)> finished{};
 };
 
-// Runs solvers on the same data, one after the other and each from nothing: who gets how close to the
-// optimum, and when. Throws Error for solvers that are none, or not for the loss, and for options that do not
-// fit.
+// Runs solvers on the same data, one after another and each from scratch: how close each gets to the optimum,
+// and when. Throws Error for unknown solvers, for solvers that do not take the loss, and for options that do
+// not fit.
 Race race(TrainingSet& data, const RaceOptions& options, const RaceEvents& events = {});
 
 // The solvers of the options. Throws Error as race() does.
