@@ -10,6 +10,7 @@
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
 #include "espalier/learning/certificate.h"
+#include "solvers/hand_over.h"
 
 namespace espalier {
 namespace {
@@ -180,11 +181,13 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   old.for_each_weight([&](const WeightName& name, float weight) {
     if (float* place = data.find_weight(name, training.theta)) *place = weight;
   });
-  if (solver.duals == Duals::scores)
+  const bool takes_cliques = solver.duals == Duals::cliques && data.problem().factored() != nullptr;
+  if (solver.duals == Duals::scores || takes_cliques)
     training.dual = implied_duals(data, objective, training.theta, old, settings);
   if (solver.duals != Duals::none && !training.dual) {
     return {{}, fmt::format("{}: no good start for {} here; started as without --init", path, solver.name)};
   }
+  if (takes_cliques) hand_over(objective, Duals::scores, Duals::cliques, settings, training);
   std::string matched;
   if (has_labels) matched = describe_match(labels, old.labels(), data.labels(), "labels") + ", ";
   matched += hashed ? "weights of hashed features"

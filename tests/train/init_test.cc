@@ -115,6 +115,17 @@ TEST_P(InitTest, BeginsWhereTheModelIs) {
   EXPECT_EQ(train(*set, weights).predictor().all_weights(), cold.predictor().all_weights());
 }
 
+// Solvers on clique marginals take those of the same distributions.
+TEST_P(InitTest, HandsOverToSdca) {
+  const auto set = data(GetParam().count);
+  if (set->problem().factored() == nullptr) return;  // a structure that sdca is not for
+  TrainOptions sdca = options();
+  sdca.solver = "sdca";
+  const Model cold = train(*set, sdca);
+  sdca.init = train(*set, options());
+  EXPECT_LT(train(*set, sdca).certificate().passes, 0.4 * cold.certificate().passes);
+}
+
 // Some examples are new.
 TEST_P(InitTest, SavesPassesWithMoreData) {
   const int count = GetParam().count;
