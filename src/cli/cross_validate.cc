@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <mutex>
 #include <optional>
+#include <variant>
 
 #include "cli/commands.h"
 #include "cli/display.h"
@@ -12,8 +11,7 @@
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "espalier/selection/cross_validation.h"
-#include "espalier/train/trainer.h"
+#include "espalier/train/cross_validate.h"
 
 namespace espalier::cli {
 namespace {
@@ -24,25 +22,26 @@ struct Arguments : TrainingOptions {
   std::optional<double> factor;
   std::size_t folds = 5;
 
-  bool searches() const { return l2 == "auto" && !factor; }
-  // Without a search: the values to try. Throws Error.
-  PathOptions path() const {
+  // The values to try. Throws Error.
+  Trainer::Values values() const {
+    if (l2 == "auto" && !factor) return limits.range();
     if (l2 == "auto") {
       PathOptions options;
-      return {limits.max.value_or(options.l2_max), limits.min.value_or(options.l2_min), *factor};
+      options = {limits.max.value_or(options.l2_max), limits.min.value_or(options.l2_min), *factor};
+      options.values();  // which finds out whether there are any
+      return options;
     }
     if (limits.given() || factor) {
       throw Error(
           "--l2-max, --l2-min, --factor: not with one value of l2; expected --l2 auto, or none of them");
     }
-    const double value = parse_l2(l2);
-    return {value, value};
+    return parse_l2(l2);
   }
 };
 
-void print_table(const CrossValidation& result, const std::string& metric) {
+void print_table(const CrossValidated& result) {
   std::string table =
-      fmt::format("{:>12} {:>6} {:>9} {:>12} {:>10}\n", "l2", "folds", "passes", metric, "deviation");
+      fmt::format("{:>12} {:>6} {:>9} {:>12} {:>10}\n", "l2", "folds", "passes", result.metric, "deviation");
   for (std::size_t k = 0; k < result.values.size(); ++k) {
     const CrossValidatedValue& value = result.values[k];
     table += fmt::format("{:>12.6g} {:>6} {:>9.2f} {:>12.4f} {:>10.4f}", value.l2, value.folds, value.passes,
@@ -93,16 +92,24 @@ Ending train_all(const Arguments& arguments, TrainingSet& data, double l2, Displ
   return {message, model.certificate()};
 }
 
+// As the run log has them.
+Json to_json(const Trainer::Values& l2) {
+  if (const auto* range = std::get_if<L2Range>(&l2)) return range->name();
+  if (const auto* path = std::get_if<PathOptions>(&l2)) return path->values();
+  return std::vector{std::get<double>(l2)};
+}
+
 int run_cross_validation(const Arguments& arguments) {
   if (arguments.output == "-") {
     throw Error("--output -: standard output is where the table goes; expected the name of a file");
   }
-  const bool search = arguments.searches();
-  const L2Range range = arguments.limits.range();
-  const L2Sequence sequence = search ? sequence_of(range) : sequence_of(arguments.path());
-  const Loss loss = arguments.checked_loss();
+  CrossValidateOptions options;
+  options.l2 = arguments.values();
+  options.folds = arguments.folds;
+  const auto* range = std::get_if<L2Range>(&options.l2);
+  if (range != nullptr) range->check();
+  options.train = arguments.checked_train_options();
   arguments.check_solver();
-  SolverSettings settings = arguments.checked_settings();
   arguments.check_outputs();
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
@@ -110,57 +117,36 @@ int run_cross_validation(const Arguments& arguments) {
   // One thread, so that what is printed depends on the seed alone.
   const auto data = arguments.read_data(
       {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
-  const auto folds = arguments.group_by.empty()
-                         ? make_folds(data->problem().size(), arguments.folds, arguments.seed)
-                         : make_folds(data->groups(), arguments.folds, arguments.seed);
+  make_folds(*data, arguments.folds, arguments.seed);  // what is wrong with them is said before anything else
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
-  const Json l2 = search ? Json(range.name()) : Json(arguments.path().values());
-  const SolverEntry solver = find_solver(arguments.solver, arguments.checked_loss());
+  const SolverEntry solver = find_solver(arguments.solver, options.train.loss);
   RunLog log(arguments.log, [&](const std::string& line) { display.warn(line); });
   Json start = arguments.to_json();
   start["solver"] = solver.name;
   start["folds"] = arguments.folds;
   if (!arguments.group_by.empty()) start["group_by"] = arguments.group_by;
-  start["l2"] = l2;
+  start["l2"] = to_json(options.l2);
   log.start(start, false);
   until_trained.reset();
 
-  settings.stopping.stop = interrupt.flag();
-  settings.threads = 1;
-  SolverSettings in_folds = settings;
-  if (search) in_folds.stopping.gap = std::max(settings.stopping.gap, kSearchGap);
-  std::mutex display_mutex;
-  in_folds.stopping.tick = [&](double passes) {
-    const std::lock_guard lock(display_mutex);
-    display.tick(passes);
-  };
-  std::vector<Evaluation> last(folds.size());  // of the value that a fold was at
-  const CrossValidation result = cross_validate(
-      data->problem(), loss, sequence, solver, in_folds, folds, arguments.threads,
-      [&](std::size_t fold, const Weights& theta) {
-        last[fold] = data->evaluate_examples(theta, folds[fold]);
-        return HeldOutScore{last[fold].badness, last[fold].value};
-      },
-      [&](std::size_t fold, const PathPoint& point, const Progress& progress) {
-        const std::lock_guard lock(display_mutex);
-        display.note(fmt::format("fold {}  l2 {:<10.6g} pass {:>7.2f}  gap {:.2e}  {}", fold + 1, point.l2,
-                                 point.total_passes, point.certificate.relative_gap(), last[fold].headline));
-        log.progress(solver.name, point.l2, progress, last[fold].rates, {{"fold", fold + 1}});
-      });
-  if (result.status == Status::failed) {
-    throw Error(
-        "failed: an objective is not finite; expected finite numbers: check the data's values and l2");
-  }
-  const std::string& metric = last.front().metric;
-  if (!result.values.empty()) print_table(result, metric);
+  options.train.stop = interrupt.flag();
+  options.train.tick = [&](double passes) { display.tick(passes); };
+  const CrossValidated result = cross_validate(*data, options, [&](const FoldReport& report) {
+    const PathPoint& point = report.point;
+    display.note(fmt::format("fold {}  l2 {:<10.6g} pass {:>7.2f}  gap {:.2e}  {}", report.fold + 1, point.l2,
+                             point.total_passes, point.certificate.relative_gap(), report.held_out.headline));
+    log.progress(solver.name, point.l2, report.progress, report.held_out.rates, {{"fold", report.fold + 1}});
+  });
+  if (!result.values.empty()) print_table(result);
 
   Json outcome{{"status", to_string(result.status)}};
-  for (const CrossValidatedValue& value : result.values) outcome["values"].push_back(to_json(value, metric));
+  for (const CrossValidatedValue& value : result.values)
+    outcome["values"].push_back(to_json(value, result.metric));
   std::string message = result.values.empty()
                             ? "stopped before the first value of l2 was done"
                             : fmt::format("{} values in {} folds: best l2 {:.6g}", result.values.size(),
-                                          folds.size(), result.values[result.best].l2);
+                                          arguments.folds, result.values[result.best].l2);
   std::optional<Certificate> saved;
   if (interrupt.interrupted()) {
     message += " so far";
@@ -168,9 +154,9 @@ int run_cross_validation(const Arguments& arguments) {
   } else {
     const double best = result.values.at(result.best).l2;
     outcome["l2"] = best;
-    if (const std::string edge = search ? edge_warning(best, range) : ""; !edge.empty()) {
+    if (const std::string edge = range != nullptr ? edge_warning(best, *range) : ""; !edge.empty()) {
       message += "; " + edge;
-      outcome["edge"] = to_string(edge_of(best, range));
+      outcome["edge"] = to_string(edge_of(best, *range));
     }
     if (!arguments.output.empty()) {
       const Ending ending = train_all(arguments, *data, best, display);

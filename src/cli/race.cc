@@ -14,6 +14,7 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/output.h"
+#include "espalier/train/race.h"
 
 namespace espalier::cli {
 namespace {
@@ -26,20 +27,25 @@ struct Arguments : TrainingOptions {
   std::string solvers, picture;
   double l2 = 1, budget = 60;
 
-  std::vector<SolverEntry> checked_solvers() const {
-    std::vector<SolverEntry> entries;
+  std::vector<std::string> solver_names() const {
+    std::vector<std::string> names;
     for (std::string_view rest = solvers;;) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
-      std::string name(rest.substr(0, comma));
+      std::string& name = names.emplace_back(rest.substr(0, comma));
       std::ranges::replace(name, '+', ',');  // a chain of solvers: commas have another meaning here
-      SolverEntry entry = find_solver(name, checked_loss());
-      if (std::ranges::find(entries, entry.name, &SolverEntry::name) != entries.end()) {
-        throw Error(fmt::format("--solvers: {} more than once; expected different ones", name));
-      }
-      entries.push_back(std::move(entry));
-      if (comma == rest.size()) return entries;
+      if (comma == rest.size()) return names;
       rest.remove_prefix(comma + 1);
     }
+  }
+
+  // Without what is told while it runs. Throws Error.
+  RaceOptions options() const {
+    RaceOptions options;
+    options.solvers = solver_names();
+    options.train = checked_train_options(racing_solvers(options.solvers, checked_loss()));
+    options.train.l2 = l2;
+    options.train.seconds = budget;
+    return options;
   }
 
   void check_race_outputs() const {
@@ -69,9 +75,9 @@ int run_race(const Arguments& arguments) {
         fmt::format("--{}: not in a race, whose solvers share one convex problem; expected known labels",
                     arguments.task.latent));
   }
-  const Loss loss = arguments.checked_loss();
-  const std::vector<SolverEntry> solvers = arguments.checked_solvers();
-  SolverSettings settings = arguments.checked_settings(solvers);
+  RaceOptions options = arguments.options();
+  const Loss& loss = options.train.loss;
+  const std::vector<SolverEntry> solvers = racing_solvers(options.solvers, loss);
   arguments.check_race_outputs();
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
@@ -85,32 +91,24 @@ int run_race(const Arguments& arguments) {
   log.start(arguments.start(solvers), false);
   until_trained.reset();
 
-  settings.stopping.seconds = arguments.budget;
-  settings.stopping.stop = interrupt.flag();
-  settings.stopping.tick = [&](double passes) { display->tick(passes); };
+  options.train.stop = interrupt.flag();
+  options.train.tick = [&](double passes) { display->tick(passes); };
   Evaluation dev;  // of the last report
-  std::function<HeldOutScore(const Weights&)> score;
-  if (!arguments.dev.empty()) {
-    settings.dev_error = [&](const Weights& theta) { return data->evaluate_dev(theta).badness; };
-    score = [&](const Weights& theta) {
-      dev = data->evaluate_dev(theta);
-      return HeldOutScore{dev.badness, dev.value};
-    };
-  }
-  RaceObserver observer;
-  observer.started = [&](const SolverEntry& solver) {
+  RaceEvents events;
+  events.started = [&](const SolverEntry& solver) {
     display.emplace(arguments.gap, arguments.quiet);
     display->note(fmt::format("{}:", solver.name));
   };
-  observer.reported = [&](const SolverEntry& solver, const Progress& progress, const Weights&) {
-    display->report(progress, dev.headline);
-    log.progress(std::string(solver.name), arguments.l2, progress, dev.rates);
+  events.report = [&](const RaceReport& report) {
+    if (report.dev != nullptr) dev = *report.dev;
+    display->report(report.progress, dev.headline);
+    log.progress(std::string(report.solver.name), arguments.l2, report.progress, dev.rates);
     return Control::go_on;
   };
-  observer.finished = [&](const RaceRun& run) {
+  events.finished = [&](const RaceRun& run) {
     display->note(run.summary.history.empty() ? run.summary.message : to_string(run.summary.status));
   };
-  const Race result = race({data->problem(), loss, arguments.l2}, solvers, settings, score, observer);
+  const Race result = race(*data, options, events);
 
   const bool relaxed = data->problem().inference() == Inference::relaxed;
   std::fputs(race_table(result, dev.metric).c_str(), stdout);  // main looks whether it could be written

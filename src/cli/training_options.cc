@@ -133,15 +133,15 @@ SolverSettings TrainingOptions::checked_settings(std::span<const SolverEntry> so
   return settings;
 }
 
-SolverSettings TrainingOptions::checked_settings() const {
+TrainOptions TrainingOptions::checked_train_options() const {
   const SolverEntry entry = find_solver(solver, checked_loss());
-  return checked_settings({&entry, 1});
+  return checked_train_options({&entry, 1});
 }
 
-TrainOptions TrainingOptions::checked_train_options() const {
+TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry> solvers) const {
   TrainOptions result;
   result.loss = checked_loss();
-  const SolverSettings settings = checked_settings();
+  const SolverSettings settings = checked_settings(solvers);
   result.solver = solver;
   result.solver_options = settings;
   result.gap = settings.stopping.gap;

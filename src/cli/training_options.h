@@ -49,11 +49,9 @@ struct TrainingOptions {
 
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
-  SolverSettings checked_settings() const;
-  SolverSettings checked_settings(
-      std::span<const SolverEntry> solvers) const;  // of several, for each of them
-  // The same for one run, without what it starts from.
+  // Without what a run starts from. Options of solvers are those of its own, or of several.
   TrainOptions checked_train_options() const;
+  TrainOptions checked_train_options(std::span<const SolverEntry> solvers) const;
   void check_solver() const;
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;
@@ -66,6 +64,7 @@ struct TrainingOptions {
   Json to_json() const;
 
  private:
+  SolverSettings checked_settings(std::span<const SolverEntry> solvers) const;
   std::vector<std::string> solver_names() const;  // those of a chain
 };
 

@@ -118,6 +118,14 @@ auto reading(const std::string& path, const Read& read) {
   }
 }
 
+// What only models of one task have.
+template <class Use>
+const Use& of_task(const Use* use, const Model& model, std::string_view task) {
+  if (use != nullptr) return *use;
+  throw Error::in(model.name(), fmt::format("a model of {}", model.info().task),
+                  fmt::format("expected a model of {}", task));
+}
+
 }  // namespace
 
 struct Model::Contents {
@@ -166,20 +174,14 @@ const Certificate& Model::certificate() const {
   return *info().certificate;
 }
 
-const Tagger& Model::tagger() const {
-  const Tagger* tagger = predictor().tagger();
-  if (tagger == nullptr) {
-    throw Error::in(name(), fmt::format("a model of {}", info().task), "expected a model of tag");
-  }
-  return *tagger;
+const Tagger& Model::tagger() const { return of_task(predictor().tagger(), *this, "tag"); }
+const Classifier& Model::classifier() const { return of_task(predictor().classifier(), *this, "classify"); }
+const Parser& Model::parser() const { return of_task(predictor().parser(), *this, "parse"); }
+const TreebankParser& Model::treebank_parser() const {
+  return of_task(predictor().treebank_parser(), *this, "treebank");
 }
-
-const Classifier& Model::classifier() const {
-  const Classifier* classifier = predictor().classifier();
-  if (classifier == nullptr) {
-    throw Error::in(name(), fmt::format("a model of {}", info().task), "expected a model of classify");
-  }
-  return *classifier;
+const GraphLabeller& Model::graph_labeller() const {
+  return of_task(predictor().graph_labeller(), *this, "graph");
 }
 
 Json Model::describe() const {

@@ -26,6 +26,12 @@ Dictionary load_dictionary(const std::string& name, const StoredTask& stored) {
                     as_array<std::uint64_t>(array(".table"), name, stored.file), stored.file);
 }
 
+void check_has_probabilities(const Loss& loss) {
+  if (loss.smooth()) return;
+  throw Error(
+      fmt::format("a model of loss {} has no probabilities; expected one with a finite beta", loss.name()));
+}
+
 void check_probabilities(bool asked, std::string_view option, const Loss& loss) {
   if (!asked || loss.smooth()) return;
   throw Error::in(option, fmt::format("a model of loss {} has no probabilities", loss.name()),

@@ -10,22 +10,13 @@
 #include "espalier/model/checkpoint.h"
 #include "model/make_model.h"
 #include "train/initial_model.h"
+#include "train/settings.h"
 
 namespace espalier {
 namespace {
 
 SolverSettings settings_of(const TrainOptions& options, const TrainingSet& data) {
-  SolverSettings settings;
-  static_cast<SolverOptions&>(settings) = options.solver_options;
-  settings.stopping.gap = options.gap;
-  settings.stopping.passes = options.passes;
-  settings.stopping.seconds = options.seconds;
-  settings.stopping.stop = options.stop;
-  settings.stopping.tick = options.tick;
-  settings.seed = options.seed;
-  settings.threads = options.threads;
-  settings.report_every = options.report_every;
-  settings.notice = options.notice;
+  SolverSettings settings = solver_settings(options);
   if (!data.dev().empty())
     settings.dev_error = [&data](const Weights& theta) { return data.evaluate_dev(theta).badness; };
   return settings;
@@ -71,8 +62,8 @@ struct Trainer::State {
     if (options.checkpoint.resume) {
       resume();
     } else if (options.init) {
-      InitialTraining start =
-          start_from_model(*options.init, data, {data.problem(), options.loss, first_of(values)}, solver);
+      InitialTraining start = start_from_model(
+          *options.init, data, {data.problem(), options.loss, first_of(values)}, solver, settings);
       state.path.training = std::move(start.training);
       beginning = std::move(start.text);
       options.init.reset();  // nobody looks at it again

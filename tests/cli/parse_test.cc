@@ -520,7 +520,7 @@ TEST_F(CliParseTest, StartsFromAModel) {
             lines(succeed("show warm.esp --weights")).at(17));
 
   EXPECT_EQ(error("train parse train.conllu --hash-bits 13 --unlabelled --init cold.esp -o new.esp"),
-            "espalier: cold.esp: a model with --hash-bits 12; expected one with 13, or --hash-bits 12 here");
+            "espalier: cold.esp: a model with hash_bits 12; expected hash_bits 13, as in this run");
   succeed(command + "--quiet -o labelled.esp");
   write("others.conllu", "1\ta\t_\tX\tX\t_\t2\tfoo\n2\tb\t_\tX\tX\t_\t0\tbar\n");
   EXPECT_EQ(

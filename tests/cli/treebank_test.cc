@@ -179,7 +179,7 @@ TEST_F(CliTreebankTest, Shapes) {
     succeed("train treebank train.mrg --hash-bits 8 --quiet -o model.esp " + options);
     std::vector<std::string> names;
     for (const std::string& line : lines(succeed("show model.esp --weights"))) {
-      if (!line.starts_with("place ")) names.push_back(line.substr(0, line.find('\t')));
+      if (!line.starts_with("span ")) names.push_back(line.substr(0, line.find('\t')));
     }
     std::sort(names.begin(), names.end());
     return names;

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/input.h"
 #include "espalier/tasks/classify_data.h"
 #include "espalier/tasks/tag_data.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
+#include "support/model_bytes.h"
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
 
@@ -22,6 +22,7 @@ namespace espalier {
 namespace {
 
 using testing::error_message;
+using testing::model_bytes;
 using testing::TemporaryFolder;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -50,12 +51,6 @@ std::vector<Sentence> random_sentences() {
   return sentences;
 }
 
-std::string bytes(const Model& model) {
-  const TemporaryFolder folder;
-  model.save(folder.path("model.esp"));
-  return read_all(folder.path("model.esp"));
-}
-
 void check_the_same(TrainingSet& in_memory, TrainingSet& of_file, bool to_the_byte = true) {
   RC_ASSERT(in_memory.describe() == of_file.describe());
   RC_ASSERT(in_memory.fingerprint() == of_file.fingerprint());
@@ -64,7 +59,7 @@ void check_the_same(TrainingSet& in_memory, TrainingSet& of_file, bool to_the_by
   RC_ASSERT(one.predictor().all_weights() == other.predictor().all_weights());
   RC_ASSERT(one.certificate().primal == other.certificate().primal);
   RC_ASSERT(one.certificate().dual == other.certificate().dual);
-  const bool same_bytes = bytes(one) == bytes(other);  // which nobody wants to see
+  const bool same_bytes = model_bytes(one) == model_bytes(other);  // which nobody wants to see
   RC_ASSERT(same_bytes == to_the_byte);
 }
 

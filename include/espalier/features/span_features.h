@@ -42,6 +42,15 @@ class CfgFeatures {
   WeightShape weight_shape() const { return {first_of_tags_ + num_tag_weights_, 1}; }
   // Where the weight of a rule is: unary rule r is binaries.size() + r.
   WeightPlace rule_place(std::size_t rule) const { return {rule, 0}; }
+  // The rows of spans and splits, and those of words; where row r has the weight of a label, or of a tag.
+  std::size_t num_label_rows() const { return options_.spans ? std::size_t{1} << options_.bits : 0; }
+  std::size_t num_tag_rows() const { return has_tags() ? std::size_t{1} << options_.tag_bits : 0; }
+  WeightPlace label_place(std::size_t r, std::size_t label) const {
+    return {first_of_rows_ + r * row_stride(index_->grammar().num_labels) + label, 0};
+  }
+  WeightPlace tag_place(std::size_t r, std::size_t tag) const {
+    return {first_of_tags_ + r * row_stride(index_->grammar().num_tags) + tag, 0};
+  }
   // About |F chi|^2 of a node with its rules and label, and which part of it nearly every sentence has too.
   double typical_size() const;
   double common_share() const;

@@ -9,8 +9,11 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/tasks/classifier.h"
+#include "espalier/tasks/graph_labeller.h"
+#include "espalier/tasks/parser.h"
 #include "espalier/tasks/tagger.h"
 #include "espalier/tasks/task.h"
+#include "espalier/tasks/treebank_parser.h"
 
 namespace espalier {
 
@@ -44,9 +47,12 @@ class Model {
   // Throws Error where there is none, since another program trained the model.
   const Certificate& certificate() const;
   const Predictor& predictor() const;
-  // For programs that have sentences or examples in memory. Throws Error where the model is one of another task.
+  // For programs that have sentences, examples or graphs in memory. Throws Error where the model is one of another task.
   const Tagger& tagger() const;
   const Classifier& classifier() const;
+  const Parser& parser() const;
+  const TreebankParser& treebank_parser() const;
+  const GraphLabeller& graph_labeller() const;
   WeightShape weight_shape() const;
   // What `show --json` prints.
   Json describe() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ struct BracketNorm {
   bool functions = false;  // -SBJ, -1, =2 behind the category
 };
 
+// Leaves of a tree what is kept. False: nothing is left.
+bool normalise(BracketTree& tree, const BracketNorm& norm);
+
 // Reads trees in Penn brackets, each on one line or on many:
 //
 //   ( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD sat)) (. .)) )
@@ -27,21 +31,29 @@ class BracketReader {
 
   // "-" is standard input.
   explicit BracketReader(const std::string& path, BracketNorm norm = {});
+  // Trees in memory, which messages call line `line` of `name`. The text has to stay where it is.
+  static BracketReader of_text(std::string_view text, std::string name, std::size_t line,
+                               BracketNorm norm = {});
 
   // False at the end of the file. Throws Error::at the line that is wrong.
   bool next(BracketTree& tree);
   // The line that the tree last read begins in.
   std::size_t first_line() const { return first_line_; }
-  const std::string& name() const { return reader_.name(); }
+  const std::string& name() const { return name_; }
 
  private:
   enum class Token { open, close, text, end };
+
+  BracketReader(std::string_view text, std::string name, std::size_t line, BracketNorm norm);
+  std::size_t line_number() const { return lines_ ? lines_->line_number() : first_line_; }
+  [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
 
   Token next_token();
   void read_phrase(BracketTree& tree, std::size_t depth);
   [[noreturn]] void fail_unclosed(std::size_t depth);
 
-  LineReader reader_;
+  std::optional<LineReader> lines_;  // none: of memory
+  std::string name_;
   BracketNorm norm_;
   std::string_view line_;  // what is left of it
   std::string_view text_;  // of the last token

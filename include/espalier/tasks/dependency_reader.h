@@ -12,11 +12,11 @@ namespace espalier {
 
 // A word of a dependency treebank. Words count from 1 and 0 is the root.
 struct DependencyWord {
-  std::string_view form, lemma;
-  std::string_view coarse;    // CPOSTAG, or UPOS
-  std::string_view fine;      // POSTAG, or XPOS
-  std::string_view feats;     // as it is written: "gen=m|num=s"
-  std::string_view relation;  // "_" or "" where there is none
+  std::string_view form{}, lemma{};
+  std::string_view coarse{};    // CPOSTAG, or UPOS
+  std::string_view fine{};      // POSTAG, or XPOS
+  std::string_view feats{};     // as it is written: "gen=m|num=s"
+  std::string_view relation{};  // "_" or "" where there is none
   std::uint32_t head = 0;
   bool has_head = false;
   std::size_t line = 0;  // in the file, from 1
@@ -74,8 +74,6 @@ class DependencyReader {
   void take_word(std::string_view line, DependencySentence& sentence);
   Line take_id(std::string_view line, std::size_t words);
   void check_last_range(std::size_t words) const;
-  void check_heads(DependencySentence& sentence);
-  void check_cycles(const DependencySentence& sentence);
 
   LineReader reader_;
   bool needs_heads_;

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,8 +13,11 @@
 #include "espalier/base/input.h"
 #include "espalier/base/json.h"
 #include "espalier/features/dictionary.h"
+#include "espalier/tasks/labelled_graph.h"
 
 namespace espalier {
+
+class GraphBuilder;
 
 // What nodes and cliques of one type have in common: their labels, their features, what is forbidden.
 struct GraphNodeType {
@@ -74,9 +79,12 @@ class GraphReader {
   GraphReader(const std::string& path, const GraphReadOptions& options, GraphTypes& types);
   // Types are those of a model: other types are errors, other features are left out, other labels unknown.
   GraphReader(const std::string& path, const GraphReadOptions& options, const GraphTypes& types);
+  ~GraphReader();
 
   // False at the end of the file.
   bool next(GraphRecord& record);
+  // The last one by the names that the file has, with its labels if those are needed: for GraphData.
+  const LabelledGraph& graph() const { return graph_; }
   // The lines that declare types, seen since the last graph; for those who write what they read.
   std::span<const std::string> declarations() const { return declarations_; }
   const std::string& name() const { return lines_.name(); }
@@ -85,28 +93,19 @@ class GraphReader {
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
   void declare_types(const Json& json);
   void declare_type(const std::string& name, const Json& json);
-  void read_graph(const Json& json, GraphRecord& record);
-  void read_node(const Json& json, std::size_t number, GraphRecord::Node& node);
-  void read_clique(const Json& json, std::size_t number, const GraphRecord& record,
-                   GraphRecord::Clique& clique);
-  void read_labels(const Json& json, GraphRecord& record);
-  void read_costs(const Json& json, const std::string& where, GraphRecord::Node& node);
-  void read_features(const Json& json, const std::string& where, const Dictionary& known, Dictionary* growing,
-                     GraphRecord::Features& features);
-  // Joint labellings of nodes of these types; those with a label that is unknown cannot come up, and are left out.
-  void read_forbidden(const Json& json, const std::string& where, std::span<const std::uint32_t> node_types,
-                      std::vector<std::vector<std::uint32_t>>& forbidden);
-  void check_gold(const GraphRecord& record) const;
-  std::string type_name(const Json& json, const std::string& where, const char* otherwise) const;
-  std::size_t node_type(const std::string& name, const std::string& where);
-  std::size_t clique_type(const std::string& name, const std::string& where,
-                          std::vector<std::uint32_t> nodes);
-  std::uint32_t label(std::size_t type, const std::string& name);
+  void read_graph(const Json& json);
+  void read_node(const Json& json);
+  void read_clique(const Json& json);
+  void read_labels(const Json& json);
+  std::vector<std::string> read_names(const Json& json, const std::string& where, const char* what) const;
+  std::optional<LabelledGraph::Features> read_features(const Json& json, const std::string& where) const;
+  std::vector<std::vector<std::string>> read_forbidden(const Json& json, const std::string& where,
+                                                       std::size_t num_nodes) const;
 
   LineReader lines_;
   GraphReadOptions options_;
-  const GraphTypes& types_;
-  GraphTypes* growing_ = nullptr;
+  std::unique_ptr<GraphBuilder> builder_;
+  LabelledGraph graph_;
   std::vector<std::string> declarations_;
   bool any_graph_ = false;
 };

@@ -23,7 +23,10 @@
 namespace espalier {
 
 class Classifier;
+class GraphLabeller;
+class Parser;
 class Tagger;
+class TreebankParser;
 
 // What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to the task.
 struct TaskSections {
@@ -143,6 +146,10 @@ class Predictor {
   virtual const Tagger* tagger() const { return nullptr; }
   // The same for examples; nullptr where the model does not classify.
   virtual const Classifier* classifier() const { return nullptr; }
+  // And so on: for sentences to parse, and for graphs.
+  virtual const Parser* parser() const { return nullptr; }
+  virtual const TreebankParser* treebank_parser() const { return nullptr; }
+  virtual const GraphLabeller* graph_labeller() const { return nullptr; }
 
   // "10 labels, 717 attributes"
   virtual std::string describe() const = 0;

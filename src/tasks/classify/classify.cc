@@ -246,10 +246,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     return s;
   }
   std::vector<double> probabilities(std::span<const Attribute> attributes) const override {
-    if (!has_probabilities()) {
-      throw Error(fmt::format("a model of loss {} has no probabilities; expected one with a finite beta",
-                              loss_.name()));
-    }
+    check_has_probabilities(loss_);
     std::vector<double> mu(labels_.size());
     Workspace ws;
     probabilities(scores(attributes), mu, ws);

@@ -1,12 +1,10 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <exception>
-#include <limits>
 #include <utility>
 
 #include "espalier/base/error.h"
 #include "espalier/tasks/graph.h"
+#include "espalier/tasks/graph_labeller.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/graph/model.h"
@@ -46,7 +44,8 @@ class GraphPredictor final : public Predictor {
         labels_(all_labels(model_.types)),
         attributes_(all_attributes(model_.types)),
         theta_(stored.theta),
-        loss_(stored.loss) {}
+        loss_(stored.loss),
+        labeller_(model_, theta_, loss_) {}
 
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
@@ -55,10 +54,10 @@ class GraphPredictor final : public Predictor {
     check_format(options.format);
     run(
         input, options.threads, false,
-        [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
+        [&](GraphLabeller::Graph& graph, std::size_t i, GraphBatch& batch) {
           for (const std::string& line : batch.declarations[i]) batch.text += line + '\n';
           Json& json = batch.records[i].json;
-          label(batch.records[i], *set.examples[i].structure, s, set.file, options, json, ws);
+          label(graph, options, json);
           batch.text += json.dump() + '\n';
         },
         [&](GraphBatch& batch) {
@@ -75,9 +74,10 @@ class GraphPredictor final : public Predictor {
     GraphScores scores;
     run(
         gold, options.threads, true,
-        [&](const GraphSet& set, std::size_t i, std::span<const double> s, GraphBatch& batch, Workspace& ws) {
-          const GraphExample& example = set.examples[i];
-          batch.scores.add(example.gold, decode(batch.records[i], *example.structure, s, set.file, ws));
+        [&](GraphLabeller::Graph& graph, std::size_t i, GraphBatch& batch) {
+          std::vector<std::uint32_t> gold;
+          for (const GraphRecord::Node& node : batch.records[i].nodes) gold.push_back(node.gold);
+          batch.scores.add(gold, graph.labels());
         },
         [&](GraphBatch& batch) {
           scores.add(batch.scores);
@@ -86,6 +86,8 @@ class GraphPredictor final : public Predictor {
     if (graphs == 0) throw Error::in(gold == "-" ? "standard input" : gold, "no graphs", "expected some");
     return scores.evaluation();
   }
+
+  const GraphLabeller* graph_labeller() const override { return &labeller_; }
 
   std::string describe() const override { return model_.describe(); }
 
@@ -135,85 +137,53 @@ class GraphPredictor final : public Predictor {
     if (format && *format != "jsonl") throw Error::in("--format", in_quotes(*format), "expected jsonl");
   }
 
-  // Calls work(set, i, scores, batch, ws) for each graph, and write(batch) for each batch, in order.
+  // Calls work(graph, i, batch) for each graph of a batch, and write(batch) for each batch, in order.
   template <class Work, class Write>
   void run(const std::string& path, std::size_t threads, bool needs_labels, const Work& work,
            const Write& write) const {
     GraphReader reader(path, {needs_labels, model_.nodes_only}, model_.types);
-    struct Worker {
-      GraphShapes shapes;
-      Workspace ws;
-      std::vector<double> s;
-    };
-    std::vector<Worker> workers;
-    for (std::size_t k = 0; k < threads; ++k) workers.push_back({GraphShapes(model_), {}, {}});
-    const auto work_on = [&](Worker& worker, GraphBatch& batch) {
+    std::vector<GraphLabeller::Graph> workers;
+    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(labeller_);
+    const auto work_on = [&](GraphLabeller::Graph& graph, GraphBatch& batch) {
       batch.text.clear();
       batch.scores = {};
-      GraphSet set(model_, reader.name());
       for (std::size_t i = 0; i < batch.records.size(); ++i) {
-        set.add(batch.records[i], worker.shapes);
-        worker.s.resize(set.examples[i].structure->num_statistics());
-        set.score(i, theta_.values, worker.s, worker.ws);
-        work(set, i, worker.s, batch, worker.ws);
+        graph.set(batch.records[i], reader.name());
+        work(graph, i, batch);
       }
     };
     run_blocks<GraphBatch>(
         workers, [&](GraphBatch& batch) { return batch.read(reader); }, work_on, write);
   }
 
-  static MarkovGraph::Output decode(const GraphRecord& record, const MarkovGraph& structure,
-                                    std::span<const double> s, const std::string& file, Workspace& ws) {
-    MarkovGraph::Output y(record.nodes.size());
-    if (structure.best(s, y, ws).value == -std::numeric_limits<double>::infinity())
-      throw Error::at(file, record.line, "no labelling found that is allowed",
-                      "expected constraints that leave one");
-    return y;
-  }
-
-  Json names_of(const GraphRecord& record, std::span<const std::uint32_t> y) const {
+  static Json names_of(const GraphLabeller::Graph& graph, std::span<const std::uint32_t> y) {
     Json names = Json::array();
-    for (std::size_t v = 0; v < y.size(); ++v)
-      names.push_back(model_.types.nodes[record.nodes[v].type].labels.name(y[v]));
+    for (std::size_t v = 0; v < y.size(); ++v) names.push_back(graph.label(v, y[v]));
     return names;
   }
 
-  void label(const GraphRecord& record, const MarkovGraph& structure, std::span<const double> s,
-             const std::string& file, const GraphPredictOptions& options, Json& json, Workspace& ws) const {
-    json["labels"] = names_of(record, decode(record, structure, s, file, ws));
+  void label(GraphLabeller::Graph& graph, const GraphPredictOptions& options, Json& json) const {
+    json["labels"] = names_of(graph, graph.labels());
     json.erase("marginals");
     json.erase("kbest");
-    if (!options.marginals && options.kbest == 0) return;
-    Workspace::Frame frame(ws);
-    double log_z = 0;
-    const auto mu = frame.take<double>(s.size());
-    if (loss_.smooth()) {
-      const auto scaled = frame.take<double>(s.size());
-      for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = loss_.beta * s[k];
-      log_z = structure.log_partition(scaled, mu, ws);
-    }
-    if (options.marginals) json["marginals"] = marginals(record, structure, mu);
+    if (options.marginals) json["marginals"] = marginals(graph);
     if (options.kbest == 0) return;
-    if (!structure.has_kbest())
+    if (!graph.has_kbest())
       throw Error::in("--kbest", "given where inference is approximate",
                       "expected a model of exact inference");
     Json& best = json["kbest"] = Json::array();
-    for (const auto& [y, score] : structure.kbest(s, options.kbest)) {
-      Json one{{"labels", names_of(record, y)}};
-      one[loss_.smooth() ? "probability" : "score"] =
-          loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score;
+    for (const auto& [y, score] : graph.kbest(options.kbest)) {
+      Json one{{"labels", names_of(graph, y)}};
+      one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? graph.probability(score) : score;
       best.push_back(std::move(one));
     }
   }
 
-  Json marginals(const GraphRecord& record, const MarkovGraph& structure, std::span<const double> mu) const {
-    std::vector<Json> of_nodes(record.nodes.size());
-    const FactorGraph& graph = structure.graph();
-    for (std::size_t c = 0; c < record.nodes.size(); ++c) {  // the first cliques are the nodes
-      const std::uint32_t v = graph.scope(c)[0];
-      const Dictionary& names = model_.types.nodes[record.nodes[v].type].labels;
-      for (std::uint32_t y = 0; y < names.size(); ++y)
-        of_nodes[v][std::string(names.name(y))] = mu[graph.begin(c) + y];
+  static Json marginals(GraphLabeller::Graph& graph) {
+    std::vector<Json> of_nodes(graph.size());
+    for (std::size_t v = 0; v < graph.size(); ++v) {
+      const auto mu = graph.marginals(v);
+      for (std::uint32_t y = 0; y < mu.size(); ++y) of_nodes[v][std::string(graph.label(v, y))] = mu[y];
     }
     return of_nodes;
   }
@@ -223,6 +193,7 @@ class GraphPredictor final : public Predictor {
   Dictionary labels_, attributes_;
   WeightsView theta_;
   Loss loss_;
+  GraphLabeller labeller_;
 };
 
 }  // namespace

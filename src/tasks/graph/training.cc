@@ -7,7 +7,10 @@
 #include "espalier/base/fingerprint.h"
 #include "espalier/base/text.h"
 #include "espalier/tasks/graph.h"
+#include "espalier/tasks/graph_data.h"
+#include "espalier/tasks/named_rows.h"
 #include "tasks/common.h"
+#include "tasks/graph/builder.h"
 #include "tasks/graph/kernels.h"
 #include "tasks/graph/model.h"
 
@@ -27,14 +30,51 @@ Evaluation evaluate(const GraphSet& set, std::span<const std::uint32_t> chosen, 
   return scores.evaluation();
 }
 
+// Where graphs come from, one after the other: a file, or memory. Types grow with them unless they are const.
+struct GraphSource {
+  std::string name;  // for messages
+  std::function<bool(GraphRecord&)> next;
+};
+
+template <class Types>
+GraphSource source_of(const std::string& path, const GraphReadOptions& options, Types& types) {
+  const auto reader = std::make_shared<GraphReader>(path, options, types);
+  return {reader->name(), [reader](GraphRecord& record) { return reader->next(record); }};
+}
+
+// Requires `data` to stay where it is.
+template <class Types>
+GraphSource source_of(const GraphData& data, const GraphReadOptions& options, Types& types) {
+  const auto number = std::make_shared<std::size_t>(0);
+  const auto builder = std::make_shared<GraphBuilder>(
+      options, types, [number](const std::string& found, const std::string& expected) {
+        if (*number == 0) throw Error::in(kDataInMemory, found, expected);  // where types are declared
+        throw Error::at(kDataInMemory, *number, found, expected);
+      });
+  for (const GraphData::NodeType& type : data.node_types()) {
+    if (builder->grows()) builder->declare_nodes(type.name, type.labels);
+  }
+  for (const GraphData::CliqueType& type : data.clique_types()) {
+    if (builder->grows()) builder->declare_cliques(type.name, type.nodes, type.forbidden);
+  }
+  return {kDataInMemory, [&data, number, builder](GraphRecord& record) {
+            if (*number == data.size()) return false;
+            builder->build(data.graph((*number)++), record);
+            record.line = *number;
+            return true;
+          }};
+}
+
 class GraphTrainingSet final : public TrainingSet {
  public:
-  GraphTrainingSet(const std::string& path, const GraphOptions& options) {
+  // Of a path, or of data in memory.
+  template <class From>
+  GraphTrainingSet(const From& from, const GraphOptions& options) {
     if (!options.kernel.empty()) Kernel::parse(options.kernel);
     model_.inference = graph_inference(options.inference);
     model_.memory = options.memory;
     model_.nodes_only = options.nodes_only;
-    read(path, options);
+    read(source_of(from, {true, model_.nodes_only}, model_.types), options);
     if (!options.kernel.empty()) use_kernel(options);
     labels_ = all_labels(model_.types);
     attributes_ = all_attributes(model_.types);
@@ -55,13 +95,10 @@ class GraphTrainingSet final : public TrainingSet {
     return keep_graph_support(model_, train_->features.weights(), theta);
   }
 
-  void replace_dev(const std::string& path) override {
-    const GraphTypes& types = model_.types;
-    GraphReader reader(path, {true, model_.nodes_only}, types);
-    dev_ = std::make_unique<GraphSet>(model_, reader.name());
-    GraphShapes shapes(model_);
-    for (GraphRecord record; reader.next(record);) dev_->add(record, shapes);
-    if (dev_->examples.empty()) throw Error::in(reader.name(), "no graphs", "expected at least one");
+  void replace_dev(const std::string& path) override { take_dev_from(path); }
+  void take_dev(const GraphData& dev) {
+    take_dev_from(dev);
+    name_dev(kDataInMemory);
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
     std::vector<std::uint32_t> all(dev_->examples.size());
@@ -98,23 +135,32 @@ class GraphTrainingSet final : public TrainingSet {
   }
 
  private:
+  template <class From>
+  void take_dev_from(const From& from) {
+    const GraphTypes& types = model_.types;
+    const GraphSource source = source_of(from, {true, model_.nodes_only}, types);
+    dev_ = std::make_unique<GraphSet>(model_, source.name);
+    GraphShapes shapes(model_);
+    for (GraphRecord record; source.next(record);) dev_->add(record, shapes);
+    if (dev_->examples.empty()) throw Error::in(source.name, "no graphs", "expected at least one");
+  }
+
   // Types are known, and with them the sizes of tables, when all has been read.
-  void read(const std::string& path, const GraphOptions& options) {
-    GraphReader reader(path, {true, model_.nodes_only}, model_.types);
+  void read(const GraphSource& source, const GraphOptions& options) {
     std::vector<GraphRecord> records;
-    for (GraphRecord record; (!options.first || records.size() < *options.first) && reader.next(record);) {
+    for (GraphRecord record; (!options.first || records.size() < *options.first) && source.next(record);) {
       record.json = nullptr;
       num_nodes_ += record.nodes.size();
       num_cliques_ += record.cliques.size();
       records.push_back(std::move(record));
     }
-    if (records.empty()) throw Error::in(reader.name(), "no graphs", "expected at least one");
+    if (records.empty()) throw Error::in(source.name, "no graphs", "expected at least one");
     for (const GraphNodeType& type : model_.types.nodes) {
       if (type.labels.size() == 0)
-        throw Error::in(reader.name(), fmt::format("no labels of the type {}", in_quotes(type.name)),
+        throw Error::in(source.name, fmt::format("no labels of the type {}", in_quotes(type.name)),
                         "expected nodes of it, or \"labels\" where it is declared");
     }
-    train_ = std::make_unique<GraphSet>(model_, reader.name());
+    train_ = std::make_unique<GraphSet>(model_, source.name);
     GraphShapes shapes(model_);
     for (const GraphRecord& record : records) train_->add(record, shapes);
   }
@@ -153,6 +199,13 @@ class GraphTrainingSet final : public TrainingSet {
 
 std::unique_ptr<TrainingSet> read_graph_training(const std::string& path, const GraphOptions& options) {
   return std::make_unique<GraphTrainingSet>(path, options);
+}
+
+std::unique_ptr<TrainingSet> make_graph_training(const GraphData& data, const GraphOptions& options,
+                                                 const GraphData* dev) {
+  auto set = std::make_unique<GraphTrainingSet>(data, options);
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 }  // namespace espalier

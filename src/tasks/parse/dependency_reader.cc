@@ -11,6 +11,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
+#include "tasks/parse/dependency_check.h"
 #include "tasks/sequence_reader.h"
 
 namespace espalier {
@@ -46,6 +47,19 @@ std::optional<std::uint32_t> parse_position(std::string_view text) {
 
 bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_possible_head(std::size_t head, std::size_t of, std::size_t words) {
+  return head <= words && head != of;
+}
+
+void forget_impossible_heads(DependencySentence& sentence) {
+  for (std::size_t d = 1; d <= sentence.words.size(); ++d) {
+    DependencyWord& word = sentence.words[d - 1];
+    if (is_possible_head(word.head, d, sentence.words.size())) continue;
+    word.head = 0;
+    word.has_head = false;
+  }
 }
 
 }  // namespace
@@ -139,7 +153,11 @@ bool DependencyReader::next(DependencySentence& sentence) {
     return false;
   }
   check_last_range(sentence.words.size());
-  check_heads(sentence);
+  if (needs_heads_) {
+    check_heads(sentence, name(), walks_);
+  } else {
+    forget_impossible_heads(sentence);
+  }
   sentence.universal = universal_;
   return true;
 }
@@ -227,38 +245,18 @@ void DependencyReader::check_last_range(std::size_t words) const {
                   fmt::format("expected one up to {}, the last word of the sentence", words));
 }
 
-void DependencyReader::check_heads(DependencySentence& sentence) {
-  const std::size_t words = sentence.words.size();
-  bool has_root = false;
-  for (std::size_t d = 1; d <= words; ++d) {
-    DependencyWord& word = sentence.words[d - 1];
-    has_root = has_root || word.head == 0;
-    if (word.head <= words && word.head != d) continue;
-    if (needs_heads_) {
-      const std::string found =
-          word.head == d ? fmt::format("word {} as its own head", d) : fmt::format("the head {}", word.head);
-      throw Error::at(name(), word.line, found,
-                      fmt::format("expected another word, 1 to {}, or 0 for the root", words));
-    }
-    word.head = 0;
-    word.has_head = false;
-  }
-  if (!needs_heads_) return;
-  if (!has_root)
-    throw Error::at(name(), sentence.words[0].line, "a sentence without a root",
-                    "expected a word with head 0");
-  check_cycles(sentence);
-}
+namespace {
 
 // Walks up from each word until the root or a place where a walk has been: if that was this one, it is a cycle.
-void DependencyReader::check_cycles(const DependencySentence& sentence) {
+void check_cycles(const DependencySentence& sentence, std::string_view file,
+                  std::vector<std::uint32_t>& walks) {
   const auto head = [&](std::uint32_t d) { return sentence.words[d - 1].head; };
   const auto words = static_cast<std::uint32_t>(sentence.words.size());
-  walks_.assign(words + 1, 0);
+  walks.assign(words + 1, 0);
   for (std::uint32_t walk = 1; walk <= words; ++walk) {
     std::uint32_t at = walk;
-    for (; at != 0 && walks_[at] == 0; at = head(at)) walks_[at] = walk;
-    if (at == 0 || walks_[at] != walk) continue;
+    for (; at != 0 && walks[at] == 0; at = head(at)) walks[at] = walk;
+    if (at == 0 || walks[at] != walk) continue;
 
     constexpr int kMostNames = 8;
     std::string cycle = fmt::format("{}", at);
@@ -267,8 +265,28 @@ void DependencyReader::check_cycles(const DependencySentence& sentence) {
       cycle += fmt::format(" <- {}", next);
     }
     cycle += next == at ? fmt::format(" <- {}", at) : " <- ...";
-    throw Error::at(name(), sentence.words[at - 1].line, "a cycle of heads, " + cycle, kTree);
+    throw Error::at(file, sentence.words[at - 1].line, "a cycle of heads, " + cycle, kTree);
   }
+}
+
+}  // namespace
+
+void check_heads(const DependencySentence& sentence, std::string_view file,
+                 std::vector<std::uint32_t>& walks) {
+  const std::size_t words = sentence.words.size();
+  bool has_root = false;
+  for (std::size_t d = 1; d <= words; ++d) {
+    const DependencyWord& word = sentence.words[d - 1];
+    has_root = has_root || word.head == 0;
+    if (is_possible_head(word.head, d, words)) continue;
+    const std::string found =
+        word.head == d ? fmt::format("word {} as its own head", d) : fmt::format("the head {}", word.head);
+    throw Error::at(file, word.line, found,
+                    fmt::format("expected another word, 1 to {}, or 0 for the root", words));
+  }
+  if (!has_root)
+    throw Error::at(file, sentence.words[0].line, "a sentence without a root", "expected a word with head 0");
+  check_cycles(sentence, file, walks);
 }
 
 }  // namespace espalier

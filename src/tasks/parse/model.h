@@ -51,40 +51,4 @@ struct ParseModel {
   static ParseModel load(const StoredTask& stored);
 };
 
-// Finds trees, one thread's. Keeps references to the model and to the weights.
-class ParseWorker {
- public:
-  ParseWorker(const ParseModel& model, const float* theta);
-
-  // The best tree of a sentence; both are valid until the next call.
-  void parse(std::span<const WordAtoms> words);
-  void parse(const DependencySentence& sentence);
-  std::span<const std::uint32_t> heads() const { return heads_; }
-  std::span<const std::string_view> relations() const { return relations_; }  // empty: unlabelled
-
-  // Of the sentence last parsed: u(a) ~ exp(beta s), an arc matrix; the best trees.
-  std::span<const double> marginals(double beta);
-  double log_partition(double beta);
-  std::vector<DependencyTree::Scored> kbest(std::size_t k) const;
-  std::string_view relation(std::uint32_t label) const { return model_.relations.name(label); }
-  bool labelled() const { return model_.labelled(); }
-
- private:
-  ArcSet arcs() const;
-  DependencyTree tree() const { return {arcs(), model_.shape, parts_(0)}; }
-
-  const ParseModel& model_;
-  const float* theta_;
-  DependencyFeatures features_;
-  std::optional<ArcPruner> pruner_;
-  Workspace ws_;
-  std::vector<WordAtoms> atoms_;
-  std::size_t num_words_ = 0;
-  std::vector<std::uint32_t> arc_offsets_, heads_, labels_;
-  std::vector<std::uint16_t> arc_heads_;
-  TreePartLists parts_;  // of the sentence
-  std::vector<double> s_, mu_, matrix_;
-  std::vector<std::string_view> relations_;
-};
-
 }  // namespace espalier

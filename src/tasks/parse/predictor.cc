@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -9,6 +8,7 @@
 #include "espalier/tasks/attachment.h"
 #include "espalier/tasks/dependency_writer.h"
 #include "espalier/tasks/parse.h"
+#include "espalier/tasks/parser.h"
 #include "espalier/tasks/tree_drawing.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
@@ -40,7 +40,10 @@ struct ParseBlock {
 class ParsePredictor final : public Predictor {
  public:
   explicit ParsePredictor(const StoredTask& stored)
-      : model_(ParseModel::load(stored)), theta_(stored.theta), loss_(stored.loss) {}
+      : model_(ParseModel::load(stored)),
+        theta_(stored.theta),
+        loss_(stored.loss),
+        parser_(model_, theta_, loss_) {}
 
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
@@ -49,10 +52,10 @@ class ParsePredictor final : public Predictor {
     const bool draw = options.format == "tree";
     run(
         input, options.threads, false,
-        [&](ParseWorker& worker, ParseBlock& block) {
+        [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], options, draw, worker, block.text);
+            predict(block.sentences[i], options, draw, parsed, block.text);
         },
         [&](ParseBlock& block) { write(block.text); });
   }
@@ -63,14 +66,14 @@ class ParsePredictor final : public Predictor {
     std::size_t sentences = 0;
     run(
         gold, options.threads, true,
-        [&](ParseWorker& worker, ParseBlock& block) {
+        [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.heads.clear();
           block.relations.clear();
           for (std::size_t i = 0; i < block.size; ++i) {
-            worker.parse(block.sentences[i]);
-            block.heads.insert(block.heads.end(), worker.heads().begin(), worker.heads().end());
-            block.relations.insert(block.relations.end(), worker.relations().begin(),
-                                   worker.relations().end());
+            parsed.set(block.sentences[i]);
+            block.heads.insert(block.heads.end(), parsed.heads().begin(), parsed.heads().end());
+            block.relations.insert(block.relations.end(), parsed.relations().begin(),
+                                   parsed.relations().end());
           }
         },
         [&](ParseBlock& block) {
@@ -88,6 +91,8 @@ class ParsePredictor final : public Predictor {
       throw Error::in(gold == "-" ? "standard input" : gold, "no sentences", "expected some");
     return scores.evaluation();
   }
+
+  const Parser* parser() const override { return &parser_; }
 
   std::string describe() const override {
     std::string text = fmt::format("{} trees of order {}, 2^{} weights of arcs",
@@ -133,15 +138,15 @@ class ParsePredictor final : public Predictor {
   void run(const std::string& path, std::size_t threads, bool needs_heads, const Work& work,
            const Write& write) const {
     DependencyReader reader(path, needs_heads);
-    std::vector<ParseWorker> workers;
-    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(model_, theta_.row(0));
+    std::vector<Parser::Sentence> workers;
+    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(parser_);
     run_blocks<ParseBlock>(
         workers, [&](ParseBlock& block) { return block.read(reader); }, work, write);
   }
 
   void predict(const DependencySentence& sentence, const ParsePredictOptions& options, bool draw,
-               ParseWorker& worker, std::string& out) const {
-    worker.parse(sentence);
+               Parser::Sentence& parsed, std::string& out) const {
+    parsed.set(sentence);
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
       if (draw) {
@@ -150,32 +155,29 @@ class ParsePredictor final : public Predictor {
         append_tree(sentence, heads, relations, out);
       }
     };
-    if (options.marginals) append_probabilities(sentence, worker, out);
-    if (options.kbest == 0) return append(worker.heads(), worker.relations());
-    const double log_z = loss_.smooth() ? worker.log_partition(loss_.beta) : 0;
+    if (options.marginals) append_probabilities(parsed, out);
+    if (options.kbest == 0) return append(parsed.heads(), parsed.relations());
     std::size_t rank = 0;
     std::vector<std::string_view> relations;
-    for (const auto& [y, score] : worker.kbest(options.kbest)) {
-      append_format(out, "# {} {:.6f}\n", rank++,
-                    loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
+    for (const auto& [y, score] : parsed.kbest(options.kbest)) {
+      append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       relations.clear();
-      if (worker.labelled()) {
-        for (const std::uint32_t label : y.labels) relations.push_back(worker.relation(label));
+      if (parser_.labelled()) {
+        for (const std::uint32_t label : y.labels) relations.push_back(parser_.relation(label));
       }
       append(y.heads, relations);
     }
   }
 
   // Comments in front of the tree: for each word, every head that has at least a thousandth of the probability.
-  void append_probabilities(const DependencySentence& sentence, ParseWorker& worker, std::string& out) const {
-    const auto mu = worker.marginals(loss_.beta);
-    const std::size_t m = sentence.words.size();
+  static void append_probabilities(Parser::Sentence& parsed, std::string& out) {
+    const std::size_t m = parsed.size();
     std::vector<std::pair<double, std::size_t>> heads;
     for (std::size_t d = 1; d <= m; ++d) {
+      const auto probabilities = parsed.head_probabilities(d);
       heads.clear();
       for (std::size_t h = 0; h <= m; ++h) {
-        const double p = mu[arc_matrix_index(m, h, d)];
-        if (h != d && p >= 1e-3) heads.emplace_back(p, h);
+        if (h != d && probabilities[h] >= 1e-3) heads.emplace_back(probabilities[h], h);
       }
       std::sort(heads.begin(), heads.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
@@ -190,6 +192,7 @@ class ParsePredictor final : public Predictor {
   Dictionary attributes_;
   WeightsView theta_;
   Loss loss_;
+  Parser parser_;
 };
 
 }  // namespace

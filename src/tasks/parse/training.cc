@@ -13,7 +13,10 @@
 #include "espalier/solvers/eg.h"
 #include "espalier/structures/projectivity.h"
 #include "espalier/tasks/attachment.h"
+#include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/parse.h"
+#include "espalier/tasks/parse_data.h"
+#include "espalier/tasks/parser.h"
 #include "tasks/parse/model.h"
 #include "tasks/parse/weights.h"
 
@@ -51,13 +54,37 @@ bool begins_document(const DependencySentence& sentence) {
   return false;
 }
 
+// Where sentences come from, one after the other: a file, or memory.
+struct SentenceSource {
+  std::string name;  // for messages
+  std::function<bool(DependencySentence&)> next;
+};
+
+SentenceSource source_of(DependencyReader& reader) {
+  return {reader.name(), [&reader](DependencySentence& sentence) { return reader.next(sentence); }};
+}
+
+// Requires `data` to stay where it is. Throws Error at words without a relation, where those are looked at.
+SentenceSource source_of(const ParseData& data, bool labelled) {
+  return {kDataInMemory, [&data, labelled, i = std::size_t{0}](DependencySentence& sentence) mutable {
+            if (i == data.size()) return false;
+            sentence = data.sentence(i++);
+            for (const DependencyWord& word : sentence.words) {
+              if (labelled && word.relation.empty())
+                throw Error::at(kDataInMemory, word.line, "a word without a relation",
+                                "expected one, or a parser without them (unlabelled)");
+            }
+            return true;
+          }};
+}
+
 class ParseTrainingSet final : public TrainingSet {
  public:
-  ParseTrainingSet(const std::string& path, const ParseOptions& options) {
+  ParseTrainingSet(const SentenceSource& source, const ParseOptions& options) {
     model_.shape.projective = parse_projective(options.structure);
     model_.shape.single_root = options.single_root;
     model_.bits = static_cast<unsigned>(options.hash_bits);
-    read(path, options);
+    read(source, options);
     if (!options.unlabelled) {
       model_.shape.num_labels = model_.relations.size();
       model_.relation_bits = model_.bits - std::min(4u, model_.bits - 1);
@@ -95,29 +122,19 @@ class ParseTrainingSet final : public TrainingSet {
   TaskSections sections() const override { return model_.sections(); }
 
   void replace_dev(const std::string& path) override {
-    dev_.clear();
     DependencyReader reader(path, true);
-    DependencySentence sentence;
-    while (reader.next(sentence)) dev_.push_back(sentence);
-    if (dev_.empty()) throw Error::in(reader.name(), "no sentences", "expected some");
+    take_dev(source_of(reader));
+  }
+  void take_dev(const ParseData& dev) {
+    take_dev(source_of(dev, model_.labelled()));
+    name_dev(kDataInMemory);
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
-    ParseWorker worker(model_, theta.row(0));
-    AttachmentScores scores;
-    for (const DependencySentence& sentence : dev_) {
-      worker.parse(sentence);
-      scores.add(sentence, worker.heads(), worker.relations());
-    }
-    return scores.evaluation();
+    return evaluate(theta, dev_.size(), [&](std::size_t k) -> const DependencySentence& { return dev_[k]; });
   }
   Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
-    ParseWorker worker(model_, theta.row(0));
-    AttachmentScores scores;
-    for (const std::uint32_t i : examples) {
-      worker.parse(sentences_[i]);
-      scores.add(sentences_[i], worker.heads(), worker.relations());
-    }
-    return scores.evaluation();
+    return evaluate(theta, examples.size(),
+                    [&](std::size_t k) -> const DependencySentence& { return sentences_[examples[k]]; });
   }
 
   std::span<const std::uint32_t> groups() const override { return groups_; }
@@ -137,28 +154,46 @@ class ParseTrainingSet final : public TrainingSet {
   }
 
  private:
-  void read(const std::string& path, const ParseOptions& options) {
+  void take_dev(const SentenceSource& source) {
+    dev_.clear();
+    DependencySentence sentence;
+    while (source.next(sentence)) dev_.push_back(sentence);
+    if (dev_.empty()) throw Error::in(source.name, "no sentences", "expected some");
+  }
+
+  template <class Gold>
+  Evaluation evaluate(const Weights& theta, std::size_t count, const Gold& gold) const {
+    const Parser parser(model_, theta, Loss::crf());  // which does not matter for the best tree
+    Parser::Sentence parsed(parser);
+    AttachmentScores scores;
+    for (std::size_t k = 0; k < count; ++k) {
+      parsed.set(gold(k));
+      scores.add(gold(k), parsed.heads(), parsed.relations());
+    }
+    return scores.evaluation();
+  }
+
+  void read(const SentenceSource& source, const ParseOptions& options) {
     const Crossing crossing = parse_crossing(options.crossing);
     if (!options.group_by.empty() && options.group_by != "boundary") {
       throw Error::in("--group-by", in_quotes(options.group_by), "expected boundary");
     }
     std::uint32_t document = 0;
-    DependencyReader reader(path, true);
     DependencySentence sentence;
     std::vector<std::uint32_t> heads;
     std::size_t sentences = 0;
-    while ((!options.first || sentences < *options.first) && reader.next(sentence)) {
+    while ((!options.first || sentences < *options.first) && source.next(sentence)) {
       ++sentences;
       if (begins_document(sentence)) ++document;
       heads.clear();
       for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
       if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
-        throw Error::at(reader.name(), sentence.first_line, "a sentence with several words on the root",
+        throw Error::at(source.name, sentence.first_line, "a sentence with several words on the root",
                         "expected one, or training without --single-root");
       }
       if (model_.shape.projective && !is_projective(heads)) {
         if (crossing == Crossing::refuse) {
-          throw Error::at(reader.name(), sentence.first_line, "a tree with crossing arcs",
+          throw Error::at(source.name, sentence.first_line, "a tree with crossing arcs",
                           "expected a projective one, --crossing lift or drop, or --structure nonprojective");
         }
         if (crossing == Crossing::drop) {
@@ -178,7 +213,7 @@ class ParseTrainingSet final : public TrainingSet {
       if (!options.group_by.empty()) groups_.push_back(document);
     }
     if (train_.size() == 0) {
-      throw Error::in(reader.name(), dropped_ > 0 ? "no sentence without crossing arcs" : "no sentences",
+      throw Error::in(source.name, dropped_ > 0 ? "no sentence without crossing arcs" : "no sentences",
                       "expected some");
     }
   }
@@ -249,7 +284,15 @@ class ParseTrainingSet final : public TrainingSet {
 }  // namespace
 
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options) {
-  return std::make_unique<ParseTrainingSet>(path, options);
+  DependencyReader reader(path, true);
+  return std::make_unique<ParseTrainingSet>(source_of(reader), options);
+}
+
+std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options,
+                                                 const ParseData* dev) {
+  auto set = std::make_unique<ParseTrainingSet>(source_of(data, !options.unlabelled), options);
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 }  // namespace espalier

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
@@ -10,13 +11,32 @@
 
 namespace espalier {
 
-BracketReader::BracketReader(const std::string& path, BracketNorm norm) : reader_(path), norm_(norm) {}
+bool normalise(BracketTree& tree, const BracketNorm& norm) {
+  if (!norm.traces && !remove_traces(tree)) return false;
+  if (!norm.functions) remove_functions(tree);
+  return true;
+}
+
+BracketReader::BracketReader(const std::string& path, BracketNorm norm)
+    : lines_(path), name_(lines_->name()), norm_(norm) {}
+
+BracketReader BracketReader::of_text(std::string_view text, std::string name, std::size_t line,
+                                     BracketNorm norm) {
+  return BracketReader(text, std::move(name), line, norm);
+}
+
+BracketReader::BracketReader(std::string_view text, std::string name, std::size_t line, BracketNorm norm)
+    : name_(std::move(name)), norm_(norm), line_(text), first_line_(line) {}
+
+void BracketReader::fail(std::string_view found, std::string_view expected) const {
+  throw Error::at(name_, line_number(), found, expected);
+}
 
 BracketReader::Token BracketReader::next_token() {
   for (;;) {
     while (!line_.empty() && is_white_space(line_.front())) line_.remove_prefix(1);
     if (!line_.empty()) break;
-    if (!reader_.next(line_)) return Token::end;
+    if (!lines_ || !lines_->next(line_)) return Token::end;
   }
   const auto is_end = [](char c) { return c == '(' || c == ')' || is_white_space(c); };
   std::size_t size = 1;
@@ -30,24 +50,22 @@ BracketReader::Token BracketReader::next_token() {
 bool BracketReader::next(BracketTree& tree) {
   const Token token = next_token();
   if (token == Token::end) return false;
-  if (token == Token::close) reader_.fail("')' without '('", "expected '(', the beginning of a tree");
+  if (token == Token::close) fail("')' without '('", "expected '(', the beginning of a tree");
   if (token == Token::text)
-    reader_.fail(fmt::format("{} outside of brackets", in_quotes(text_)),
-                 "expected '(', the beginning of a tree");
-  first_line_ = reader_.line_number();
+    fail(fmt::format("{} outside of brackets", in_quotes(text_)), "expected '(', the beginning of a tree");
+  first_line_ = line_number();
   read_phrase(tree, 1);
-  if (!norm_.traces && !remove_traces(tree))
+  if (!normalise(tree, norm_))
     throw Error::at(name(), first_line_, "a tree of nothing but traces", "expected words");
-  if (!norm_.functions) remove_functions(tree);
   return true;
 }
 
 // What stands behind an opening bracket, and the closing one.
 void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
   if (depth > kDeepest)
-    reader_.fail(fmt::format("brackets within {} brackets", grouped(kDeepest)),
-                 "expected a ')' before, or trees that are less deep");
-  const std::size_t line = reader_.line_number();
+    fail(fmt::format("brackets within {} brackets", grouped(kDeepest)),
+         "expected a ')' before, or trees that are less deep");
+  const std::size_t line = line_number();
   tree.word.clear();
   tree.children.clear();
   Token token = next_token();
@@ -62,15 +80,15 @@ void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
     switch (token) {
       case Token::open:
         if (!tree.word.empty())
-          reader_.fail(fmt::format("a bracket behind the word {}", in_quotes(tree.word)), "expected ')'");
+          fail(fmt::format("a bracket behind the word {}", in_quotes(tree.word)), "expected ')'");
         if (!labelled && depth > 1)
-          reader_.fail("a bracket without a label", "expected one: only the outermost may be without");
+          fail("a bracket without a label", "expected one: only the outermost may be without");
         read_phrase(tree.children.emplace_back(), depth + 1);
         break;
       case Token::text:
         if (!tree.word.empty() || !tree.children.empty())
-          reader_.fail(fmt::format("the word {} without a tag", in_quotes(text_)),
-                       "expected (TAG WORD), each word in a bracket of its own");
+          fail(fmt::format("the word {} without a tag", in_quotes(text_)),
+               "expected (TAG WORD), each word in a bracket of its own");
         tree.word = text_;
         break;
       case Token::close:
@@ -87,8 +105,9 @@ void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
 }
 
 void BracketReader::fail_unclosed(std::size_t depth) {
-  reader_.fail(fmt::format("the end of the file in the tree that begins in line {}", first_line_),
-               fmt::format("expected {} more ')'", depth));
+  fail(lines_ ? fmt::format("the end of the file in the tree that begins in line {}", first_line_)
+              : std::string("a tree that does not end"),
+       fmt::format("expected {} more ')'", depth));
 }
 
 }  // namespace espalier

@@ -15,6 +15,7 @@
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/tree_grammar.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/tasks/treebank_parser.h"
 #include "tasks/treebank/lexicon.h"
 
 namespace espalier {
@@ -72,10 +73,7 @@ class TreebankModel {
 // Finds trees, one thread's. Keeps references to the model and to the weights.
 class TreebankWorker {
  public:
-  struct Scored {
-    BracketTree tree;
-    double score;
-  };
+  using Scored = TreebankParser::Sentence::Scored;
 
   TreebankWorker(const TreebankModel& model, WeightsView theta) : model_(model), theta_(theta) {}
 

@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "espalier/base/error.h"
 #include "espalier/base/text.h"
 #include "espalier/tasks/parseval.h"
@@ -36,17 +34,17 @@ struct TreebankBlock {
 class TreebankPredictor final : public Predictor {
  public:
   explicit TreebankPredictor(const StoredTask& stored)
-      : model_(stored), theta_(stored.theta), loss_(stored.loss) {}
+      : model_(stored), theta_(stored.theta), loss_(stored.loss), parser_(model_, theta_, loss_) {}
 
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<TreebankPredictOptions>("treebank");
     run(
         input, format_of(options.format), options.threads,
-        [&](TreebankWorker& worker, TreebankBlock& block) {
+        [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i].words, options.kbest, worker, block.text);
+            predict(block.sentences[i].words, options.kbest, parsed, block.text);
         },
         [&](TreebankBlock& block) { write(block.text); });
   }
@@ -59,13 +57,14 @@ class TreebankPredictor final : public Predictor {
     std::size_t sentences = 0;
     run(
         gold, TreebankFormat::brackets, options.threads,
-        [&](TreebankWorker& worker, TreebankBlock& block) {
+        [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.counts.clear();
           block.unparsed = 0;
           for (std::size_t i = 0; i < block.size; ++i) {
             const TreebankSentence& sentence = block.sentences[i];
-            block.counts.push_back(count_brackets(sentence.tree, worker.parse(sentence.words)));
-            block.unparsed += worker.parsed() ? 0 : 1;
+            parsed.set(sentence.words);
+            block.counts.push_back(count_brackets(sentence.tree, parsed.tree()));
+            block.unparsed += parsed.parsed() ? 0 : 1;
           }
         },
         [&](TreebankBlock& block) {
@@ -76,6 +75,8 @@ class TreebankPredictor final : public Predictor {
     if (sentences == 0) throw Error::in(gold == "-" ? "standard input" : gold, "no trees", "expected some");
     return scores.evaluation();
   }
+
+  const TreebankParser* treebank_parser() const override { return &parser_; }
 
   std::string describe() const override {
     const Grammar& grammar = model_.grammar().grammar();
@@ -118,25 +119,23 @@ class TreebankPredictor final : public Predictor {
   void run(const std::string& path, TreebankFormat format, std::size_t threads, const Work& work,
            const Write& write) const {
     TreebankReader reader(path, format, model_.norm());
-    std::vector<TreebankWorker> workers;
-    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(model_, theta_);
+    std::vector<TreebankParser::Sentence> workers;
+    for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(parser_);
     run_blocks<TreebankBlock>(
         workers, [&](TreebankBlock& block) { return block.read(reader); }, work, write);
   }
 
-  void predict(std::span<const TaggedWord> words, std::size_t kbest, TreebankWorker& worker,
+  void predict(std::span<const TaggedWord> words, std::size_t kbest, TreebankParser::Sentence& parsed,
                std::string& out) const {
-    const BracketTree best = worker.parse(words);
+    parsed.set(words);
     if (kbest == 0) {
-      append_brackets(best, out);
+      append_brackets(parsed.tree(), out);
       out += '\n';
       return;
     }
-    const double log_z = loss_.smooth() ? worker.log_partition(loss_.beta) : 0;
     std::size_t rank = 0;
-    for (const auto& [tree, score] : worker.kbest(words, kbest)) {
-      append_format(out, "# {} {:.6f}\n", rank++,
-                    loss_.smooth() ? std::exp(loss_.beta * score - log_z) : score);
+    for (const auto& [tree, score] : parsed.kbest(kbest)) {
+      append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       append_brackets(tree, out);
       out += '\n';
     }
@@ -146,6 +145,7 @@ class TreebankPredictor final : public Predictor {
   Dictionary attributes_;
   WeightsView theta_;
   Loss loss_;
+  TreebankParser parser_;
 };
 
 }  // namespace

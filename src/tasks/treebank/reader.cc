@@ -6,9 +6,6 @@
 #include "tasks/fields.h"
 
 namespace espalier {
-namespace {
-
-// Brackets that are words are written as the Penn treebank writes them, since they would be no trees otherwise.
 std::string without_brackets(std::string_view text) {
   std::string result;
   for (const char c : text) {
@@ -22,8 +19,6 @@ std::string without_brackets(std::string_view text) {
   }
   return result;
 }
-
-}  // namespace
 
 TreebankFormat parse_treebank_format(std::string_view name) {
   if (name == "brackets") return TreebankFormat::brackets;

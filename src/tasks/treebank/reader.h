@@ -16,6 +16,9 @@ enum class TreebankFormat { brackets, tagged, words };
 // Throws Error for other names.
 TreebankFormat parse_treebank_format(std::string_view name);
 
+// Brackets that are words are written as the Penn treebank writes them, -LRB- and -RRB-, since they would be no trees otherwise.
+std::string without_brackets(std::string_view text);
+
 struct TreebankSentence {
   std::vector<TaggedWord> words;  // with empty tags where the format has none
   BracketTree tree;               // brackets alone

@@ -10,35 +10,62 @@
 #include "espalier/base/parallel.h"
 #include "espalier/base/text.h"
 #include "espalier/learning/cfg_problem.h"
+#include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/parseval.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/tasks/treebank_data.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/weights.h"
 
 namespace espalier {
 namespace {
 
-std::vector<BracketTree> read_trees(const std::string& path, BracketNorm norm,
-                                    std::optional<std::size_t> first, bool training) {
-  BracketReader reader(path, norm);
+// Where trees come from, one after the other: a file, or memory.
+struct TreeSource {
+  std::string name;                        // for messages
+  std::function<bool(BracketTree&)> next;  // as the options want them
+  std::function<std::size_t()> line;       // of the last one
+};
+
+TreeSource source_of(BracketReader& reader) {
+  return {reader.name(), [&reader](BracketTree& tree) { return reader.next(tree); },
+          [&reader] { return reader.first_line(); }};
+}
+
+// Requires `data` to stay where it is.
+TreeSource source_of(const TreebankData& data, BracketNorm norm) {
+  const auto read = std::make_shared<std::size_t>(0);
+  return {kDataInMemory,
+          [&data, norm, read](BracketTree& tree) {
+            if (*read == data.size()) return false;
+            tree = data.tree((*read)++);
+            if (!normalise(tree, norm))
+              throw Error::at(kDataInMemory, *read, "a tree of nothing but traces", "expected words");
+            return true;
+          },
+          [read] { return *read; }};
+}
+
+BracketNorm norm_of(const TreebankOptions& options) { return {options.keep_traces, options.keep_functions}; }
+
+std::vector<BracketTree> take_trees(const TreeSource& source, std::optional<std::size_t> first,
+                                    bool training) {
   std::vector<BracketTree> trees;
-  for (BracketTree tree; (!first || trees.size() < *first) && reader.next(tree);) {
+  for (BracketTree tree; (!first || trees.size() < *first) && source.next(tree);) {
     if (const std::size_t words = num_words(tree); training && words > kMostTreebankWords) {
-      throw Error::at(reader.name(), reader.first_line(),
-                      fmt::format("a sentence of {} words", grouped(words)),
+      throw Error::at(source.name, source.line(), fmt::format("a sentence of {} words", grouped(words)),
                       fmt::format("expected at most {}", kMostTreebankWords));
     }
     trees.push_back(std::move(tree));
   }
-  if (trees.empty()) throw Error::in(reader.name(), "no trees", "expected some");
+  if (trees.empty()) throw Error::in(source.name, "no trees", "expected some");
   return trees;
 }
 
 class TreebankTrainingSet final : public TrainingSet {
  public:
-  TreebankTrainingSet(const std::string& path, const TreebankOptions& options)
-      : trees_(read_trees(path, {options.keep_traces, options.keep_functions}, options.first, true)),
-        model_(trees_, options, derivations_) {
+  TreebankTrainingSet(const TreeSource& source, const TreebankOptions& options)
+      : trees_(take_trees(source, options.first, true)), model_(trees_, options, derivations_) {
     make_forests(options);
     problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
   }
@@ -63,41 +90,19 @@ class TreebankTrainingSet final : public TrainingSet {
   TaskSections sections() const override { return model_.sections(); }
 
   void replace_dev(const std::string& path) override {
-    dev_.clear();
-    Workspace ws;
-    for (BracketTree& tree : read_trees(path, model_.norm(), std::nullopt, false)) {
-      HeldOut& held_out = dev_.emplace_back();
-      append_words(tree, held_out.words);
-      held_out.tree = std::move(tree);
-      held_out.seen = model_.span_words(held_out.words);
-      held_out.forest = model_.forest(held_out.words, ws);
-    }
+    BracketReader reader(path, model_.norm());
+    take_dev(source_of(reader));
+  }
+  void take_dev(const TreebankData& dev) {
+    take_dev(source_of(dev, model_.norm()));
+    name_dev(kDataInMemory);
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
-    TreebankWorker worker(model_, theta);
-    ParsevalScores scores;
-    for (const HeldOut& held_out : dev_) {
-      if (held_out.forest) {
-        scores.add(
-            count_brackets(held_out.tree, worker.parse(held_out.words, held_out.seen, *held_out.forest)));
-      } else {
-        scores.add(count_brackets(held_out.tree, model_.flat_tree(held_out.words)));
-        scores.add_unparsed();
-      }
-    }
-    return scores.evaluation();
+    return evaluate(theta, dev_.size(), [&](std::size_t k) -> const HeldOut& { return dev_[k]; });
   }
   Evaluation evaluate_examples(const Weights& theta, std::span<const std::uint32_t> examples) const override {
-    TreebankWorker worker(model_, theta);
-    ParsevalScores scores;
-    std::vector<TaggedWord> words;
-    for (const std::uint32_t i : examples) {
-      words.clear();
-      append_words(trees_[i], words);
-      scores.add(count_brackets(trees_[i], worker.parse(words)));
-      if (!worker.parsed()) scores.add_unparsed();
-    }
-    return scores.evaluation();
+    Workspace ws;
+    return evaluate(theta, examples.size(), [&](std::size_t k) { return hold_out(trees_[examples[k]], ws); });
   }
 
   float* find_weight(const WeightName& name, Weights& theta) const override {
@@ -124,6 +129,36 @@ class TreebankTrainingSet final : public TrainingSet {
     std::vector<SpanWord> seen;
     std::optional<Cfg> forest;
   };
+
+  // A tree as prediction sees it: its forest has no more of the gold tree than pruning leaves.
+  HeldOut hold_out(BracketTree tree, Workspace& ws) const {
+    HeldOut held_out;
+    append_words(tree, held_out.words);
+    held_out.tree = std::move(tree);
+    held_out.seen = model_.span_words(held_out.words);
+    held_out.forest = model_.forest(held_out.words, ws);
+    return held_out;
+  }
+
+  void take_dev(const TreeSource& source) {
+    dev_.clear();
+    Workspace ws;
+    for (BracketTree& tree : take_trees(source, std::nullopt, false))
+      dev_.push_back(hold_out(std::move(tree), ws));
+  }
+
+  template <class Gold>
+  Evaluation evaluate(const Weights& theta, std::size_t count, const Gold& gold) const {
+    TreebankWorker worker(model_, theta);
+    ParsevalScores scores;
+    for (std::size_t k = 0; k < count; ++k) {
+      const HeldOut& of = gold(k);
+      scores.add(count_brackets(
+          of.tree, of.forest ? worker.parse(of.words, of.seen, *of.forest) : model_.flat_tree(of.words)));
+      if (!of.forest) scores.add_unparsed();
+    }
+    return scores.evaluation();
+  }
 
   void make_forests(const TreebankOptions& options) {
     const auto started = std::chrono::steady_clock::now();
@@ -167,7 +202,15 @@ class TreebankTrainingSet final : public TrainingSet {
 }  // namespace
 
 std::unique_ptr<TrainingSet> read_treebank_training(const std::string& path, const TreebankOptions& options) {
-  return std::make_unique<TreebankTrainingSet>(path, options);
+  BracketReader reader(path, norm_of(options));
+  return std::make_unique<TreebankTrainingSet>(source_of(reader), options);
+}
+
+std::unique_ptr<TrainingSet> make_treebank_training(const TreebankData& data, const TreebankOptions& options,
+                                                    const TreebankData* dev) {
+  auto set = std::make_unique<TreebankTrainingSet>(source_of(data, norm_of(options)), options);
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 }  // namespace espalier

@@ -1,0 +1,86 @@
+#include "espalier/tasks/treebank_parser.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "espalier/base/error.h"
+#include "tasks/common.h"
+#include "tasks/treebank/model.h"
+#include "tasks/treebank/reader.h"
+
+namespace espalier {
+
+bool TreebankParser::predicts_tags() const { return model_.predicts_tags(); }
+
+struct TreebankParser::Sentence::State {
+  explicit State(const TreebankParser& of) : parser(of), worker(of.model_, of.theta_) {}
+
+  void forget() {
+    tree.reset();
+    log_z.reset();
+  }
+  void parse() {
+    if (tree) return;
+    if (words.empty()) throw Error("a sentence without words; expected some to parse");
+    tree = worker.parse(words);
+  }
+
+  const TreebankParser& parser;
+  TreebankWorker worker;
+  std::vector<TaggedWord> words;
+  std::optional<BracketTree> tree;
+  std::optional<double> log_z;
+};
+
+TreebankParser::Sentence::Sentence(const TreebankParser& parser) : state_(std::make_unique<State>(parser)) {}
+TreebankParser::Sentence::~Sentence() = default;
+TreebankParser::Sentence::Sentence(Sentence&&) noexcept = default;
+
+void TreebankParser::Sentence::clear() {
+  state_->forget();
+  state_->words.clear();
+}
+
+void TreebankParser::Sentence::add(std::string_view word, std::string_view tag) {
+  if (word.empty()) throw Error("an empty word; expected one");
+  if (tag.empty() && !state_->parser.predicts_tags())
+    throw Error(fmt::format("the word {} without a tag; expected one: the model does not predict tags",
+                            in_quotes(word)));
+  state_->forget();
+  state_->words.push_back({without_brackets(word), without_brackets(tag)});
+}
+
+void TreebankParser::Sentence::set(std::span<const TaggedWord> words) {
+  state_->forget();
+  state_->words.assign(words.begin(), words.end());
+}
+
+std::size_t TreebankParser::Sentence::size() const { return state_->words.size(); }
+
+const BracketTree& TreebankParser::Sentence::tree() {
+  state_->parse();
+  return *state_->tree;
+}
+
+bool TreebankParser::Sentence::parsed() {
+  state_->parse();
+  return state_->worker.parsed();
+}
+
+std::vector<TreebankParser::Sentence::Scored> TreebankParser::Sentence::kbest(std::size_t k) {
+  state_->parse();
+  return state_->worker.kbest(state_->words, k);
+}
+
+double TreebankParser::Sentence::probability(double score) {
+  const Loss& loss = state_->parser.loss_;
+  check_has_probabilities(loss);
+  state_->parse();
+  if (!state_->log_z) state_->log_z = state_->worker.log_partition(loss.beta);
+  return std::exp(loss.beta * score - *state_->log_z);
+}
+
+}  // namespace espalier
