@@ -78,7 +78,8 @@ void TrainingOptions::add_to(Command command) {
   command.add_flag("--quiet", quiet, "say nothing but errors");
 
   command.group(kSolverOptions);
-  for (const OptionRow& row : solver_arguments.rows()) {
+  static const std::vector<OptionRow> rows = SolverArguments().rows();  // every task has them
+  for (const OptionRow& row : rows) {
     command.add_option(
         row, [this, name = row.name](const std::string& text) { solver_arguments.give(name, text); });
   }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "learning/implied_betas.h"
 #include "learning/rounding.h"
 
 namespace espalier {
@@ -288,9 +289,9 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
   // A best output is one to the bit.
   certificate.dual = certain_dual(objective, std::accumulate(values.begin(), values.end(), 0.0), w,
                                   implied_rounding(problem, sizes, 0, 1));
-  // From nearly uniform over the good outputs to nearly one of them. The dual rises and then falls, and large betas are dear.
+  // The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();
-  for (const double beta : {1, 4, 16, 64, 256}) {
+  for (const double beta : kCertificateBetas) {
     const double dual = dual_at_temperature(objective, theta, beta, w, sizes, sweep);
     certificate.dual = std::max(certificate.dual, dual);
     if (dual < before) break;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "espalier/learning/certificate.h"
+#include "learning/implied_betas.h"
 
 namespace espalier {
 namespace {
@@ -118,7 +119,6 @@ std::size_t fit_all(const Problem& problem, const Means& means, const StoppingRu
 // best dual. None where that is below 0.
 std::size_t imply(const Objective& objective, const Weights& theta, bool keep_marginals, Sweep& sweep,
                   std::optional<DualState>& result) {
-  constexpr double kBetas[] = {10, 30, 100, 300, 1000};
   const Problem& problem = objective.problem;
   const Loss& loss = objective.loss;
   std::size_t inferences = 0;
@@ -136,7 +136,7 @@ std::size_t imply(const Objective& objective, const Weights& theta, bool keep_ma
   if (loss.smooth()) {
     at(loss.beta);
   } else {
-    for (const double beta : kBetas) at(beta / loss.gamma);
+    for (const double beta : kStartBetas) at(beta / loss.gamma);
   }
   return inferences;
 }

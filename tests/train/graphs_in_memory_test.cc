@@ -134,7 +134,7 @@ RC_GTEST_PROP(GraphData, GraphsAreThoseOfAFile, ()) {
   // What the model says of another graph: of one of the same types, without labels.
   LabelledGraph unseen = data.graph(0);
   for (Node& node : unseen.nodes) node.label.reset();
-  PredictOptions with_all;
+  GraphPredictOptions with_all;
   with_all.marginals = true;
   if (options.inference == "exact") with_all.kbest = 2;
   std::string written;

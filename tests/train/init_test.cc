@@ -98,7 +98,7 @@ TEST_P(InitTest, BeginsWhereTheModelIs) {
   for (const bool keep_marginals : {true, false}) {
     TrainOptions warm_options = options(2e-3);
     warm_options.init = cold;
-    warm_options.solver_options.keep_marginals = keep_marginals;
+    warm_options.solver_options.eg.recompute = !keep_marginals;
     std::vector<Progress> history;
     const Model warm = train(*set, warm_options, [&](const Progress& progress, const Weights&) {
       history.push_back(progress);
@@ -148,7 +148,7 @@ TEST_P(InitTest, RecomputedMarginalsAreNotKept) {
   const Objective objective{set->problem(), Loss::crf(), GetParam().l2};
   for (const bool keep : {true, false}) {
     SolverSettings settings;
-    settings.keep_marginals = keep;
+    settings.eg.recompute = !keep;
     const auto start =
         start_from_model(model, *set, objective, find_solver("eg", objective.loss), settings).training;
     ASSERT_TRUE(start.dual);

@@ -195,7 +195,7 @@ TEST_F(ParserTest, ParsesAsPredictDoes) {
     const Parser& parser = model.parser();
     EXPECT_EQ(parser.labelled(), !unlabelled);
     EXPECT_EQ(parser.num_relations() > 0, !unlabelled);
-    PredictOptions with_probabilities, three;
+    ParsePredictOptions with_probabilities, three;
     with_probabilities.marginals = true;
     three.kbest = 3;
     std::string best, kbest;
@@ -423,7 +423,7 @@ TEST(TreebankParser, ParsesAsPredictDoes) {
     }
     EXPECT_LT(unparsed, 10u);
     std::string written, written_kbest;
-    PredictOptions three;
+    TreebankPredictOptions three;
     three.kbest = 3;
     model.predictor().predict(test_file, {}, [&](std::string_view piece) { written += piece; });
     model.predictor().predict(test_file, three, [&](std::string_view piece) { written_kbest += piece; });
