@@ -6,6 +6,7 @@
 
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -34,15 +35,9 @@ std::vector<std::string> names_in(const Text& text, espalier::Tagger::Sentence& 
 void train(const std::string& folder, const std::string& model) {
   const std::string data = folder + "/train.txt";
   std::string text;
-  espalier::SentenceGenerator generator(/*seed=*/1);
-  espalier::Sentence sentence;
-  for (int i = 0; i < 1000; ++i) {
-    generator.next(sentence);
-    espalier::append_tag(sentence, text);
-  }
-  espalier::OutputFile file(data);
-  file.write(text);
-  file.commit();
+  const auto append_sentence = espalier::find_task("tag")->generators.front().start(/*seed=*/1);
+  for (int i = 0; i < 1000; ++i) append_sentence(text);
+  std::ofstream(data) << text;
 
   const auto set = espalier::read_tag_training(data, {});
   espalier::train(*set).save(model);

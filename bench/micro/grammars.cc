@@ -10,9 +10,9 @@
 
 #include "espalier/base/random.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/span_features.h"
-#include "espalier/structures/cfg.h"
-#include "espalier/structures/pcfg_pruner.h"
+#include "features/span_features.h"
+#include "structures/cfg.h"
+#include "structures/pcfg_pruner.h"
 
 namespace espalier::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include "digits.h"
 #include "espalier/base/random.h"
 #include "espalier/learning/certificate.h"
-#include "espalier/learning/multiclass_problem.h"
 #include "espalier/solvers/eg.h"
+#include "learning/multiclass_problem.h"
 
 namespace espalier::bench {
 namespace {

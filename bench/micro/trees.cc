@@ -9,9 +9,9 @@
 
 #include "espalier/base/random.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/arc_features.h"
-#include "espalier/structures/nonprojective.h"
 #include "espalier/structures/projective.h"
+#include "features/arc_features.h"
+#include "structures/nonprojective.h"
 
 namespace espalier::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/base/fingerprint.h"
+#include "base/fingerprint.h"
 
 #include <xxhash.h>
 

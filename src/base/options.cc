@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier {
 namespace {

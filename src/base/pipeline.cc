@@ -1,12 +1,12 @@
-#include "espalier/base/pipeline.h"
+#include "base/pipeline.h"
 
 #include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <vector>
 
+#include "base/parallel.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parallel.h"
 
 namespace espalier {
 namespace {

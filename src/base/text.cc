@@ -1,4 +1,4 @@
-#include "espalier/base/text.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 

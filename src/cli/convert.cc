@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "espalier/model/model.h"
-#include "espalier/tasks/convert.h"
+#include "tasks/tag/convert.h"
 
 namespace espalier::cli {
 

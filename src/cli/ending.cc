@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "espalier/base/text.h"
-#include "espalier/solvers/forecast.h"
+#include "base/text.h"
 #include "espalier/solvers/registry.h"
+#include "solvers/forecast.h"
 
 namespace espalier::cli {
 namespace {

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
 #include "cli/validators.h"
-#include "espalier/base/output.h"
 #include "espalier/model/model.h"
 
 namespace espalier::cli {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "espalier/base/output.h"
 #include "espalier/tasks/registry.h"
 
 namespace espalier::cli {

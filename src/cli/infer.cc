@@ -4,13 +4,13 @@
 #include <limits>
 #include <numbers>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/json.h"
-#include "espalier/base/output.h"
 #include "espalier/structures/markov_graph.h"
-#include "espalier/tasks/uai_reader.h"
+#include "tasks/graph/uai_reader.h"
 
 namespace espalier::cli {
 namespace {

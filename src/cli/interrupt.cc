@@ -6,8 +6,8 @@
 #include <deque>
 #include <string_view>
 
+#include "base/output.h"
 #include "cli/commands.h"
-#include "espalier/base/output.h"
 
 namespace espalier::cli {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
 #include "espalier/base/error.h"
-#include "espalier/base/output.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/registry.h"
 

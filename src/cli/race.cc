@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/output.h"
 #include "cli/commands.h"
 #include "cli/display.h"
 #include "cli/interrupt.h"
@@ -13,7 +14,6 @@
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "espalier/base/output.h"
 #include "espalier/train/race.h"
 
 namespace espalier::cli {

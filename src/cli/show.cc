@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include "base/output.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
 #include "cli/validators.h"
-#include "espalier/base/output.h"
-#include "espalier/base/text.h"
 #include "espalier/model/model.h"
-#include "espalier/model/model_difference.h"
+#include "model/model_difference.h"
 
 namespace espalier::cli {
 namespace {

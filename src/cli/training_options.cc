@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/output.h"
+#include "base/parse_number.h"
 #include "cli/interrupt.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "espalier/base/output.h"
-#include "espalier/base/parse_number.h"
-#include "espalier/model/model_file.h"
+#include "model/model_file.h"
 
 namespace espalier::cli {
 namespace {

@@ -16,9 +16,9 @@
 #include "espalier/selection/l2_search.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
-#include "espalier/solvers/solver_arguments.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/train/train.h"
+#include "solvers/solver_arguments.h"
 
 namespace espalier::cli {
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
+#include "base/parse_number.h"
 #include "espalier/base/options.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier::cli {
 namespace {

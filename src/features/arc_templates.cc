@@ -1,10 +1,10 @@
-#include "espalier/features/arc_templates.h"
+#include "features/arc_templates.h"
 
 #include <algorithm>
 #include <utility>
 
+#include "base/fingerprint.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
 #include "features/mix.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/features/chain_features.h"
+#include "features/chain_features.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
-#include "espalier/features/step_tables.h"
 #include "features/as_kernel.h"
 #include "features/pair_rows.h"
+#include "features/step_tables.h"
 #include "kernels/relaxed.h"
 #include "kernels/rows.h"
 #include "kernels/vectors.h"

@@ -1,4 +1,4 @@
-#include "espalier/features/dependency_features.h"
+#include "features/dependency_features.h"
 
 #include <algorithm>
 #include <numeric>

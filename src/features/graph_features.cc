@@ -1,4 +1,4 @@
-#include "espalier/features/graph_features.h"
+#include "features/graph_features.h"
 
 #include <algorithm>
 #include <cmath>

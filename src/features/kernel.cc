@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "base/fingerprint.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
 #include "features/as_kernel.h"
 #include "kernels/gram.h"
 

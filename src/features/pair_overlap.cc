@@ -1,4 +1,4 @@
-#include "espalier/features/pair_overlap.h"
+#include "features/pair_overlap.h"
 
 #include <algorithm>
 #include <cmath>

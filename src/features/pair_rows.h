@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "espalier/features/observed_pairs.h"
 #include "espalier/features/sparse_rows.h"
+#include "features/observed_pairs.h"
 #include "kernels/relaxed.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/features/part_features.h"
+#include "features/part_features.h"
 
 #include <algorithm>
 #include <cmath>

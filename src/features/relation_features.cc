@@ -1,4 +1,4 @@
-#include "espalier/features/relation_features.h"
+#include "features/relation_features.h"
 
 #include <algorithm>
 #include <bit>

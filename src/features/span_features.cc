@@ -1,4 +1,4 @@
-#include "espalier/features/span_features.h"
+#include "features/span_features.h"
 
 #include <algorithm>
 #include <cmath>

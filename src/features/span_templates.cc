@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "base/fingerprint.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
-#include "espalier/features/word_attributes.h"
 #include "features/mix.h"
+#include "features/word_attributes.h"
 
 namespace espalier {
 namespace {

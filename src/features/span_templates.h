@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/features/span_features.h"
+#include "features/span_features.h"
 
 namespace espalier {
 

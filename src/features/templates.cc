@@ -1,4 +1,4 @@
-#include "espalier/features/templates.h"
+#include "features/templates.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <charconv>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/features/wapiti_regex.h"
+#include "features/wapiti_regex.h"
 
 #include <re2/re2.h>
 

@@ -1,4 +1,4 @@
-#include "espalier/features/word_attributes.h"
+#include "features/word_attributes.h"
 
 #include <fmt/format.h>
 #include <utf8proc.h>

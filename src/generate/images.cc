@@ -1,6 +1,6 @@
-#include "espalier/generate/images.h"
+#include "generate/images.h"
 
-#include "espalier/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 

@@ -1,4 +1,4 @@
-#include "espalier/generate/sentence_generator.h"
+#include "generate/sentence_generator.h"
 
 #include <array>
 

@@ -1,9 +1,9 @@
-#include "espalier/generate/writers.h"
+#include "generate/writers.h"
 
 #include <algorithm>
 #include <iterator>
 
-#include "espalier/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/learning/cfg_problem.h"
+#include "learning/cfg_problem.h"
 
 #include <algorithm>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "espalier/learning/chain_latent_gold.h"
+#include "learning/chain_latent_gold.h"
 
 #include <limits>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "espalier/learning/forwarding_problem.h"
+#include "learning/forwarding_problem.h"
 
 #include <algorithm>
 #include <utility>

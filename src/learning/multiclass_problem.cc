@@ -1,4 +1,4 @@
-#include "espalier/learning/multiclass_problem.h"
+#include "learning/multiclass_problem.h"
 
 #include <algorithm>
 

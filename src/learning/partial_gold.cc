@@ -1,4 +1,4 @@
-#include "espalier/learning/partial_gold.h"
+#include "learning/partial_gold.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,13 +1,13 @@
-#include "espalier/model/checkpoint.h"
+#include "model/checkpoint.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <span>
 
+#include "base/fingerprint.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
-#include "espalier/model/model_file.h"
+#include "model/model_file.h"
 
 namespace espalier {
 namespace {

@@ -6,13 +6,13 @@
 #include <cmath>
 #include <mutex>
 
+#include "base/output.h"
 #include "espalier/base/error.h"
-#include "espalier/base/output.h"
-#include "espalier/model/model_file.h"
-#include "espalier/tasks/convert.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "model/make_model.h"
+#include "model/model_file.h"
+#include "tasks/tag/convert.h"
 
 namespace espalier {
 namespace {

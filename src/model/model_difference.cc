@@ -1,4 +1,4 @@
-#include "espalier/model/model_difference.h"
+#include "model/model_difference.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "espalier/model/model_file.h"
+#include "model/model_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "espalier/base/fingerprint.h"
-#include "espalier/base/output.h"
+#include "base/fingerprint.h"
+#include "base/output.h"
 
 namespace espalier {
 namespace {

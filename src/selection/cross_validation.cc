@@ -10,10 +10,10 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parallel.h"
 #include "espalier/base/random.h"
-#include "espalier/learning/subset_problem.h"
+#include "learning/subset_problem.h"
 
 namespace espalier {
 namespace {

@@ -25,9 +25,9 @@
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
-#include "espalier/solvers/forecast.h"
-#include "espalier/solvers/lbfgs.h"
 #include "solvers/eg_worker.h"
+#include "solvers/forecast.h"
+#include "solvers/lbfgs.h"
 #include "solvers/margin_scale.h"
 
 namespace espalier {

@@ -2,7 +2,7 @@
 //   delta = pi_i - z_i,   offset = L_i(theta) - (F_i'theta).delta,
 // pi_i a best output where beta is infinite. bundle_method.cc does the rest.
 
-#include "espalier/solvers/bmrm.h"
+#include "solvers/bmrm.h"
 
 #include <numeric>
 

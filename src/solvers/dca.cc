@@ -11,7 +11,7 @@
 // A visit costs one inference, a gather and two scatters. In the first pass inference is in double precision, with a third
 // scatter for the dual (first_pass_dual.h). Memory: three vectors of weights, and one in double precision in the first pass.
 
-#include "espalier/solvers/dca.h"
+#include "solvers/dca.h"
 
 #include <cmath>
 #include <type_traits>

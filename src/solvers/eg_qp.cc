@@ -1,4 +1,4 @@
-#include "espalier/solvers/eg_qp.h"
+#include "solvers/eg_qp.h"
 
 #include <algorithm>
 #include <cmath>

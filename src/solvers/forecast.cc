@@ -2,7 +2,7 @@
 // sum_k (g_k - a + b t_k)^2 has b = -sum_k (t_k - mean t)(g_k - mean g) / sum_k (t_k - mean t)^2. From the best gap, not from the
 // line's value there, log(best gap / gap) / b passes are left.
 
-#include "espalier/solvers/forecast.h"
+#include "solvers/forecast.h"
 
 #include <algorithm>
 #include <cmath>

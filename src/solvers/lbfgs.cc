@@ -14,7 +14,7 @@
 // precision. So the reports on the way are exact up to the rounding of weights to float, and the last one,
 // which decides, is evaluated anew at the rounded weights.
 
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 
 #include <fmt/format.h>
 #include <lbfgs.h>

@@ -7,7 +7,7 @@
 //
 // A visit costs one inference and a gather, and two scatters after a mistake. Memory: three vectors of weights.
 
-#include "espalier/solvers/perceptron.h"
+#include "solvers/perceptron.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "espalier/base/error.h"
-#include "espalier/solvers/bmrm.h"
-#include "espalier/solvers/dca.h"
-#include "espalier/solvers/lbfgs.h"
-#include "espalier/solvers/perceptron.h"
-#include "espalier/solvers/sgd.h"
 #include "solvers/automatic.h"
+#include "solvers/bmrm.h"
 #include "solvers/chained.h"
+#include "solvers/dca.h"
+#include "solvers/lbfgs.h"
+#include "solvers/perceptron.h"
+#include "solvers/sgd.h"
 
 namespace espalier {
 namespace {

@@ -7,7 +7,7 @@
 // A visit costs one inference, a gather and a scatter. Memory: three vectors of weights while eta_0 is
 // chosen, then one.
 
-#include "espalier/solvers/sgd.h"
+#include "solvers/sgd.h"
 
 #include <algorithm>
 #include <array>

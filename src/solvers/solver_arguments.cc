@@ -1,4 +1,4 @@
-#include "espalier/solvers/solver_arguments.h"
+#include "solvers/solver_arguments.h"
 
 #include <fmt/format.h>
 

@@ -10,7 +10,7 @@
 // one of them comes near the ends of the range, logarithms take over for the sentence. So whatever is lost in a sum is
 // nothing beside what is there.
 
-#include "espalier/structures/cfg.h"
+#include "structures/cfg.h"
 
 #include <algorithm>
 #include <bit>

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/cfg.h"
+#include "structures/cfg.h"
 
 namespace espalier {
 

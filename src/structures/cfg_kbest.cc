@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/cfg.h"
+#include "structures/cfg.h"
 #include "structures/log_scores.h"
 
 namespace espalier {

@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/nonprojective.h"
+#include "structures/nonprojective.h"
 
 namespace espalier {
 namespace {

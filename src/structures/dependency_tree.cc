@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/nonprojective.h"
 #include "kernels/softmax.h"
+#include "structures/nonprojective.h"
 
 namespace espalier {
 namespace {

@@ -35,8 +35,8 @@
 #include <type_traits>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/nonprojective.h"
 #include "kernels/softmax.h"
+#include "structures/nonprojective.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/structures/multiclass.h"
+#include "structures/multiclass.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 #include <queue>
 #include <utility>
 
-#include "espalier/structures/nonprojective.h"
+#include "structures/nonprojective.h"
 
 namespace espalier {
 namespace {

@@ -3,7 +3,7 @@
 // probabilities of symbols over spans, as in cfg.cc; but here nothing is known yet of what can occur, and what hardly does may
 // be lost.
 
-#include "espalier/structures/pcfg_pruner.h"
+#include "structures/pcfg_pruner.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "espalier/structures/projectivity.h"
+#include "structures/projectivity.h"
 
 #include <algorithm>
 #include <vector>

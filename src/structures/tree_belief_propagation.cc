@@ -20,7 +20,7 @@
 #include <limits>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/nonprojective.h"
+#include "structures/nonprojective.h"
 
 namespace espalier {
 namespace {

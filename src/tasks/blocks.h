@@ -4,7 +4,7 @@
 #include <exception>
 #include <vector>
 
-#include "espalier/base/pipeline.h"
+#include "base/pipeline.h"
 
 namespace espalier {
 

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fingerprint.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/task.h"

@@ -1,12 +1,12 @@
-#include "espalier/tasks/costs.h"
+#include "tasks/costs.h"
 
 #include <fmt/format.h>
 
 #include <array>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
-#include "espalier/base/parse_number.h"
 #include "tasks/fields.h"
 
 namespace espalier {

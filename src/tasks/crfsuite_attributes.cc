@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "tasks/common.h"
 
 namespace espalier {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 
 namespace espalier {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "espalier/learning/certificate.h"
 #include "solvers/hand_over.h"
 

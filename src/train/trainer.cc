@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "espalier/base/error.h"
-#include "espalier/model/checkpoint.h"
+#include "model/checkpoint.h"
 #include "model/make_model.h"
 #include "train/initial_model.h"
 #include "train/settings.h"

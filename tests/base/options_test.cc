@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "espalier/base/parse_number.h"
+#include "base/parse_number.h"
 #include "support/error_message.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/base/output.h"
+#include "base/output.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/base/parse_number.h"
+#include "base/parse_number.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

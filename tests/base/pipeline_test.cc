@@ -1,4 +1,4 @@
-#include "espalier/base/pipeline.h"
+#include "base/pipeline.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 #include <fstream>
 #include <functional>
 
+#include "base/output.h"
 #include "cli/cli_test.h"
 #include "cli/idx_bytes.h"
-#include "espalier/base/output.h"
-#include "espalier/model/model_file.h"
+#include "model/model_file.h"
 
 namespace espalier::testing {
 

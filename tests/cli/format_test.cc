@@ -1,8 +1,8 @@
 // The files that it reads and writes: how they are packed, what they hold, and what else they may hold.
 
+#include "base/output.h"
 #include "cli/cli_test.h"
 #include "cli/idx_bytes.h"
-#include "espalier/base/output.h"
 
 namespace espalier::testing {
 namespace {

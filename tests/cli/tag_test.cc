@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/output.h"
 #include "cli/cli_test.h"
-#include "espalier/base/output.h"
-#include "espalier/model/model_file.h"
+#include "model/model_file.h"
 
 namespace espalier::testing {
 namespace {

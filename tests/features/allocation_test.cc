@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "espalier/base/aligned.h"
-#include "espalier/features/dependency_features.h"
 #include "espalier/features/gazetteer.h"
-#include "espalier/features/templates.h"
-#include "espalier/features/word_attributes.h"
+#include "features/dependency_features.h"
+#include "features/templates.h"
+#include "features/word_attributes.h"
 #include "support/counting_allocator.h"
 
 namespace espalier {

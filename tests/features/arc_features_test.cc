@@ -1,4 +1,4 @@
-#include "espalier/features/arc_features.h"
+#include "features/arc_features.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

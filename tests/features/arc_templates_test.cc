@@ -1,4 +1,4 @@
-#include "espalier/features/arc_templates.h"
+#include "features/arc_templates.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/fingerprint.h"
+#include "base/fingerprint.h"
 
 namespace espalier {
 namespace {

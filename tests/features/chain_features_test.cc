@@ -1,4 +1,4 @@
-#include "espalier/features/chain_features.h"
+#include "features/chain_features.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

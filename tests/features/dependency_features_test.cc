@@ -1,4 +1,4 @@
-#include "espalier/features/dependency_features.h"
+#include "features/dependency_features.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/features/observed_pairs.h"
+#include "features/observed_pairs.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/features/relation_features.h"
+#include "features/relation_features.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

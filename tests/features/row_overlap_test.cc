@@ -1,4 +1,4 @@
-#include "espalier/features/row_overlap.h"
+#include "features/row_overlap.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

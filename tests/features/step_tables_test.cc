@@ -1,4 +1,4 @@
-#include "espalier/features/step_tables.h"
+#include "features/step_tables.h"
 
 #include <gtest/gtest.h>
 

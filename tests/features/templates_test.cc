@@ -1,4 +1,4 @@
-#include "espalier/features/templates.h"
+#include "features/templates.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

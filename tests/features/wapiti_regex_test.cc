@@ -1,4 +1,4 @@
-#include "espalier/features/wapiti_regex.h"
+#include "features/wapiti_regex.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

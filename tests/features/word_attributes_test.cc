@@ -1,4 +1,4 @@
-#include "espalier/features/word_attributes.h"
+#include "features/word_attributes.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

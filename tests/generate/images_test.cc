@@ -1,4 +1,4 @@
-#include "espalier/generate/images.h"
+#include "generate/images.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "espalier/generate/sentence_generator.h"
+#include "generate/sentence_generator.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/generate/writers.h"
+#include "generate/writers.h"
 
 namespace espalier {
 namespace {

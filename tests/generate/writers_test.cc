@@ -1,4 +1,4 @@
-#include "espalier/generate/writers.h"
+#include "generate/writers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The loss of labels that are partly known, against sums over all label sequences.
 
-#include "espalier/learning/chain_latent_gold.h"
+#include "learning/chain_latent_gold.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/learning/chain_problem.h"
+#include "learning/chain_problem.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/learning/subset_problem.h"
+#include "learning/subset_problem.h"
 #include "support/random_objective.h"
 
 namespace espalier {

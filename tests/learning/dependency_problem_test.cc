@@ -1,4 +1,4 @@
-#include "espalier/learning/dependency_problem.h"
+#include "learning/dependency_problem.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/learning/graph_problem.h"
+#include "learning/graph_problem.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/learning/subset_problem.h"
+#include "learning/subset_problem.h"
 #include "support/enumerated_objective.h"
 #include "support/random_objective.h"
 

@@ -1,4 +1,4 @@
-#include "espalier/learning/multiclass_problem.h"
+#include "learning/multiclass_problem.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

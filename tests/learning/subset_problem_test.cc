@@ -1,4 +1,4 @@
-#include "espalier/learning/subset_problem.h"
+#include "learning/subset_problem.h"
 
 #include <rapidcheck/gtest.h>
 

@@ -13,9 +13,9 @@
 #include "espalier/learning/structured_problem.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/frank_wolfe.h"
-#include "espalier/structures/cfg.h"
 #include "espalier/structures/chain.h"
 #include "espalier/structures/markov_graph.h"
+#include "structures/cfg.h"
 #include "support/until_gap.h"
 
 namespace espalier {

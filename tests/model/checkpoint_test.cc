@@ -1,4 +1,4 @@
-#include "espalier/model/checkpoint.h"
+#include "model/checkpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "espalier/model/model.h"
-#include "espalier/model/model_file.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
 #include "model/make_model.h"
+#include "model/model_file.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "espalier/model/model_file.h"
+#include "model/model_file.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "espalier/base/input.h"
-#include "espalier/model/model_file.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
 #include "model/make_model.h"
+#include "model/model_file.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

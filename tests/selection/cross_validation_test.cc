@@ -11,7 +11,7 @@
 #include <set>
 
 #include "espalier/base/error.h"
-#include "espalier/learning/subset_problem.h"
+#include "learning/subset_problem.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/registry.h"
+#include "solvers/lbfgs.h"
 #include "support/enumerated_qp.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"

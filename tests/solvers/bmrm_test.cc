@@ -1,4 +1,4 @@
-#include "espalier/solvers/bmrm.h"
+#include "solvers/bmrm.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "support/counting_problem.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"

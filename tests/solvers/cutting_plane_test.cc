@@ -12,8 +12,8 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
-#include "espalier/learning/forwarding_problem.h"
-#include "espalier/learning/subset_problem.h"
+#include "learning/forwarding_problem.h"
+#include "learning/subset_problem.h"
 #include "support/counting_problem.h"
 #include "support/eg_solution.h"
 #include "support/enumerated_objective.h"

@@ -1,4 +1,4 @@
-#include "espalier/solvers/dca.h"
+#include "solvers/dca.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "support/enumerated_objective.h"
 #include "support/naive_online.h"
 #include "support/random_objective.h"

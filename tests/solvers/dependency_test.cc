@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
-#include "espalier/solvers/sgd.h"
+#include "solvers/lbfgs.h"
+#include "solvers/sgd.h"
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_treebank.h"

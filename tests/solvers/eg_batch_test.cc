@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "support/counting_problem.h"
 #include "support/dual_distances.h"
 #include "support/eg_solution.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "espalier/features/row_features.h"
-#include "espalier/learning/multiclass_problem.h"
 #include "espalier/solvers/eg.h"
-#include "espalier/tasks/classify_reader.h"
+#include "learning/multiclass_problem.h"
+#include "tasks/classify/reader.h"
 
 namespace espalier {
 namespace {

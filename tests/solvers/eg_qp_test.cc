@@ -1,4 +1,4 @@
-#include "espalier/solvers/eg_qp.h"
+#include "solvers/eg_qp.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "support/counting_problem.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"

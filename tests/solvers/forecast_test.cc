@@ -1,4 +1,4 @@
-#include "espalier/solvers/forecast.h"
+#include "solvers/forecast.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/learning/forwarding_problem.h"
+#include "learning/forwarding_problem.h"
 #include "support/allocations.h"
 #include "support/eg_solution.h"
 #include "support/error_message.h"

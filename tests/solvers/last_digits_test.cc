@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
 #include "espalier/solvers/registry.h"
+#include "solvers/lbfgs.h"
 #include "solvers/margin_scale.h"
 #include "support/any_problem.h"
 #include "support/random_problem.h"

@@ -1,4 +1,4 @@
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/learning/forwarding_problem.h"
-#include "espalier/solvers/dca.h"
+#include "learning/forwarding_problem.h"
+#include "solvers/dca.h"
 #include "support/enumerated_objective.h"
 #include "support/error_message.h"
 #include "support/naive_online.h"

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/learning/forwarding_problem.h"
-#include "espalier/solvers/dca.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/mira.h"
-#include "espalier/solvers/perceptron.h"
+#include "learning/forwarding_problem.h"
+#include "solvers/dca.h"
+#include "solvers/perceptron.h"
 #include "support/history_checks.h"
 #include "support/naive_online.h"
 #include "support/random_objective.h"

@@ -1,4 +1,4 @@
-#include "espalier/solvers/perceptron.h"
+#include "solvers/perceptron.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "solvers/line_search.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"

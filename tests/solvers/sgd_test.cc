@@ -1,4 +1,4 @@
-#include "espalier/solvers/sgd.h"
+#include "solvers/sgd.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -12,7 +12,7 @@
 
 #include "espalier/base/random.h"
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/lbfgs.h"
+#include "solvers/lbfgs.h"
 #include "support/random_problem.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/solvers/solver_arguments.h"
+#include "solvers/solver_arguments.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "espalier/structures/cfg.h"
+#include "structures/cfg.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

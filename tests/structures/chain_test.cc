@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/structures/multiclass.h"
+#include "structures/multiclass.h"
 #include "support/chain_checks.h"
 #include "support/enumeration.h"
 #include "support/random_scores.h"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/structures/projectivity.h"
 #include "structures/enumerated_trees.h"
+#include "structures/projectivity.h"
 #include "support/enumeration.h"
 #include "support/random_scores.h"
 #include "support/random_treebank.h"

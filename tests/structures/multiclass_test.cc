@@ -1,4 +1,4 @@
-#include "espalier/structures/multiclass.h"
+#include "structures/multiclass.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "espalier/structures/nonprojective.h"
+#include "structures/nonprojective.h"
 #include "support/nonprojective_trees.h"
 
 namespace espalier {

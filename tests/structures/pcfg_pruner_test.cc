@@ -1,4 +1,4 @@
-#include "espalier/structures/pcfg_pruner.h"
+#include "structures/pcfg_pruner.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

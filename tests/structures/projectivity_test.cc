@@ -1,4 +1,4 @@
-#include "espalier/structures/projectivity.h"
+#include "structures/projectivity.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

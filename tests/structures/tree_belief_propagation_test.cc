@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "espalier/structures/nonprojective.h"
+#include "structures/nonprojective.h"
 #include "support/nonprojective_trees.h"
 
 namespace espalier {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/structures/cfg.h"
 #include "espalier/structures/chain.h"
 #include "espalier/structures/dependency_tree.h"
-#include "espalier/structures/multiclass.h"
+#include "structures/cfg.h"
+#include "structures/multiclass.h"
 #include "support/all_trees.h"
 
 // all_outputs(structure) lists every output of Y once. It is all that the checks by enumeration need to know

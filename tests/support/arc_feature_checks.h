@@ -12,9 +12,9 @@
 
 #include "espalier/base/aligned.h"
 #include "espalier/base/random.h"
-#include "espalier/features/arc_features.h"
-#include "espalier/features/dependency_features.h"
-#include "espalier/features/relation_features.h"
+#include "features/arc_features.h"
+#include "features/dependency_features.h"
+#include "features/relation_features.h"
 #include "support/random_treebank.h"
 
 namespace espalier::test_support {

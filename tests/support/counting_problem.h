@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "espalier/learning/forwarding_problem.h"
+#include "learning/forwarding_problem.h"
 
 namespace espalier::test_support {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/solvers/eg_qp.h"
+#include "solvers/eg_qp.h"
 #include "support/enumerated_objective.h"
 
 namespace espalier::test_support {

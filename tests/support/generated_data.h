@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "espalier/generate/images.h"
-#include "espalier/generate/sentence_generator.h"
-#include "espalier/generate/writers.h"
+#include "generate/images.h"
+#include "generate/sentence_generator.h"
+#include "generate/writers.h"
 
 namespace espalier::testing {
 

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "espalier/learning/forwarding_problem.h"
+#include "learning/forwarding_problem.h"
 
 namespace espalier::test_support {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/learning/chain_latent_gold.h"
+#include "learning/chain_latent_gold.h"
 #include "support/all_outputs.h"
 #include "support/enumeration.h"
 #include "support/random_chain.h"

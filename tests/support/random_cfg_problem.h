@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/learning/cfg_problem.h"
+#include "learning/cfg_problem.h"
 #include "support/all_outputs.h"
 #include "support/random_grammar.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/features/sequences.h"
-#include "espalier/learning/chain_problem.h"
+#include "learning/chain_problem.h"
 
 namespace espalier::test_support {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/structures/cfg.h"
+#include "structures/cfg.h"
 
 namespace espalier {
 namespace test_support {

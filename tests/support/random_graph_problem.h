@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/features/graph_features.h"
-#include "espalier/learning/graph_problem.h"
+#include "features/graph_features.h"
+#include "learning/graph_problem.h"
 
 namespace espalier::test_support {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/features/sparse_rows.h"
-#include "espalier/learning/multiclass_problem.h"
+#include "learning/multiclass_problem.h"
 
 namespace espalier::test_support {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/base/random.h"
-#include "espalier/learning/dependency_problem.h"
+#include "learning/dependency_problem.h"
 
 namespace espalier::test_support {
 

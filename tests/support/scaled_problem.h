@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "espalier/learning/forwarding_problem.h"
+#include "learning/forwarding_problem.h"
 
 namespace espalier::test_support {
 

@@ -1,4 +1,4 @@
-#include "espalier/tasks/attachment.h"
+#include "tasks/parse/attachment.h"
 
 #include <gtest/gtest.h>
 

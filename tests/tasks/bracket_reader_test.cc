@@ -1,4 +1,4 @@
-#include "espalier/tasks/bracket_reader.h"
+#include "tasks/treebank/bracket_reader.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/output.h"
+#include "base/output.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "espalier/tasks/chunks.h"
+#include "tasks/tag/chunks.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/tasks/classify_reader.h"
+#include "tasks/classify/reader.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/output.h"
+#include "base/output.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

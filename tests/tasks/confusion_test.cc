@@ -1,4 +1,4 @@
-#include "espalier/tasks/confusion.h"
+#include "tasks/classify/confusion.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/tasks/classify_reader.h"
+#include "tasks/classify/reader.h"
 
 namespace espalier {
 namespace {

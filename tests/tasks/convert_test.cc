@@ -1,4 +1,4 @@
-#include "espalier/tasks/convert.h"
+#include "tasks/tag/convert.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/output.h"
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
-#include "espalier/base/output.h"
 #include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "espalier/tasks/costs.h"
+#include "tasks/costs.h"
 
 #include <gtest/gtest.h>
 

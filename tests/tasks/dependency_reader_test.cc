@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "espalier/base/input.h"
-#include "espalier/tasks/dependency_writer.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
+#include "tasks/parse/dependency_writer.h"
 
 namespace espalier {
 namespace {

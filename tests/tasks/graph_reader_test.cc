@@ -1,4 +1,4 @@
-#include "espalier/tasks/graph_reader.h"
+#include "tasks/graph/reader.h"
 
 #include <gtest/gtest.h>
 

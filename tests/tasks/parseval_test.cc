@@ -1,4 +1,4 @@
-#include "espalier/tasks/parseval.h"
+#include "tasks/treebank/parseval.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "espalier/tasks/bracket_reader.h"
 #include "support/temporary_folder.h"
+#include "tasks/treebank/bracket_reader.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/tasks/tree_grammar.h"
+#include "tasks/treebank/tree_grammar.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "espalier/generate/sentence_generator.h"
-#include "espalier/tasks/bracket_reader.h"
+#include "generate/sentence_generator.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
+#include "tasks/treebank/bracket_reader.h"
 #include "tasks/treebank/head_rules.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/tasks/uai_reader.h"
+#include "tasks/graph/uai_reader.h"
 
 #include <gtest/gtest.h>
 

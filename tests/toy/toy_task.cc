@@ -4,14 +4,14 @@
 
 #include <utility>
 
+#include "base/fingerprint.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
 #include "espalier/base/input.h"
 #include "espalier/base/random.h"
 #include "espalier/features/row_features.h"
-#include "espalier/learning/multiclass_problem.h"
-#include "espalier/tasks/confusion.h"
 #include "espalier/tasks/registry.h"
+#include "learning/multiclass_problem.h"
+#include "tasks/classify/confusion.h"
 
 namespace espalier {
 

@@ -11,12 +11,12 @@
 
 #include "espalier/base/json.h"
 #include "espalier/tasks/graph_data.h"
-#include "espalier/tasks/graph_reader.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/model_bytes.h"
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
+#include "tasks/graph/reader.h"
 
 namespace espalier {
 namespace {

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "espalier/base/input.h"
-#include "espalier/generate/sentence_generator.h"
-#include "espalier/generate/writers.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
+#include "generate/sentence_generator.h"
+#include "generate/writers.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

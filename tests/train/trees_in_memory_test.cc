@@ -10,8 +10,6 @@
 #include <vector>
 
 #include "espalier/base/input.h"
-#include "espalier/tasks/bracket_reader.h"
-#include "espalier/tasks/dependency_writer.h"
 #include "espalier/tasks/parse_data.h"
 #include "espalier/tasks/treebank_data.h"
 #include "espalier/train/train.h"
@@ -20,6 +18,8 @@
 #include "support/model_bytes.h"
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
+#include "tasks/parse/dependency_writer.h"
+#include "tasks/treebank/bracket_reader.h"
 
 namespace espalier {
 namespace {

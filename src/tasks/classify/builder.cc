@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/classify_reader.h"
+#include "tasks/classify/reader.h"
 
 namespace espalier {
 

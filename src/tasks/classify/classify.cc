@@ -5,19 +5,19 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/fingerprint.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
-#include "espalier/base/text.h"
 #include "espalier/features/row_features.h"
-#include "espalier/learning/multiclass_problem.h"
-#include "espalier/structures/multiclass.h"
 #include "espalier/tasks/classifier.h"
 #include "espalier/tasks/classify_data.h"
-#include "espalier/tasks/classify_reader.h"
-#include "espalier/tasks/confusion.h"
-#include "espalier/tasks/costs.h"
+#include "learning/multiclass_problem.h"
+#include "structures/multiclass.h"
 #include "tasks/classify/builder.h"
+#include "tasks/classify/confusion.h"
+#include "tasks/classify/reader.h"
 #include "tasks/common.h"
+#include "tasks/costs.h"
 #include "tasks/kernel_model.h"
 
 namespace espalier {

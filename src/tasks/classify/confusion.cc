@@ -1,11 +1,11 @@
-#include "espalier/tasks/confusion.h"
+#include "tasks/classify/confusion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "espalier/base/text.h"
-#include "espalier/tasks/classify_reader.h"
+#include "base/text.h"
+#include "tasks/classify/reader.h"
 
 namespace espalier {
 

@@ -1,4 +1,4 @@
-#include "espalier/tasks/classify_reader.h"
+#include "tasks/classify/reader.h"
 
 #include <fmt/format.h>
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "espalier/base/input.h"
-#include "espalier/generate/writers.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/registry.h"
+#include "generate/writers.h"
 #include "tasks/kernel_options.h"
 #include "tasks/predict_options.h"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/tasks/graph_reader.h"
 #include "espalier/tasks/labelled_graph.h"
+#include "tasks/graph/reader.h"
 
 namespace espalier {
 

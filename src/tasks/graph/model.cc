@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "tasks/common.h"
 #include "tasks/graph/kernels.h"
 #include "tasks/kernel_model.h"

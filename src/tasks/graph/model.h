@@ -10,14 +10,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "espalier/features/graph_features.h"
 #include "espalier/features/kernel_nodes.h"
 #include "espalier/features/sparse_rows.h"
-#include "espalier/learning/graph_problem.h"
 #include "espalier/structures/markov_graph.h"
 #include "espalier/tasks/evaluation.h"
-#include "espalier/tasks/graph_reader.h"
 #include "espalier/tasks/task.h"
+#include "features/graph_features.h"
+#include "learning/graph_problem.h"
+#include "tasks/graph/reader.h"
 
 namespace espalier {
 

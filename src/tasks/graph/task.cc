@@ -2,9 +2,9 @@
 
 #include "espalier/base/input.h"
 #include "espalier/base/json.h"
-#include "espalier/generate/images.h"
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/registry.h"
+#include "generate/images.h"
 #include "tasks/kernel_options.h"
 #include "tasks/predict_options.h"
 

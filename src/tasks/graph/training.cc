@@ -3,9 +3,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/fingerprint.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
-#include "espalier/base/text.h"
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/graph_data.h"
 #include "espalier/tasks/named_rows.h"

@@ -1,4 +1,4 @@
-#include "espalier/tasks/uai_reader.h"
+#include "tasks/graph/uai_reader.h"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/base/input.h"
-#include "espalier/base/parse_number.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/tasks/attachment.h"
+#include "tasks/parse/attachment.h"
 
 #include <fmt/format.h>
 #include <utf8proc.h>
@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 
 namespace espalier {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "espalier/tasks/named_rows.h"
 #include "tasks/parse/dependency_check.h"
 

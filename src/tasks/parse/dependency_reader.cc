@@ -9,8 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "tasks/parse/dependency_check.h"
 #include "tasks/sequence_reader.h"
 

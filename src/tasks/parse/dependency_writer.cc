@@ -1,4 +1,4 @@
-#include "espalier/tasks/dependency_writer.h"
+#include "tasks/parse/dependency_writer.h"
 
 #include <fmt/format.h>
 

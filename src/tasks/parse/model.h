@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/features/dependency_features.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/structures/dependency_tree.h"
 #include "espalier/tasks/dependency_reader.h"
 #include "espalier/tasks/task.h"
+#include "features/dependency_features.h"
 
 namespace espalier {
 

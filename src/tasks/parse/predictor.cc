@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
-#include "espalier/tasks/attachment.h"
-#include "espalier/tasks/dependency_writer.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/parser.h"
-#include "espalier/tasks/tree_drawing.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/parse/attachment.h"
+#include "tasks/parse/dependency_writer.h"
 #include "tasks/parse/model.h"
+#include "tasks/parse/tree_drawing.h"
 #include "tasks/parse/weights.h"
 
 namespace espalier {

@@ -6,17 +6,17 @@
 #include <string>
 #include <utility>
 
+#include "base/fingerprint.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
-#include "espalier/base/text.h"
-#include "espalier/learning/dependency_problem.h"
 #include "espalier/solvers/eg.h"
-#include "espalier/structures/projectivity.h"
-#include "espalier/tasks/attachment.h"
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/parse_data.h"
 #include "espalier/tasks/parser.h"
+#include "learning/dependency_problem.h"
+#include "structures/projectivity.h"
+#include "tasks/parse/attachment.h"
 #include "tasks/parse/model.h"
 #include "tasks/parse/weights.h"
 

@@ -1,4 +1,4 @@
-#include "espalier/tasks/tree_drawing.h"
+#include "tasks/parse/tree_drawing.h"
 
 #include <utf8proc.h>
 

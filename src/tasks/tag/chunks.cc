@@ -1,12 +1,12 @@
-#include "espalier/tasks/chunks.h"
+#include "tasks/tag/chunks.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 
 namespace espalier {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
-#include "espalier/features/templates.h"
-#include "espalier/features/word_attributes.h"
+#include "features/templates.h"
+#include "features/word_attributes.h"
 #include "tasks/fields.h"
 #include "tasks/tag/parser.h"
 #include "tasks/tag/transition_sets.h"

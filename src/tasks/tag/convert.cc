@@ -1,4 +1,4 @@
-#include "espalier/tasks/convert.h"
+#include "tasks/tag/convert.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/parse_number.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/parse_number.h"
-#include "espalier/base/text.h"
-#include "espalier/features/templates.h"
+#include "features/templates.h"
 #include "tasks/tag/convert_programs.h"
 #include "tasks/tag/model.h"
 

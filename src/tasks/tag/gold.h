@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/learning/partial_gold.h"
 #include "espalier/structures/chain.h"
 #include "espalier/tasks/tag_reader.h"
+#include "learning/partial_gold.h"
 
 namespace espalier {
 

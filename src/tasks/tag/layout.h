@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "espalier/features/chain_features.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
+#include "features/chain_features.h"
 
 namespace espalier {
 

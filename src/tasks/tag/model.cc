@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
-#include "espalier/features/templates.h"
+#include "features/templates.h"
 #include "tasks/common.h"
 #include "tasks/kernel_model.h"
 #include "tasks/tag/label_constraints.h"

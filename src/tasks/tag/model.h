@@ -5,11 +5,11 @@
 #include <optional>
 #include <string>
 
-#include "espalier/features/chain_features.h"
 #include "espalier/features/kernel_nodes.h"
 #include "espalier/structures/chain.h"
 #include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
+#include "features/chain_features.h"
 #include "tasks/tag/layout.h"
 
 namespace espalier {

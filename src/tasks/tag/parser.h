@@ -8,9 +8,9 @@
 #include "espalier/base/error.h"
 #include "espalier/base/string_buffer.h"
 #include "espalier/features/sequences.h"
-#include "espalier/features/token_table.h"
 #include "espalier/tasks/crfsuite_attributes.h"
 #include "espalier/tasks/tag_reader.h"
+#include "features/token_table.h"
 #include "tasks/sequence_reader.h"
 #include "tasks/tag/name_ids.h"
 

@@ -1,7 +1,7 @@
 #include <charconv>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tagger.h"
 #include "tasks/blocks.h"

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "espalier/tasks/chunks.h"
 #include "espalier/tasks/encoding.h"
+#include "tasks/tag/chunks.h"
 
 namespace espalier {
 

@@ -4,17 +4,17 @@
 #include <charconv>
 #include <functional>
 
+#include "base/fingerprint.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
 #include "espalier/base/input.h"
-#include "espalier/base/text.h"
-#include "espalier/features/templates.h"
-#include "espalier/learning/chain_latent_gold.h"
-#include "espalier/learning/chain_problem.h"
-#include "espalier/tasks/costs.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_data.h"
+#include "features/templates.h"
+#include "learning/chain_latent_gold.h"
+#include "learning/chain_problem.h"
 #include "tasks/common.h"
+#include "tasks/costs.h"
 #include "tasks/kernel_model.h"
 #include "tasks/tag/gold.h"
 #include "tasks/tag/label_constraints.h"

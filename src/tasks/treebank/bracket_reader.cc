@@ -1,12 +1,12 @@
-#include "espalier/tasks/bracket_reader.h"
+#include "tasks/treebank/bracket_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
 #include "tasks/sequence_reader.h"
 
 namespace espalier {

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
-#include "espalier/tasks/bracket_reader.h"
 #include "espalier/tasks/named_rows.h"
 #include "tasks/sequence_reader.h"
+#include "tasks/treebank/bracket_reader.h"
 
 namespace espalier {
 namespace {

@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "espalier/base/json.h"
-#include "espalier/features/span_features.h"
-#include "espalier/structures/cfg.h"
-#include "espalier/structures/pcfg_pruner.h"
-#include "espalier/tasks/bracket_reader.h"
 #include "espalier/tasks/task.h"
-#include "espalier/tasks/tree_grammar.h"
 #include "espalier/tasks/treebank.h"
 #include "espalier/tasks/treebank_parser.h"
+#include "features/span_features.h"
+#include "structures/cfg.h"
+#include "structures/pcfg_pruner.h"
+#include "tasks/treebank/bracket_reader.h"
 #include "tasks/treebank/lexicon.h"
+#include "tasks/treebank/tree_grammar.h"
 
 namespace espalier {
 

@@ -1,12 +1,12 @@
 // The measures of Black et al. (1991), counted as evalb (Sekine and Collins) counts them.
 
-#include "espalier/tasks/parseval.h"
+#include "tasks/treebank/parseval.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "espalier/base/text.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/text.h"
-#include "espalier/tasks/parseval.h"
 #include "espalier/tasks/treebank.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/treebank/model.h"
+#include "tasks/treebank/parseval.h"
 #include "tasks/treebank/reader.h"
 #include "tasks/treebank/weights.h"
 

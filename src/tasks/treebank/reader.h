@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/tasks/bracket_reader.h"
 #include "espalier/tasks/bracket_tree.h"
+#include "tasks/treebank/bracket_reader.h"
 
 namespace espalier {
 

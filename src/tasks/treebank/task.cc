@@ -1,6 +1,6 @@
-#include "espalier/generate/writers.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/treebank.h"
+#include "generate/writers.h"
 #include "tasks/predict_options.h"
 
 namespace espalier {

@@ -5,16 +5,16 @@
 #include <string>
 #include <utility>
 
+#include "base/fingerprint.h"
+#include "base/parallel.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/fingerprint.h"
-#include "espalier/base/parallel.h"
-#include "espalier/base/text.h"
-#include "espalier/learning/cfg_problem.h"
 #include "espalier/tasks/named_rows.h"
-#include "espalier/tasks/parseval.h"
 #include "espalier/tasks/treebank.h"
 #include "espalier/tasks/treebank_data.h"
+#include "learning/cfg_problem.h"
 #include "tasks/treebank/model.h"
+#include "tasks/treebank/parseval.h"
 #include "tasks/treebank/weights.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/tasks/tree_grammar.h"
+#include "tasks/treebank/tree_grammar.h"
 
 #include <fmt/format.h>
 

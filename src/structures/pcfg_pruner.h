@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/cfg.h"
-#include "espalier/structures/grammar.h"
+#include "structures/cfg.h"
+#include "structures/grammar.h"
 
 namespace espalier {
 

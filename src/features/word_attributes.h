@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/base/string_buffer.h"
-#include "espalier/features/token_table.h"
+#include "features/token_table.h"
 
 namespace espalier {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "espalier/features/graph_features.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/structures/markov_graph.h"
+#include "features/graph_features.h"
 
 namespace espalier {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/grammar.h"
 #include "espalier/structures/structure.h"
+#include "structures/grammar.h"
 
 namespace espalier {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/structures/grammar.h"
 #include "espalier/tasks/bracket_tree.h"
+#include "structures/grammar.h"
 
 namespace espalier {
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/learning/forwarding_problem.h"
+#include "learning/forwarding_problem.h"
 
 namespace espalier {
 

@@ -10,12 +10,12 @@
 #include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/kernel_matrix.h"
-#include "espalier/features/observed_pairs.h"
-#include "espalier/features/pair_overlap.h"
-#include "espalier/features/row_overlap.h"
 #include "espalier/features/sequences.h"
 #include "espalier/features/weights.h"
 #include "espalier/structures/label_ngrams.h"
+#include "features/observed_pairs.h"
+#include "features/pair_overlap.h"
+#include "features/row_overlap.h"
 
 namespace espalier {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "espalier/base/spin_lock.h"
-#include "espalier/features/span_features.h"
 #include "espalier/learning/structured_problem.h"
-#include "espalier/structures/cfg.h"
+#include "features/span_features.h"
+#include "structures/cfg.h"
 
 namespace espalier {
 

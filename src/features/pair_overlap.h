@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/features/observed_pairs.h"
-#include "espalier/features/shared_entries.h"
+#include "features/observed_pairs.h"
+#include "features/shared_entries.h"
 
 namespace espalier {
 

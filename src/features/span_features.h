@@ -8,7 +8,7 @@
 
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
-#include "espalier/structures/cfg.h"
+#include "structures/cfg.h"
 
 namespace espalier {
 

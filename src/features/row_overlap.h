@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "espalier/features/shared_entries.h"
 #include "espalier/features/sparse_rows.h"
+#include "features/shared_entries.h"
 
 namespace espalier {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <span>
 
-#include "espalier/features/arc_features.h"
-#include "espalier/features/part_features.h"
-#include "espalier/features/relation_features.h"
+#include "features/arc_features.h"
+#include "features/part_features.h"
+#include "features/relation_features.h"
 
 namespace espalier {
 

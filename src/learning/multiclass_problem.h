@@ -10,7 +10,7 @@
 #include "espalier/features/sparse_rows.h"
 #include "espalier/learning/factored.h"
 #include "espalier/learning/structured_problem.h"
-#include "espalier/structures/multiclass.h"
+#include "structures/multiclass.h"
 
 namespace espalier {
 

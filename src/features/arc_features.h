@@ -5,9 +5,9 @@
 #include <span>
 
 #include "espalier/base/workspace.h"
-#include "espalier/features/arc_templates.h"
 #include "espalier/features/weights.h"
 #include "espalier/structures/arc_set.h"
+#include "features/arc_templates.h"
 
 namespace espalier {
 

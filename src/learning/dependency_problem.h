@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "espalier/base/spin_lock.h"
-#include "espalier/features/dependency_features.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/structures/dependency_tree.h"
+#include "features/dependency_features.h"
 
 namespace espalier {
 

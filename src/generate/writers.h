@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "espalier/generate/sentence_generator.h"
+#include "generate/sentence_generator.h"
 
 namespace espalier {
 

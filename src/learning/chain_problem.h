@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/features/chain_features.h"
 #include "espalier/learning/factored.h"
-#include "espalier/learning/partial_gold.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/structures/chain.h"
+#include "features/chain_features.h"
+#include "learning/partial_gold.h"
 
 namespace espalier {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/features/token_table.h"
-#include "espalier/features/wapiti_regex.h"
+#include "features/token_table.h"
+#include "features/wapiti_regex.h"
 
 namespace espalier {
 
