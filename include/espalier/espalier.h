@@ -96,3 +96,4 @@
 #include "espalier/train/race.h"
 #include "espalier/train/train.h"
 #include "espalier/train/trainer.h"
+#include "espalier/version.h"

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/file_roles.h"
 #include "espalier/base/error.h"
+#include "espalier/version.h"
 
 namespace espalier::cli {
 

@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
+#include "espalier/version.h"
 #include "model/model_file.h"
 
 namespace espalier::cli {
