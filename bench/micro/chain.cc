@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 namespace espalier::bench {
 namespace {

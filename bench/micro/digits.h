@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/features/sparse_rows.h"
 
 namespace espalier::bench {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "features/span_features.h"
 #include "structures/cfg.h"

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/random.h"
 #include "digits.h"
-#include "espalier/base/random.h"
 #include "espalier/features/weights.h"
 #include "kernels/rows.h"
 #include "kernels/softmax.h"

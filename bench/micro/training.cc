@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "digits.h"
-#include "espalier/base/random.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
 #include "learning/multiclass_problem.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
-#include "espalier/structures/projective.h"
 #include "features/arc_features.h"
 #include "structures/nonprojective.h"
+#include "structures/projective.h"
 
 namespace espalier::bench {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "espalier/base/team.h"
+#include "base/team.h"
 
 namespace espalier {
 

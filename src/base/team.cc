@@ -1,4 +1,4 @@
-#include "espalier/base/team.h"
+#include "base/team.h"
 
 #include <algorithm>
 

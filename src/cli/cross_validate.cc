@@ -11,6 +11,7 @@
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
+#include "espalier/solvers/registry.h"
 #include "espalier/train/cross_validate.h"
 
 namespace espalier::cli {

@@ -9,7 +9,7 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/json.h"
-#include "espalier/structures/markov_graph.h"
+#include "structures/markov_graph.h"
 #include "tasks/graph/uai_reader.h"
 
 namespace espalier::cli {

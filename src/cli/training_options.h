@@ -13,11 +13,11 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
 #include "espalier/selection/cccp.h"
-#include "espalier/selection/l2_search.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/train/train.h"
+#include "selection/l2_search.h"
 #include "solvers/solver_arguments.h"
 
 namespace espalier::cli {

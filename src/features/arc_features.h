@@ -6,8 +6,8 @@
 
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
-#include "espalier/structures/arc_set.h"
 #include "features/arc_templates.h"
+#include "structures/arc_set.h"
 
 namespace espalier {
 

@@ -7,15 +7,15 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/spin_lock.h"
+#include "base/spin_lock.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/kernel_matrix.h"
-#include "espalier/features/sequences.h"
 #include "espalier/features/weights.h"
-#include "espalier/structures/label_ngrams.h"
+#include "features/kernel_matrix.h"
 #include "features/observed_pairs.h"
 #include "features/pair_overlap.h"
 #include "features/row_overlap.h"
+#include "features/sequences.h"
+#include "structures/label_ngrams.h"
 
 namespace espalier {
 

@@ -1,9 +1,9 @@
-#include "espalier/features/gazetteer.h"
+#include "features/gazetteer.h"
 
 #include <algorithm>
 
+#include "base/input.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 
 namespace espalier {
 namespace {

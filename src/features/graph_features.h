@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "espalier/base/prefetch.h"
-#include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/kernel_matrix.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
+#include "features/kernel_matrix.h"
 
 namespace espalier {
 

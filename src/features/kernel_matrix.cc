@@ -1,4 +1,4 @@
-#include "espalier/features/kernel_matrix.h"
+#include "features/kernel_matrix.h"
 
 #include <algorithm>
 #include <array>

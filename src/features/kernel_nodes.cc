@@ -1,4 +1,4 @@
-#include "espalier/features/kernel_nodes.h"
+#include "features/kernel_nodes.h"
 
 #include <fmt/format.h>
 

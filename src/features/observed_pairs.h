@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/features/sequences.h"
+#include "features/sequences.h"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
-#include "espalier/structures/tree_parts.h"
 #include "features/arc_templates.h"
+#include "structures/tree_parts.h"
 
 namespace espalier {
 

@@ -3,8 +3,10 @@
 #include <mutex>
 #include <utility>
 
+#include "base/spin_lock.h"
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
+#include "features/kernel_matrix.h"
 #include "kernels/rows.h"
 #include "kernels/vectors.h"
 
@@ -14,12 +16,16 @@ void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::s
 }
 
 RowFeatures::RowFeatures(std::shared_ptr<const KernelMatrix> kernel, std::size_t num_labels)
-    : kernel_(std::move(kernel)), rows_(kernel_->inputs()), shape_{kernel_->num_nodes(), num_labels} {
+    : kernel_(std::move(kernel)),
+      rows_(kernel_->inputs()),
+      shape_{kernel_->num_nodes(), num_labels},
+      writing_(std::make_shared<SpinLock>()) {
   for (std::size_t i = 0; i < rows_.size(); ++i) squared_lengths_.push_back(kernel_->self(i));
   overlaps_.assign(rows_.size(), 1.0f);  // in general no input is orthogonal to another
 }
 
-RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {
+RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape)
+    : rows_(rows), shape_(shape), writing_(std::make_shared<SpinLock>()) {
   squared_lengths_.reserve(rows.size());
   overlaps_.reserve(rows.size());
   const std::vector<float> frequencies = rows.frequencies(shape.rows, rows.size());

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/string_buffer.h"
+#include "base/string_buffer.h"
 #include "features/token_table.h"
 
 namespace espalier {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

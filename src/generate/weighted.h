@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 

@@ -6,8 +6,11 @@
 #include <limits>
 #include <numeric>
 
+#include "base/team.h"
+#include "learning/certify.h"
 #include "learning/implied_betas.h"
 #include "learning/rounding.h"
+#include "learning/sweep.h"
 
 namespace espalier {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/spin_lock.h"
+#include "base/spin_lock.h"
 #include "espalier/learning/structured_problem.h"
 #include "features/span_features.h"
 #include "structures/cfg.h"

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 
-#include "espalier/learning/latent_gold.h"
 #include "learning/chain_problem.h"
+#include "learning/latent_gold.h"
 
 namespace espalier {
 

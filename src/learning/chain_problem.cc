@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "features/kernel_matrix.h"
+#include "features/sequences.h"
 #include "kernels/divergence.h"
 #include "structures/chain_by_cost.h"
 

@@ -9,9 +9,9 @@
 
 #include "espalier/learning/factored.h"
 #include "espalier/learning/structured_problem.h"
-#include "espalier/structures/chain.h"
 #include "features/chain_features.h"
 #include "learning/partial_gold.h"
+#include "structures/chain.h"
 
 namespace espalier {
 

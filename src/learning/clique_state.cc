@@ -1,4 +1,4 @@
-#include "espalier/learning/clique_state.h"
+#include "learning/clique_state.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,6 +6,8 @@
 
 #include "espalier/base/error.h"
 #include "espalier/learning/gold_log_odds.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 
 namespace espalier {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/spin_lock.h"
+#include "base/spin_lock.h"
 #include "espalier/learning/structured_problem.h"
-#include "espalier/structures/dependency_tree.h"
 #include "features/dependency_features.h"
+#include "structures/dependency_tree.h"
 
 namespace espalier {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "espalier/base/error.h"
+#include "learning/sweep.h"
 
 namespace espalier {
 

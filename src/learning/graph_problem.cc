@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "structures/factor_graph.h"
 
 namespace espalier {
 

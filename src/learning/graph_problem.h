@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "espalier/learning/structured_problem.h"
-#include "espalier/structures/markov_graph.h"
 #include "features/graph_features.h"
+#include "structures/markov_graph.h"
 
 namespace espalier {
 

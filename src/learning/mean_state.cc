@@ -1,4 +1,4 @@
-#include "espalier/learning/mean_state.h"
+#include "learning/mean_state.h"
 
 #include <algorithm>
 

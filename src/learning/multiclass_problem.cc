@@ -4,6 +4,7 @@
 
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
+#include "features/kernel_matrix.h"
 #include "kernels/divergence.h"
 #include "kernels/simplex.h"
 

@@ -1,4 +1,4 @@
-#include "espalier/learning/sweep.h"
+#include "learning/sweep.h"
 
 #include <algorithm>
 #include <atomic>

@@ -8,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "espalier/base/error.h"
 #include "model/model_file.h"
+#include "solvers/training.h"
 
 namespace espalier {
 namespace {
@@ -187,7 +188,7 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
 }
 
 void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint) {
-  const Path& path = checkpoint.path;
+  const PathInProgress& path = checkpoint.path;
   Json state{{"identity", identity},
              {"passes", path.progress.passes},
              {"seconds", path.progress.seconds},
@@ -217,7 +218,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     throw Error::in(name, "a model", "expected the checkpoint of an interrupted run");
   }
   Checkpoint checkpoint;
-  Path& path = checkpoint.path;
+  PathInProgress& path = checkpoint.path;
   double roundings = 0, best_roundings = 0;
   try {
     const Json state = Json::parse(file.section_bytes("checkpoint"));

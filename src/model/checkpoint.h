@@ -6,8 +6,8 @@
 
 #include "espalier/base/json.h"
 #include "espalier/learning/loss.h"
-#include "espalier/selection/path.h"
 #include "espalier/tasks/task.h"
+#include "selection/path_run.h"
 
 namespace espalier {
 
@@ -18,7 +18,7 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
 
 // A run on its way. One value of l2 is a path that has no points yet.
 struct Checkpoint {
-  Path path;
+  PathInProgress path;
   std::vector<std::string> headlines;  // how good each of its points is, for people
 };
 

@@ -9,7 +9,7 @@
 //
 // with equality at theta: what lowers P_z, a convex objective with gold statistics z_i, lowers T.
 
-#include "espalier/selection/cccp.h"
+#include "selection/cccp_run.h"
 
 #include <fmt/format.h>
 

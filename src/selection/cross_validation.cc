@@ -1,4 +1,4 @@
-#include "espalier/selection/cross_validation.h"
+#include "selection/cross_validation_run.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,10 @@
 #include <numeric>
 
 #include "base/parallel.h"
+#include "base/random.h"
 #include "espalier/base/error.h"
-#include "espalier/base/random.h"
 #include "learning/subset_problem.h"
+#include "selection/path_run.h"
 
 namespace espalier {
 namespace {
@@ -30,7 +31,7 @@ struct Fold {
   }
 
   std::unique_ptr<SubsetProblem> rest;
-  Path path;
+  PathInProgress path;
   std::vector<HeldOutScore> scores;  // one a point
 };
 

@@ -1,4 +1,4 @@
-#include "espalier/selection/l2_search.h"
+#include "selection/l2_search.h"
 
 #include <fmt/format.h>
 
@@ -141,7 +141,7 @@ std::vector<L2Trial> trials_of(const Path& path) {
 }
 
 // Brings the best value to the gap of the run. Its point and its weights are those of the end.
-void finish_best(Path& path, const PathRun& run) {
+void finish_best(PathInProgress& path, const PathRun& run) {
   PathPoint& best = path.points[path.best];
   const double gap = run.settings.stopping.gap;
   if (best.certificate.relative_gap() <= gap || best.status == Status::stalled) return;
@@ -213,7 +213,7 @@ const char* to_string(L2Edge edge) {
   return "unknown";
 }
 
-void start_from_nearest(Path& path, double l2) {
+void start_from_nearest(PathInProgress& path, double l2) {
   if (path.points.empty() || path.training_l2 == l2) return;  // a first value, or one that goes on
   const double best = path.points[path.best].l2;
   if (path.training_l2 == best) {
@@ -223,7 +223,7 @@ void start_from_nearest(Path& path, double l2) {
   }
 }
 
-void search_l2(Path& path, const PathRun& run, const L2Range& range) {
+void search_l2(PathInProgress& path, const PathRun& run, const L2Range& range) {
   range.check();
   const double gap = std::max(run.settings.stopping.gap, kSearchGap);
   while (const auto l2 = next_l2(trials_of(path), range)) {

@@ -1,4 +1,4 @@
-#include "espalier/selection/path.h"
+#include "selection/path_run.h"
 
 #include <fmt/format.h>
 
@@ -26,12 +26,12 @@ Path regularisation_path(const Problem& problem, const Loss& loss, const PathOpt
                          const SolverEntry& solver, const SolverSettings& settings,
                          const std::function<double(const Weights&)>& badness, const PathObserver& observer,
                          const std::function<void(const PathPoint&)>& finished) {
-  Path path;
+  PathInProgress path;
   continue_path(path, {problem, loss, solver, settings, badness, observer, finished}, options);
   return path;
 }
 
-void continue_path(Path& path, const PathRun& run, const PathOptions& options) {
+void continue_path(PathInProgress& path, const PathRun& run, const PathOptions& options) {
   const std::vector<double> values = options.values();
   for (std::size_t k = path.points.size(); k < values.size(); ++k) {
     const auto point = optimise_value(path, run, values[k], run.settings.stopping.gap);
@@ -39,7 +39,7 @@ void continue_path(Path& path, const PathRun& run, const PathOptions& options) {
   }
 }
 
-std::optional<PathPoint> optimise_value(Path& path, const PathRun& run, double l2, double gap) {
+std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double l2, double gap) {
   SolverSettings here = run.settings;
   here.stopping.gap = gap;
   here.stopping.passes -= path.progress.passes;
@@ -66,7 +66,7 @@ std::optional<PathPoint> optimise_value(Path& path, const PathRun& run, double l
   return point;
 }
 
-bool add_point(Path& path, const PathRun& run, const PathPoint& point) {
+bool add_point(PathInProgress& path, const PathRun& run, const PathPoint& point) {
   path.points.push_back(point);
   // Of equals the largest l2, whatever was tried first.
   const PathPoint& best = path.points[path.best];

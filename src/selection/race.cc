@@ -1,9 +1,10 @@
-#include "espalier/selection/race.h"
+#include "selection/race_run.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "solvers/training.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/selection/repeat.h"
+#include "selection/repeat_run.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,10 +23,10 @@ std::size_t Repeats::ended() const {
 
 double Repeats::confidence() const { return 1 - std::exp2(-static_cast<double>(ended())); }
 
-Repeats repeat(const Objective& objective, std::size_t times, const SolverEntry& solver,
-               const SolverSettings& settings, const Training& start, const RepeatObserver& observer,
-               const std::function<void(const RepeatedRun&)>& finished) {
-  Repeats repeats;
+RepeatedTraining repeat(const Objective& objective, std::size_t times, const SolverEntry& solver,
+                        const SolverSettings& settings, const Training& start, const RepeatObserver& observer,
+                        const std::function<void(const RepeatedRun&)>& finished) {
+  RepeatedTraining repeats;
   SolverSettings here = settings;
   for (std::size_t k = 0; k < times; ++k) {
     here.seed = settings.seed + k;

@@ -25,10 +25,12 @@
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "learning/certify.h"
 #include "solvers/eg_worker.h"
 #include "solvers/forecast.h"
 #include "solvers/lbfgs.h"
 #include "solvers/margin_scale.h"
+#include "solvers/training.h"
 
 namespace espalier {
 namespace {

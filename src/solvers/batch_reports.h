@@ -1,6 +1,9 @@
 #pragma once
 
 #include "espalier/learning/certificate.h"
+#include "features/assign_weights.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/visits.h"
 
 namespace espalier {
@@ -25,7 +28,7 @@ class BatchReports {
   // Leaves theta = scale point, and certifies it with a dual value. True: the run is over.
   bool report(const DoubleWeights& point, double scale, double dual) {
     run_.pause();
-    theta_.assign(point, scale, sweep_.team());
+    assign_weights(theta_, point, scale, sweep_.team());
     const Certificate certificate{evaluate_primal(objective_, theta_, sweep_), dual, visits_.passes(),
                                   objective_.problem.inference()};
     reported_at_ = visits_.passes();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/solvers/run.h"
-#include "espalier/solvers/schedule.h"
+#include "solvers/schedule.h"
 #include "solvers/visits.h"
 
 namespace espalier {

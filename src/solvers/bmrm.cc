@@ -8,6 +8,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
+#include "learning/certify.h"
 #include "learning/rounding.h"
 #include "solvers/bundle_method.h"
 #include "solvers/euclidean.h"

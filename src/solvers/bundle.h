@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "espalier/base/team.h"
+#include "base/team.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/problem.h"
 #include "solvers/plane.h"

@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "features/assign_weights.h"
+#include "learning/sweep.h"
 #include "solvers/bundle.h"
 #include "solvers/slowing.h"
 #include "solvers/visits.h"
@@ -62,7 +64,7 @@ class BundleMethod {
       const double gap_before = gap();
       if (primal < best_) {
         best_ = primal;
-        theta_.assign(query_, 1, sweep_.team());
+        assign_weights(theta_, query_, 1, sweep_.team());
       }
       add_plane();
       if (report()) break;
@@ -120,7 +122,7 @@ class BundleMethod {
   void add_cached_planes() {
     if (!oracle_.cached) return;
     for (int t = 0; t < kMostCached; ++t) {
-      query_.assign(bundle_.minimiser(), 1, sweep_.team());
+      assign_weights(query_, bundle_.minimiser(), 1, sweep_.team());
       double primal = 0;
       if (!look(oracle_.cached, false, primal)) return;
       if (!(primal - bundle_.bound() > kCachedShare * gap())) return;

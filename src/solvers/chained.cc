@@ -11,6 +11,7 @@
 
 #include "espalier/base/error.h"
 #include "solvers/hand_over.h"
+#include "solvers/training.h"
 
 namespace espalier {
 namespace {

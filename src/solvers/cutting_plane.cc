@@ -5,7 +5,7 @@
 // scores, but no inference.
 // Memory beyond that of bundles: `cache` outputs of each example.
 
-#include "espalier/solvers/cutting_plane.h"
+#include "solvers/cutting_plane.h"
 
 #include <fmt/format.h>
 

@@ -11,8 +11,11 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
-#include "espalier/base/random.h"
+#include "features/assign_weights.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/eg_crew.h"
 #include "solvers/option_rows.h"
 
@@ -239,7 +242,7 @@ class Eg {
   void resynchronise() {
     evaluate_dual(objective_, dual_, value_, sweep_);
     gain_before_ = crew_.gain();
-    shared_.w.assign(value_.w, 1, sweep_.team());
+    assign_weights(shared_.w, value_.w, 1, sweep_.team());
   }
 
   double sum_of_proxies() const {
@@ -286,7 +289,7 @@ class Eg {
   Certificate certified() {
     run_.pause();
     resynchronise();
-    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
+    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
     Certificate certificate = certify(objective_, theta_, dual_, value_, sweep_);
     certificate.passes = passes();
     certified_at_ = passes();

@@ -22,7 +22,7 @@
 // Cost per pass: one inference an example, in double precision; every eta tried is a pass. Memory: two vectors of weights in
 // double precision, and two DualStates or, without duals, two more vectors.
 
-#include "espalier/solvers/eg_batch.h"
+#include "solvers/eg_batch.h"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/team.h"
+#include "base/team.h"
 #include "solvers/eg_worker.h"
 
 namespace espalier {

@@ -39,7 +39,7 @@
 // Cost per pass: one inference an example, in double precision. Memory: six vectors of weights in double precision, whatever
 // the number of examples.
 
-#include "espalier/solvers/excessive_gap.h"
+#include "solvers/excessive_gap.h"
 
 #include <algorithm>
 #include <cmath>

@@ -30,7 +30,7 @@
 // Cost per iteration: two inferences an example, in double precision. Memory: fourteen vectors of weights in double precision,
 // whatever the number of examples.
 
-#include "espalier/solvers/extragradient.h"
+#include "solvers/extragradient.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "learning/certify.h"
+
 namespace espalier {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/objective.h"
+#include "learning/certify.h"
 
 namespace espalier {
 

@@ -30,7 +30,7 @@
 // hand whenever chi* is a new one. Memory: mu of every example twice, in double precision, and w; up to eleven outputs for each
 // example for corrective visits, and mu once more for averaging.
 
-#include "espalier/solvers/frank_wolfe.h"
+#include "solvers/frank_wolfe.h"
 
 #include <fmt/format.h>
 
@@ -44,6 +44,9 @@
 #include "espalier/base/error.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
+#include "features/assign_weights.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/block_ascent.h"
 #include "solvers/option_rows.h"
 #include "solvers/recent_mean.h"
@@ -152,7 +155,7 @@ class FrankWolfe {
     if (recent_) recent_->restart(w_, recent_theta_, objective_.l2);
     const bool both = certificates_++ % kLookAtBoth == 0;
     if (averaged_) evaluate_dual(objective_, averaged_->means(), value_, sweep_);
-    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
+    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
     if (!recent_ || (!both && !mean_is_better_)) return espalier::certify(objective_, theta_, value_, sweep_);
     const Certificate of_mean = espalier::certify(objective_, recent_theta_, value_, sweep_);
     if (both) {
@@ -306,7 +309,7 @@ class FrankWolfe {
       roundings = std::max(roundings, sets_.mean(i, means_.mu(i)));
     means_.set_roundings(roundings);
     evaluate_dual(objective_, means_, value_, sweep_);
-    w_.assign(value_.w, 1, sweep_.team());
+    assign_weights(w_, value_.w, 1, sweep_.team());
   }
 
   const Objective& objective_;

@@ -10,7 +10,10 @@
 #include <utility>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
 #include "learning/implied_betas.h"
+#include "learning/sweep.h"
+#include "solvers/training.h"
 
 namespace espalier {
 namespace {

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "espalier/solvers/registry.h"
+#include "solvers/training.h"
 
 namespace espalier {
 

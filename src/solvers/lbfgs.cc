@@ -28,6 +28,8 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/best_dual.h"
 #include "solvers/euclidean.h"
 #include "solvers/visits.h"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
 
 namespace espalier {
 

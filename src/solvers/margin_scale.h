@@ -1,7 +1,7 @@
 #pragma once
 
 #include "espalier/learning/objective.h"
-#include "espalier/learning/sweep.h"
+#include "learning/sweep.h"
 
 namespace espalier {
 

@@ -13,7 +13,7 @@
 // A visit costs one inference, a gather and two scatters, and a third in the first pass; for k > 1, k(k + 1)/2 squared norms
 // more. Memory: three vectors of weights, and one in double precision in the first pass.
 
-#include "espalier/solvers/mira.h"
+#include "solvers/mira.h"
 
 #include <fmt/format.h>
 

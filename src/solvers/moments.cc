@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
 
 namespace espalier {
 

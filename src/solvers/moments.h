@@ -1,7 +1,8 @@
 #pragma once
 
 #include "espalier/learning/objective.h"
-#include "espalier/learning/sweep.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/visits.h"
 
 namespace espalier {

@@ -23,8 +23,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
-#include "espalier/base/random.h"
+#include "features/assign_weights.h"
+#include "learning/sweep.h"
 #include "solvers/bundle_qp.h"
 #include "solvers/slowing.h"
 #include "solvers/violated_output.h"
@@ -194,7 +196,7 @@ class NSlack {
       const double gap_before = best_ - bound_;
       if (primal < best_) {
         best_ = primal;
-        theta_.assign(query_, 1, sweep_.team());
+        assign_weights(theta_, query_, 1, sweep_.team());
       }
       optimise();
       evaluate_dual();
@@ -208,7 +210,7 @@ class NSlack {
         report();
         break;
       }
-      query_.assign(point_, 1, sweep_.team());
+      assign_weights(query_, point_, 1, sweep_.team());
     }
     Summary summary = run_.finish();
     summary.message += fmt::format("; the last quadratic program solved to about {:.2g}", rest_);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "espalier/solvers/cutting_plane.h"
+#include "solvers/cutting_plane.h"
 
 namespace espalier {
 

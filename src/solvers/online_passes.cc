@@ -6,8 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
-#include "espalier/base/random.h"
 #include "solvers/best_dual.h"
 #include "solvers/visits.h"
 

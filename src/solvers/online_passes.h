@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "espalier/learning/objective.h"
-#include "espalier/solvers/online_options.h"
 #include "solvers/averaged_weights.h"
+#include "solvers/online_options.h"
 
 namespace espalier {
 

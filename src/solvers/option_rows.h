@@ -6,7 +6,7 @@
 
 #include "espalier/base/options.h"
 #include "espalier/solvers/eg.h"
-#include "espalier/solvers/schedule.h"
+#include "solvers/schedule.h"
 
 namespace espalier {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "espalier/learning/objective.h"
-#include "espalier/solvers/online_options.h"
+#include "solvers/online_options.h"
 
 namespace espalier {
 

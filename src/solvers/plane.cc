@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "espalier/base/error.h"
+#include "learning/certify.h"
 
 namespace espalier {
 

@@ -7,13 +7,23 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "espalier/solvers/eg.h"
 #include "solvers/automatic.h"
 #include "solvers/bmrm.h"
 #include "solvers/chained.h"
+#include "solvers/cutting_plane.h"
 #include "solvers/dca.h"
+#include "solvers/eg_batch.h"
+#include "solvers/excessive_gap.h"
+#include "solvers/extragradient.h"
+#include "solvers/frank_wolfe.h"
 #include "solvers/lbfgs.h"
+#include "solvers/mira.h"
 #include "solvers/perceptron.h"
+#include "solvers/sdca.h"
 #include "solvers/sgd.h"
+#include "solvers/smo.h"
+#include "solvers/training.h"
 
 namespace espalier {
 namespace {

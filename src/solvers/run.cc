@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "learning/certify.h"
 
 namespace espalier {
 namespace {

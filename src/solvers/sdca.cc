@@ -16,7 +16,7 @@
 // Cost per visit: one score, one inference, about two looks at the divergence, one accumulate. Memory: clique marginals of every
 // example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
 
-#include "espalier/solvers/sdca.h"
+#include "solvers/sdca.h"
 
 #include <fmt/format.h>
 
@@ -24,8 +24,11 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "features/assign_weights.h"
 #include "kernels/divergence.h"
 #include "kernels/vectors.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/block_ascent.h"
 #include "solvers/line_search.h"
 #include "solvers/option_rows.h"
@@ -137,8 +140,8 @@ class Sdca {
   // w(u) anew in double precision, so that rounding in w does not limit the gap.
   Certificate certify() {
     evaluate_dual(objective_, state_, value_, sweep_);
-    w_.assign(value_.w, 1, sweep_.team());
-    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
+    assign_weights(w_, value_.w, 1, sweep_.team());
+    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
     return espalier::certify(objective_, theta_, value_, sweep_);
   }
 

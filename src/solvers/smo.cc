@@ -27,7 +27,7 @@
 // Cost per visit otherwise: one score, two inferences (both counted: one for y', one for y''), a squared norm, one accumulate. Memory: clique
 // marginals of every example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
 
-#include "espalier/solvers/smo.h"
+#include "solvers/smo.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +38,10 @@
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "features/assign_weights.h"
 #include "kernels/vectors.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/block_ascent.h"
 #include "solvers/option_rows.h"
 
@@ -122,7 +125,7 @@ class Smo {
 
   Certificate certify() {
     resynchronise();
-    theta_.assign(value_.w, 1 / objective_.l2, sweep_.team());
+    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
     return espalier::certify(objective_, theta_, value_, sweep_);
   }
 
@@ -165,7 +168,7 @@ class Smo {
   // their rounding (Factored::rebuild).
   void resynchronise() {
     evaluate_dual(objective_, state_, value_, sweep_);
-    w_.assign(value_.w, 1, sweep_.team());
+    assign_weights(w_, value_.w, 1, sweep_.team());
   }
 
   const Objective& objective_;

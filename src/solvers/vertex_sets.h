@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "espalier/base/zeroed_array.h"
-#include "espalier/learning/mean_state.h"
 #include "espalier/learning/problem.h"
+#include "learning/mean_state.h"
 
 namespace espalier {
 

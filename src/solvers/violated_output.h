@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/learning/objective.h"
-#include "espalier/solvers/cutting_plane.h"
+#include "solvers/cutting_plane.h"
 
 namespace espalier {
 

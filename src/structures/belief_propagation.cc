@@ -28,7 +28,7 @@
 #include <limits>
 #include <numeric>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "kernels/tables.h"
 #include "structures/contraction.h"
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/factor_graph.h"
-#include "espalier/structures/markov_graph.h"
 #include "structures/clique_messages.h"
+#include "structures/factor_graph.h"
+#include "structures/markov_graph.h"
 
 namespace espalier {
 

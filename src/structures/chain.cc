@@ -10,7 +10,7 @@
 //
 // in time O(m L^2), as for the kernel. Chains with n-grams have kernels/ngram_chain.cc and structures/ngram_paths.cc.
 
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/factor_graph.h"
+#include "structures/factor_graph.h"
 
 namespace espalier {
 

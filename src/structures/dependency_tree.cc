@@ -1,4 +1,4 @@
-#include "espalier/structures/dependency_tree.h"
+#include "structures/dependency_tree.h"
 
 #include <algorithm>
 #include <cmath>

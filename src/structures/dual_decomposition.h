@@ -5,9 +5,9 @@
 #include <span>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/factor_graph.h"
-#include "espalier/structures/markov_graph.h"
 #include "structures/clique_messages.h"
+#include "structures/factor_graph.h"
+#include "structures/markov_graph.h"
 
 namespace espalier {
 

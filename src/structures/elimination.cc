@@ -13,7 +13,7 @@
 #include <span>
 #include <tuple>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/structures/factor_graph.h"
+#include "structures/factor_graph.h"
 
 namespace espalier {
 

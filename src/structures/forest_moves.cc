@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "structures/contraction.h"
 
 namespace espalier {

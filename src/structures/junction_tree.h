@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/factor_graph.h"
-#include "espalier/structures/markov_graph.h"
 #include "structures/broadcast.h"
 #include "structures/elimination.h"
+#include "structures/factor_graph.h"
+#include "structures/markov_graph.h"
 
 namespace espalier {
 

@@ -1,4 +1,4 @@
-#include "espalier/structures/label_ngrams.h"
+#include "structures/label_ngrams.h"
 
 #include <algorithm>
 #include <set>

@@ -7,8 +7,8 @@
 #include <limits>
 #include <span>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/chain.h"
+#include "base/random.h"
+#include "structures/chain.h"
 
 namespace espalier {
 

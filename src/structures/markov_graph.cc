@@ -1,4 +1,4 @@
-#include "espalier/structures/markov_graph.h"
+#include "structures/markov_graph.h"
 
 #include <fmt/format.h>
 

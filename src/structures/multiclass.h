@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/arc_set.h"
-#include "espalier/structures/projective.h"
+#include "structures/arc_set.h"
+#include "structures/projective.h"
 
 namespace espalier {
 

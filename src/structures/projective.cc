@@ -2,7 +2,7 @@
 // recursions are explained). What follows is the reference in logarithms, which takes over where the range of scores is too
 // wide for it, span by span from the shortest to the longest and back.
 
-#include "espalier/structures/projective.h"
+#include "structures/projective.h"
 
 #include <algorithm>
 #include <cmath>

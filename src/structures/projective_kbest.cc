@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/projective.h"
+#include "structures/projective.h"
 
 namespace espalier {
 namespace {

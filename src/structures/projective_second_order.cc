@@ -21,9 +21,9 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
-#include "espalier/structures/projective.h"
 #include "kernels/eisner.h"
 #include "structures/log_scores.h"
+#include "structures/projective.h"
 
 namespace espalier {
 namespace {

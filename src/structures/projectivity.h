@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "espalier/structures/arc_set.h"
+#include "structures/arc_set.h"
 
 namespace espalier {
 

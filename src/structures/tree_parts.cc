@@ -1,4 +1,4 @@
-#include "espalier/structures/tree_parts.h"
+#include "structures/tree_parts.h"
 
 namespace espalier {
 

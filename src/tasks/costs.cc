@@ -4,9 +4,9 @@
 
 #include <array>
 
+#include "base/input.h"
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 #include "tasks/fields.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/tasks/crfsuite_attributes.h"
+#include "tasks/crfsuite_attributes.h"
 
 #include <fmt/format.h>
 

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "espalier/features/kernel.h"
-#include "espalier/features/kernel_matrix.h"
-#include "espalier/features/kernel_nodes.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/task.h"
+#include "features/kernel.h"
+#include "features/kernel_matrix.h"
+#include "features/kernel_nodes.h"
 
 namespace espalier {
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "espalier/base/error.h"
+#include "selection/cross_validation_run.h"
 #include "train/settings.h"
 
 namespace espalier {

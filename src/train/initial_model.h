@@ -5,6 +5,7 @@
 #include "espalier/model/model.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/task.h"
+#include "solvers/training.h"
 
 namespace espalier {
 

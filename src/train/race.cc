@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "espalier/base/error.h"
+#include "selection/race_run.h"
 #include "train/settings.h"
 
 namespace espalier {

@@ -7,8 +7,13 @@
 #include <filesystem>
 
 #include "espalier/base/error.h"
+#include "learning/latent_gold.h"
 #include "model/checkpoint.h"
 #include "model/make_model.h"
+#include "selection/cccp_run.h"
+#include "selection/l2_search.h"
+#include "selection/path_run.h"
+#include "selection/repeat_run.h"
 #include "train/initial_model.h"
 #include "train/settings.h"
 
@@ -139,7 +144,7 @@ struct Trainer::State {
   // Where gold outputs are not all known: one convex problem after the other.
   void run_rounds(LatentGold& gold) {
     const double l2 = std::get<double>(values);
-    Path& path = state.path;
+    PathInProgress& path = state.path;
     const Cccp loop = cccp(
         {data.problem(), options.loss, l2}, gold, options.rounds, solver, settings, path.training,
         [&](int round, const Progress& progress, const Weights& theta) {
@@ -163,7 +168,7 @@ struct Trainer::State {
         },
         observer.repeated);
     const RepeatedRun& best = repeats->runs.at(repeats->best);
-    Path& path = state.path;
+    PathInProgress& path = state.path;
     path.points = {{l2, best.certificate, best.certificate.passes, 0, best.status}};
     path.theta = std::move(repeats->training.theta);
     path.status = best.status;
@@ -197,7 +202,7 @@ struct Trainer::State {
   TrainObserver observer;
   std::string beginning;
   Checkpoint state;
-  std::optional<Repeats> repeats;
+  std::optional<RepeatedTraining> repeats;
   std::string headline;  // of the value that was rated last
   Json identity;
   bool checkpointed = false;       // there is a checkpoint of this run

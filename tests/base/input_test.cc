@@ -1,4 +1,4 @@
-#include "espalier/base/input.h"
+#include "base/input.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

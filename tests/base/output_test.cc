@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <string>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

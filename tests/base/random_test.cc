@@ -1,4 +1,4 @@
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

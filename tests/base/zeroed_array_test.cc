@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "espalier/base/team.h"
+#include "base/team.h"
 
 namespace espalier {
 namespace {

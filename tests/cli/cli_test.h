@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/base/json.h"
 #include "support/run_program.h"
 #include "support/temporary_folder.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/input.h"
 #include "docs/transcript.h"
-#include "espalier/base/input.h"
 #include "support/temporary_folder.h"
 
 namespace espalier {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 
 namespace espalier {
 namespace {

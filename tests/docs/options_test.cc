@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/tasks/registry.h"
 
 namespace espalier {

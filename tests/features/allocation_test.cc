@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "espalier/base/aligned.h"
-#include "espalier/features/gazetteer.h"
 #include "features/dependency_features.h"
+#include "features/gazetteer.h"
 #include "features/templates.h"
 #include "features/word_attributes.h"
 #include "support/counting_allocator.h"

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 #include "support/random_objective.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/features/gazetteer.h"
+#include "features/gazetteer.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "espalier/features/kernel_matrix.h"
+#include "features/kernel_matrix.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/kernel_problems.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/features/kernel_nodes.h"
+#include "features/kernel_nodes.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 

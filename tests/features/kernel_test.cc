@@ -1,4 +1,4 @@
-#include "espalier/features/kernel.h"
+#include "features/kernel.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/feature_checks.h"
 #include "support/random_problem.h"
 

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

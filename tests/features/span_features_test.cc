@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/allocations.h"
 #include "support/feature_checks.h"
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/simd_targets.h"
 
 namespace espalier {

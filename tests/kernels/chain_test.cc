@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/aligned.h"
-#include "espalier/base/random.h"
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 #include "support/simd_targets.h"
 
 namespace espalier {

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/aligned.h"
-#include "espalier/base/random.h"
-#include "espalier/structures/projective.h"
+#include "structures/projective.h"
 #include "support/simd_targets.h"
 
 namespace espalier {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/aligned.h"
-#include "espalier/base/random.h"
 #include "espalier/features/weights.h"
 #include "support/simd_targets.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/simd_targets.h"
 
 namespace espalier {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/features/weights.h"
 #include "support/simd_targets.h"
 

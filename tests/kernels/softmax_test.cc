@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/simd_targets.h"
 
 namespace espalier {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/simd_targets.h"
 
 namespace espalier {

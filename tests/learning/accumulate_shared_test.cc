@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "espalier/base/team.h"
+#include "base/team.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 #include "support/random_treebank.h"

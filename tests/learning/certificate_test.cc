@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "support/certificate_checks.h"
 #include "support/counting_problem.h"
 #include "support/random_objective.h"

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/certificate_checks.h"
 #include "support/feature_checks.h"
 #include "support/random_cfg_problem.h"

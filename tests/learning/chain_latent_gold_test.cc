@@ -11,6 +11,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/dual_state.h"
+#include "structures/chain.h"
 #include "support/certificate_checks.h"
 #include "support/partial_chain.h"
 #include "support/random_objective.h"

@@ -1,4 +1,4 @@
-#include "espalier/learning/clique_state.h"
+#include "learning/clique_state.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

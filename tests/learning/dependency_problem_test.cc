@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/certificate_checks.h"
 #include "support/feature_checks.h"
 #include "support/random_objective.h"

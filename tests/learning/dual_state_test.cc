@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/random_problem.h"
 
 namespace espalier {

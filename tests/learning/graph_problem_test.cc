@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "features/sequences.h"
+#include "structures/factor_graph.h"
 #include "support/certificate_checks.h"
 #include "support/eg_solution.h"
 #include "support/feature_checks.h"

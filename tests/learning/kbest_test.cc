@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "learning/subset_problem.h"
 #include "support/enumerated_objective.h"
 #include "support/random_objective.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
 #include "support/feature_checks.h"

@@ -1,4 +1,4 @@
-#include "espalier/learning/mean_state.h"
+#include "learning/mean_state.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "support/random_objective.h"
 
 namespace espalier {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/learning/clique_state.h"
+#include "learning/clique_state.h"
 #include "support/random_objective.h"
 #include "support/random_scores.h"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/enumerated_objective.h"
 #include "support/feature_checks.h"
 #include "support/random_objective.h"

@@ -3,6 +3,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/learning/objective.h"
 #include "support/random_graph_problem.h"
 #include "support/random_objective.h"
 

@@ -1,4 +1,4 @@
-#include "espalier/learning/sweep.h"
+#include "learning/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 

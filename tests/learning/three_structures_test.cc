@@ -9,13 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/solvers/eg.h"
-#include "espalier/solvers/frank_wolfe.h"
-#include "espalier/structures/chain.h"
-#include "espalier/structures/markov_graph.h"
+#include "solvers/frank_wolfe.h"
 #include "structures/cfg.h"
+#include "structures/chain.h"
+#include "structures/markov_graph.h"
 #include "support/until_gap.h"
 
 namespace espalier {

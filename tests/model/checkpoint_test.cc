@@ -6,10 +6,13 @@
 #include <fstream>
 
 #include "espalier/model/model.h"
+#include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
+#include "selection/path_run.h"
+#include "solvers/training.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
@@ -66,7 +69,7 @@ TEST_F(CheckpointTest, RoundTripOfASearch) {
     SolverSettings settings;
     entry.run({data->problem(), Loss::crf(), 0.1}, settings, saved.path.training, {});
     save_checkpoint(file, identity_of(*data), saved);
-    const Path loaded = load_checkpoint(file, identity_of(*data), data->problem()).path;
+    const PathInProgress loaded = load_checkpoint(file, identity_of(*data), data->problem()).path;
     EXPECT_EQ(loaded.training_l2, 0.5);
     ASSERT_TRUE(loaded.best_training) << solver;
     const auto same = [](const Training& a, const Training& b) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

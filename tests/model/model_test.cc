@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/classify.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
+#include "solvers/training.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

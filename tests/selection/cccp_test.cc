@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/solvers/registry.h"
+#include "selection/cccp_run.h"
+#include "solvers/training.h"
 #include "support/partial_chain.h"
 
 namespace espalier {

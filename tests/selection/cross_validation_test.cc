@@ -11,7 +11,10 @@
 #include <set>
 
 #include "espalier/base/error.h"
+#include "espalier/solvers/registry.h"
 #include "learning/subset_problem.h"
+#include "selection/cross_validation_run.h"
+#include "selection/path_run.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 

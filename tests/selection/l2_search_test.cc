@@ -1,4 +1,4 @@
-#include "espalier/selection/l2_search.h"
+#include "selection/l2_search.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "espalier/solvers/registry.h"
+#include "solvers/training.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
@@ -212,7 +214,7 @@ class SearchTest : public ::testing::Test {
 TEST_F(SearchTest, TheBestHasTheGapOfTheRun) {
   settings.stopping.gap = 1e-5;
   std::vector<double> passes;
-  Path path;
+  PathInProgress path;
   search_l2(path,
             run_by(valley(0.3),
                    [&](double, const Progress& progress, const Weights&) {
@@ -241,7 +243,7 @@ TEST_F(SearchTest, TheBestHasTheGapOfTheRun) {
 TEST_F(SearchTest, StartsAreWarmBothWays) {
   settings.stopping.gap = 1e-3;
   const auto passes = [&](std::vector<double> values) {
-    Path path;
+    PathInProgress path;
     const PathRun run = run_by(valley(1));
     double last = 0;
     for (const double l2 : values) {
@@ -258,7 +260,7 @@ TEST_F(SearchTest, StartsAreWarmBothWays) {
 }
 
 TEST_F(SearchTest, StartsFromTheNearerOfTheLastAndTheBest) {
-  Path path;
+  PathInProgress path;
   const PathRun run = run_by(valley(1));
   for (const double l2 : {1.0, 0.01}) {
     start_from_nearest(path, l2);
@@ -280,7 +282,7 @@ TEST_F(SearchTest, GoesOnWhereItWasStopped) {
   settings.report_every = 0.5;
   for (const std::string name : {"eg", "lbfgs"}) {
     solver = find_solver(name, Loss::crf());
-    Path whole;
+    PathInProgress whole;
     std::size_t reports = 0;
     search_l2(whole,
               run_by(valley(0.3),
@@ -291,7 +293,7 @@ TEST_F(SearchTest, GoesOnWhereItWasStopped) {
               {});
     ASSERT_EQ(whole.status, Status::converged);
     for (std::size_t stop = 1; stop < reports; stop += 1 + reports / 12) {
-      Path path, at_stop;
+      PathInProgress path, at_stop;
       std::size_t seen = 0;
       search_l2(path,
                 run_by(valley(0.3),
@@ -319,7 +321,7 @@ TEST_F(SearchTest, GoesOnWhereItWasStopped) {
 TEST_F(SearchTest, AStopKeepsTheBestSoFar) {
   settings.report_every = 0.5;
   settings.stopping.gap = 1e-6;
-  Path path;
+  PathInProgress path;
   search_l2(path,
             run_by(valley(0.1), [&](double l2, const Progress&,
                                     const Weights&) { return l2 == 0.01 ? Control::stop : Control::go_on; }),
@@ -333,10 +335,10 @@ TEST_F(SearchTest, AStopKeepsTheBestSoFar) {
 
 TEST_F(SearchTest, PassesAreForAllValuesTogether) {
   settings.stopping.gap = 1e-6;
-  Path whole;
+  PathInProgress whole;
   search_l2(whole, run_by(valley(0.3)), {});
   settings.stopping.passes = whole.progress.passes / 2;
-  Path path;
+  PathInProgress path;
   search_l2(path, run_by(valley(0.3)), {});
   EXPECT_EQ(path.status, Status::out_of_passes);
   EXPECT_GE(path.progress.passes, settings.stopping.passes - 1e-9);  // a sum over values

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/solvers/registry.h"
+#include "selection/path_run.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
@@ -218,7 +220,7 @@ TEST(Path, GoesOnWhereItWasStopped) {
   settings.report_every = 0.5;
   for (const std::string solver : {"eg", "lbfgs"}) {
     const SolverEntry& entry = find_solver(solver, Loss::crf());
-    Path path, at_stop;
+    PathInProgress path, at_stop;
     continue_path(path,
                   {owned.problem, Loss::crf(), entry, settings, squared_norm,
                    [&](double l2, const Progress&, const Weights&) {

@@ -11,6 +11,9 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/solvers/registry.h"
+#include "selection/race_run.h"
+#include "solvers/training.h"
 #include "support/error_message.h"
 #include "support/problems_of_all_kinds.h"
 #include "support/random_problem.h"

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "espalier/solvers/registry.h"
+#include "selection/repeat_run.h"
+#include "solvers/training.h"
 #include "support/random_problem.h"
 
 namespace espalier {
@@ -34,7 +37,7 @@ TEST(Repeat, KeepsTheRunOfTheBestDual) {
     const SolverSettings settings = for_passes(3, 20);
     std::vector<std::uint64_t> seen;
     std::size_t finished = 0;
-    const Repeats repeats = repeat(
+    const RepeatedTraining repeats = repeat(
         objective, kTimes, solver, settings, {},
         [&](std::uint64_t seed, const Progress&, const Weights&) {
           if (seen.empty() || seen.back() != seed) seen.push_back(seed);
@@ -89,7 +92,7 @@ TEST(Repeat, BestOfKIsWithinTwiceTheMean) {
   std::vector<double> missing, best;
   for (std::size_t t = 0; t < kTrials; ++t) {
     settings.seed = 1 + kTimes * t;
-    const Repeats repeats = repeat(objective, kTimes, solver, settings);
+    const RepeatedTraining repeats = repeat(objective, kTimes, solver, settings);
     for (const RepeatedRun& run : repeats.runs) missing.push_back(optimum - run.certificate.dual);
     best.push_back(optimum - repeats.runs[repeats.best].certificate.dual);
   }
@@ -103,7 +106,7 @@ TEST(Repeat, BestOfKIsWithinTwiceTheMean) {
 
 TEST(Repeat, TheFirstOfEqualsIsKept) {
   const OwnedProblem owned(3);
-  const Repeats repeats =
+  const RepeatedTraining repeats =
       repeat({owned.problem, Loss::crf(), 1}, 3, find_solver("lbfgs", Loss::crf()), for_passes(10, 5));
   ASSERT_EQ(repeats.runs.size(), 3u);
   EXPECT_EQ(repeats.runs[0].certificate.dual, repeats.runs[2].certificate.dual);
@@ -132,10 +135,10 @@ TEST(Repeat, AStopEndsIt) {
   const OwnedProblem owned(5);
   const Objective objective{owned.problem, Loss::crf(), 0.1};
   const SolverEntry& solver = find_solver("eg", objective.loss);
-  const Repeats observed = repeat(objective, 5, solver, for_passes(3, 1), {},
-                                  [](std::uint64_t seed, const Progress&, const Weights&) {
-                                    return seed == 3 ? Control::stop : Control::go_on;
-                                  });
+  const RepeatedTraining observed = repeat(objective, 5, solver, for_passes(3, 1), {},
+                                           [](std::uint64_t seed, const Progress&, const Weights&) {
+                                             return seed == 3 ? Control::stop : Control::go_on;
+                                           });
   ASSERT_EQ(observed.runs.size(), 3u);
   EXPECT_EQ(observed.runs[2].status, Status::stopped);
   EXPECT_EQ(observed.ended(), 2u);
@@ -144,7 +147,7 @@ TEST(Repeat, AStopEndsIt) {
   const std::atomic<bool> stop = true;
   SolverSettings settings = for_passes(3, 1);
   settings.stopping.stop = &stop;
-  const Repeats interrupted = repeat(objective, 5, solver, settings);
+  const RepeatedTraining interrupted = repeat(objective, 5, solver, settings);
   ASSERT_EQ(interrupted.runs.size(), 1u);
   EXPECT_EQ(interrupted.confidence(), 0);
   EXPECT_EQ(interrupted.runs[0].certificate.primal, evaluate_primal(objective, interrupted.training.theta));

@@ -15,6 +15,7 @@
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
 #include "solvers/lbfgs.h"
+#include "solvers/training.h"
 #include "support/enumerated_qp.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "solvers/training.h"
 #include "support/random_problem.h"
 
 namespace espalier {

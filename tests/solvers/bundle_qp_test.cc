@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

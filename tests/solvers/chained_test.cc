@@ -11,6 +11,8 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/hand_over.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"

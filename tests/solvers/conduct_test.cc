@@ -18,6 +18,9 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
+#include "solvers/training.h"
 #include "support/allocations.h"
 #include "support/history_checks.h"
 #include "support/interrupting_problem.h"

@@ -1,4 +1,4 @@
-#include "espalier/solvers/cutting_plane.h"
+#include "solvers/cutting_plane.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

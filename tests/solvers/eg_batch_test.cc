@@ -1,4 +1,4 @@
-#include "espalier/solvers/eg_batch.h"
+#include "solvers/eg_batch.h"
 
 #include <gtest/gtest.h>
 

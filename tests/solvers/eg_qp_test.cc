@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "espalier/solvers/excessive_gap.h"
+#include "solvers/excessive_gap.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

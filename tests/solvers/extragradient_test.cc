@@ -1,4 +1,4 @@
-#include "espalier/solvers/extragradient.h"
+#include "solvers/extragradient.h"
 
 #include <gtest/gtest.h>
 

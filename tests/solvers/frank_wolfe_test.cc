@@ -1,4 +1,4 @@
-#include "espalier/solvers/frank_wolfe.h"
+#include "solvers/frank_wolfe.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
 #include "learning/forwarding_problem.h"
+#include "learning/sweep.h"
 #include "support/allocations.h"
 #include "support/eg_solution.h"
 #include "support/error_message.h"

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/slack_qp.h"
 
 namespace espalier {

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/cutting_plane.h"
 #include "espalier/solvers/registry.h"
+#include "solvers/cutting_plane.h"
+#include "solvers/training.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/kernel_problems.h"

@@ -12,8 +12,10 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
+#include "learning/certify.h"
 #include "solvers/lbfgs.h"
 #include "solvers/margin_scale.h"
+#include "solvers/training.h"
 #include "support/any_problem.h"
 #include "support/random_problem.h"
 

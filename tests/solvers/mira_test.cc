@@ -1,4 +1,4 @@
-#include "espalier/solvers/mira.h"
+#include "solvers/mira.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -10,9 +10,9 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
-#include "espalier/solvers/mira.h"
 #include "learning/forwarding_problem.h"
 #include "solvers/dca.h"
+#include "solvers/mira.h"
 #include "solvers/perceptron.h"
 #include "support/history_checks.h"
 #include "support/naive_online.h"

@@ -7,7 +7,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "learning/certify.h"
 
 namespace espalier {
 namespace {

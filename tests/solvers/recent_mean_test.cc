@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/random_problem.h"
 
 namespace espalier {

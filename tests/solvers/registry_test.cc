@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "solvers/training.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 

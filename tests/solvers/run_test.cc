@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "learning/certify.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 

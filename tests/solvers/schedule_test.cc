@@ -1,4 +1,4 @@
-#include "espalier/solvers/schedule.h"
+#include "solvers/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "espalier/solvers/sdca.h"
+#include "solvers/sdca.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "solvers/lbfgs.h"
 #include "solvers/line_search.h"
 #include "support/error_message.h"

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/learning/certificate.h"
 #include "solvers/lbfgs.h"
 #include "support/random_problem.h"

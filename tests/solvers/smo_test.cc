@@ -1,4 +1,4 @@
-#include "espalier/solvers/smo.h"
+#include "solvers/smo.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/cutting_plane.h"
-#include "espalier/solvers/frank_wolfe.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
+#include "solvers/cutting_plane.h"
+#include "solvers/frank_wolfe.h"
+#include "structures/chain.h"
 #include "support/all_outputs.h"
 #include "support/eg_solution.h"
 #include "support/error_message.h"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
-#include "espalier/solvers/eg_batch.h"
-#include "espalier/solvers/excessive_gap.h"
-#include "espalier/solvers/frank_wolfe.h"
-#include "espalier/solvers/sdca.h"
+#include "solvers/eg_batch.h"
+#include "solvers/excessive_gap.h"
+#include "solvers/frank_wolfe.h"
+#include "solvers/sdca.h"
 #include "support/dual_distances.h"
 #include "support/eg_solution.h"
 #include "support/history_checks.h"

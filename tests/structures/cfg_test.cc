@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/chain.h"
+#include "base/random.h"
+#include "structures/chain.h"
 #include "support/allocations.h"
 #include "support/enumeration.h"
 #include "support/random_grammar.h"

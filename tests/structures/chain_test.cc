@@ -1,4 +1,4 @@
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "structures/multiclass.h"
 #include "support/chain_checks.h"
 #include "support/enumeration.h"

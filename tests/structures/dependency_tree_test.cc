@@ -1,4 +1,4 @@
-#include "espalier/structures/dependency_tree.h"
+#include "structures/dependency_tree.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -10,7 +10,7 @@
 #include <map>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "structures/enumerated_trees.h"
 #include "structures/projectivity.h"
 #include "support/enumeration.h"

@@ -11,7 +11,7 @@
 
 #include <rapidcheck.h>
 
-#include "espalier/structures/arc_set.h"
+#include "structures/arc_set.h"
 #include "support/all_trees.h"
 #include "support/random_scores.h"
 

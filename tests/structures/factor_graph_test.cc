@@ -1,4 +1,4 @@
-#include "espalier/structures/factor_graph.h"
+#include "structures/factor_graph.h"
 
 #include <gtest/gtest.h>
 

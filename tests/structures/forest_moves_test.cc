@@ -8,7 +8,9 @@
 #include <memory>
 #include <utility>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "structures/factor_graph.h"
+#include "structures/markov_graph.h"
 #include "support/enumeration.h"
 #include "support/random_graph.h"
 

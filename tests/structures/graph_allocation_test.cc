@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "espalier/structures/markov_graph.h"
+#include "structures/markov_graph.h"
 #include "support/allocations.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/structures/markov_graph.h"
+#include "structures/markov_graph.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
-#include "espalier/base/random.h"
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 #include "support/enumeration.h"
 #include "support/error_message.h"
 #include "support/random_graph.h"

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/chain.h"
+#include "base/random.h"
+#include "structures/chain.h"
 #include "support/chain_checks.h"
 #include "support/enumeration.h"
 #include "support/random_ngrams.h"

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "espalier/structures/dependency_tree.h"
-#include "espalier/structures/projective.h"
+#include "structures/dependency_tree.h"
+#include "structures/projective.h"
 #include "support/counting_allocator.h"
 
 namespace espalier {

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/projective.h"
+#include "base/random.h"
 #include "structures/enumerated_trees.h"
+#include "structures/projective.h"
 
 namespace espalier {
 namespace {

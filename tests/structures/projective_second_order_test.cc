@@ -6,9 +6,9 @@
 #include <limits>
 #include <vector>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/projective.h"
+#include "base/random.h"
 #include "structures/enumerated_trees.h"
+#include "structures/projective.h"
 
 namespace espalier {
 namespace {

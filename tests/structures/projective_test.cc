@@ -1,4 +1,4 @@
-#include "espalier/structures/projective.h"
+#include "structures/projective.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "structures/enumerated_trees.h"
 
 namespace espalier {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/tasks/dependency_reader.h"
 #include "support/all_trees.h"
+#include "tasks/parse/dependency_reader.h"
 
 namespace espalier {
 namespace {

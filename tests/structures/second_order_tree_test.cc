@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/dependency_tree.h"
+#include "base/random.h"
+#include "structures/dependency_tree.h"
 #include "support/all_trees.h"
 #include "support/enumeration.h"
 

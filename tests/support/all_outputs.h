@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/structures/chain.h"
-#include "espalier/structures/dependency_tree.h"
 #include "structures/cfg.h"
+#include "structures/chain.h"
+#include "structures/dependency_tree.h"
 #include "structures/multiclass.h"
 #include "support/all_trees.h"
 

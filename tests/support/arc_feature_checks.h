@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/aligned.h"
-#include "espalier/base/random.h"
 #include "features/arc_features.h"
 #include "features/dependency_features.h"
 #include "features/relation_features.h"

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "espalier/learning/certificate.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 #include "support/enumerated_objective.h"
 
 namespace espalier::test_support {

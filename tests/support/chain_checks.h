@@ -7,7 +7,7 @@
 
 #include <rapidcheck.h>
 
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 namespace espalier::test_support {
 

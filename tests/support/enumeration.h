@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 #include "support/all_outputs.h"

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
+
 namespace espalier::test_support {
 namespace {
 

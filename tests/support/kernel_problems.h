@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/features/kernel_matrix.h"
+#include "features/kernel_matrix.h"
 #include "support/random_chain.h"
 #include "support/random_graph_problem.h"
 #include "support/random_problem.h"

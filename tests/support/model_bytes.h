@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/model/model.h"
 #include "support/temporary_folder.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/structures/arc_set.h"
+#include "structures/arc_set.h"
 #include "support/all_trees.h"
 #include "support/random_scores.h"
 

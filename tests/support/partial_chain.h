@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "learning/chain_latent_gold.h"
 #include "support/all_outputs.h"
 #include "support/enumeration.h"

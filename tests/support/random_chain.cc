@@ -1,6 +1,8 @@
 #include "support/random_chain.h"
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "features/sequences.h"
+#include "structures/chain.h"
 
 namespace espalier::test_support {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/features/sequences.h"
+#include "features/sequences.h"
 #include "learning/chain_problem.h"
 
 namespace espalier::test_support {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "structures/cfg.h"
 
 namespace espalier {

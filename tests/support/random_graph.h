@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/structures/markov_graph.h"
+#include "structures/markov_graph.h"
 #include "support/random_scores.h"
 
 namespace espalier {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "structures/factor_graph.h"
+#include "structures/markov_graph.h"
 
 namespace espalier::test_support {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "espalier/base/random.h"
-#include "espalier/structures/label_ngrams.h"
+#include "base/random.h"
+#include "structures/label_ngrams.h"
 
 namespace espalier::test_support {
 

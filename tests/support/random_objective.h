@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/loss.h"
 #include "support/random_chain.h"

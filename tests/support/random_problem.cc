@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 
 namespace espalier::test_support {
 namespace {

@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "base/random.h"
+#include "structures/dependency_tree.h"
+
 namespace espalier::test_support {
 namespace {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "learning/dependency_problem.h"
 
 namespace espalier::test_support {

@@ -7,9 +7,9 @@
 #include <cmath>
 #include <fstream>
 
+#include "base/input.h"
 #include "base/output.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 #include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "espalier/tasks/dependency_reader.h"
+#include "tasks/parse/dependency_reader.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 #include "tasks/parse/dependency_writer.h"

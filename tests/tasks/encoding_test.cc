@@ -1,4 +1,4 @@
-#include "espalier/tasks/encoding.h"
+#include "tasks/tag/encoding.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

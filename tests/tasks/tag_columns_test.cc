@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tasks/tag/encoding.h"
+#include "tasks/tag/reader.h"
 #include "tasks/tag_reading.h"
 
 namespace espalier {

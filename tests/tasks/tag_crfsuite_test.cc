@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "tasks/tag/reader.h"
 #include "tasks/tag_reading.h"
 
 namespace espalier {

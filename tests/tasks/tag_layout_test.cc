@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "support/error_message.h"
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/tasks/tag.h"
+#include "solvers/training.h"
 #include "tasks/other_programs.h"
 #include "tasks/trained.h"
 

@@ -8,7 +8,9 @@
 #include <set>
 #include <string>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
+#include "tasks/tag/encoding.h"
+#include "tasks/tag/reader.h"
 #include "tasks/tag_reading.h"
 
 namespace espalier {

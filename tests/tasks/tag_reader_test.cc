@@ -1,4 +1,4 @@
-#include "espalier/tasks/tag_reader.h"
+#include "tasks/tag/reader.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/tasks/tag_reader.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier::testing {
 

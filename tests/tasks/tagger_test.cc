@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/tasks/tag.h"
 #include "support/counting_allocator.h"
 #include "support/error_message.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
-#include "espalier/structures/markov_graph.h"
+#include "base/input.h"
+#include "structures/markov_graph.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 

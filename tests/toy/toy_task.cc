@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/fingerprint.h"
+#include "base/input.h"
+#include "base/random.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
-#include "espalier/base/random.h"
 #include "espalier/features/row_features.h"
 #include "espalier/tasks/registry.h"
 #include "learning/multiclass_problem.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/input.h"
 #include "cli/commands.h"
-#include "espalier/base/input.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/train/train.h"

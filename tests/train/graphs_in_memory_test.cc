@@ -162,7 +162,7 @@ RC_GTEST_PROP(GraphData, GraphsAreThoseOfAFile, ()) {
   for (std::size_t k = 0; k < best.size(); ++k) {
     RC_ASSERT(line.at("kbest")[k].at("probability").get<double>() == graph.probability(best[k].score));
     for (std::size_t v = 0; v < graph.size(); ++v)
-      RC_ASSERT(line.at("kbest")[k].at("labels")[v].get<std::string>() == graph.label(v, best[k].output[v]));
+      RC_ASSERT(line.at("kbest")[k].at("labels")[v].get<std::string>() == graph.label(v, best[k].labels[v]));
   }
 }
 

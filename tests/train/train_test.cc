@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/tasks/classify.h"

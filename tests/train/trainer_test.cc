@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
 #include "generate/sentence_generator.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/tasks/parse_data.h"
 #include "espalier/tasks/treebank_data.h"
 #include "espalier/train/train.h"
@@ -208,13 +208,12 @@ TEST_F(ParserTest, ParsesAsPredictDoes) {
       ASSERT_EQ(parsed.size(), sentence.words.size());
       append_tree(sentence, parsed.heads(), parsed.relations(), best);
       std::size_t rank = 0;
-      for (const auto& [y, score] : parsed.kbest(3)) {
+      for (const auto& [heads, numbers, score] : parsed.kbest(3)) {
         kbest += fmt::format("# {} {:.6f}\n", rank++, parsed.probability(score));
         std::vector<std::string_view> relations;
-        for (const std::uint32_t label : y.labels) {
-          if (!unlabelled) relations.push_back(parser.relation(label));
-        }
-        append_tree(sentence, y.heads, relations, kbest);
+        for (const std::uint32_t number : numbers) relations.push_back(parser.relation(number));
+        EXPECT_EQ(relations.size(), unlabelled ? 0 : heads.size());
+        append_tree(sentence, heads, relations, kbest);
       }
       for (std::size_t d = 1; d <= parsed.size(); ++d) {
         const auto of_word = parsed.head_probabilities(d);

@@ -5,13 +5,14 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/spin_lock.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/kernel_matrix.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
 
 namespace espalier {
+
+class KernelMatrix;
+class SpinLock;
 
 // s_k = scale sum_a x_a theta_ak: the scores of one row that is not part of a problem.
 void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::span<double> s);
@@ -63,7 +64,7 @@ class RowFeatures {
   WeightShape shape_;
   std::vector<double> squared_lengths_;
   std::vector<float> overlaps_;
-  std::shared_ptr<SpinLock> writing_ = std::make_shared<SpinLock>();  // shared, so that features can be moved
+  std::shared_ptr<SpinLock> writing_;  // shared, so that features can be moved
 };
 
 }  // namespace espalier

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <span>
 
-#include "espalier/base/team.h"
 #include "espalier/base/zeroed_array.h"
 
 namespace espalier {
@@ -65,23 +64,11 @@ class BasicWeights {
   template <class Other>
   void assign(const BasicWeights<Other>& other, double scale = 1) {
     if (shape_ != other.shape()) *this = BasicWeights(other.shape());
-    assign_elements(other, scale, 0, values_.size());
-  }
-  // The same with several threads.
-  template <class Other>
-  void assign(const BasicWeights<Other>& other, double scale, Team& team) {
-    if (shape_ != other.shape()) *this = BasicWeights(other.shape());
-    share_range(team, values_.size(),
-                [&](std::size_t begin, std::size_t end) { assign_elements(other, scale, begin, end); });
+    const auto from = other.values();
+    for (std::size_t j = 0; j < from.size(); ++j) values_[j] = static_cast<Real>(scale * from[j]);
   }
 
  private:
-  template <class Other>
-  void assign_elements(const BasicWeights<Other>& other, double scale, std::size_t begin, std::size_t end) {
-    const auto from = other.values();
-    for (std::size_t j = begin; j < end; ++j) values_[j] = static_cast<Real>(scale * from[j]);
-  }
-
   WeightShape shape_;
   std::size_t stride_ = 0;
   ZeroedArray<Real> values_;

@@ -7,9 +7,10 @@
 #include "espalier/base/aligned.h"
 #include "espalier/base/zeroed_array.h"
 #include "espalier/learning/problem.h"
-#include "espalier/learning/sweep.h"
 
 namespace espalier {
+
+class Sweep;
 
 // The dual variables of every example: a distribution u_i over its outputs, kept as scores s_i on its
 // statistics, with what follows from them (mu_i and log Z_i), so that a visit does not have to compute it

@@ -2,12 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "espalier/learning/objective.h"
-#include "espalier/solvers/registry.h"
+#include "espalier/base/progress.h"
+#include "espalier/learning/certificate.h"
 
 namespace espalier {
 
@@ -22,7 +21,6 @@ struct RepeatedRun {
 struct Repeats {
   std::vector<RepeatedRun> runs;
   std::size_t best = 0;  // the run of the largest dual; the first of equals
-  Training training;     // its weights and duals
 
   // Runs that came to their end: neither stopped nor failed.
   std::size_t ended() const;
@@ -32,14 +30,5 @@ struct Repeats {
   // safe steps and random order, within twice the bound of Theorem 2.
   double confidence() const;
 };
-
-using RepeatObserver = std::function<Control(std::uint64_t seed, const Progress&, const Weights&)>;
-
-// `times` runs from the same start with seeds settings.seed, settings.seed + 1, and so on, each with passes and seconds of its
-// own. A stop (observer or Ctrl-C) ends the run at hand and makes it the last one. Memory: `start`, and the states of two runs.
-Repeats repeat(const Objective& objective, std::size_t times, const SolverEntry& solver,
-               const SolverSettings& settings, const Training& start = {},
-               const RepeatObserver& observer = {},
-               const std::function<void(const RepeatedRun&)>& finished = {});
 
 }  // namespace espalier

@@ -2,54 +2,22 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "espalier/learning/clique_state.h"
-#include "espalier/learning/dual_state.h"
-#include "espalier/learning/mean_state.h"
+#include "espalier/features/weights.h"
+#include "espalier/learning/loss.h"
 #include "espalier/learning/objective.h"
-#include "espalier/solvers/cutting_plane.h"
-#include "espalier/solvers/eg.h"
-#include "espalier/solvers/eg_batch.h"
-#include "espalier/solvers/excessive_gap.h"
-#include "espalier/solvers/extragradient.h"
-#include "espalier/solvers/frank_wolfe.h"
-#include "espalier/solvers/mira.h"
 #include "espalier/solvers/run.h"
-#include "espalier/solvers/sdca.h"
-#include "espalier/solvers/smo.h"
+#include "espalier/solvers/solver_options.h"
 
 namespace espalier {
 
-// What a run starts from and leaves behind. Dual solvers keep their duals as a warm start for the next l2, each in its way.
-struct Training {
-  Weights theta;
-  std::optional<DualState> dual;       // scores
-  std::optional<MeanState> means;      // expected statistics
-  std::optional<CliqueState> cliques;  // clique marginals
-};
+struct Training;
 
-// What single solvers may be told, each its own: options.eg.step, options.mira.k. Those without a member have nothing to choose.
-struct SolverOptions {
-  EgTuning eg{};
-  EgBatchTuning eg_batch{};
-  SdcaTuning sdca{};
-  FrankWolfeTuning frank_wolfe{};
-  SmoTuning smo{};
-  ExcessiveGapTuning excessive_gap{};
-  ExtragradientTuning extragradient{};
-  CuttingPlaneTuning cutting_plane{};
-  MiraTuning mira{};
-
-  // In duals that are made for whoever goes on from them.
-  bool keep_marginals() const { return !eg.recompute && !eg_batch.recompute; }
-};
-
-// The same with what every solver is told.
+// What single solvers may be told, with what every solver is.
 struct SolverSettings : SolverOptions {
   StoppingRule stopping;
   std::uint64_t seed = 1;

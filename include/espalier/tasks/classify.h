@@ -14,7 +14,7 @@ struct ClassifyOptions {
   std::optional<std::size_t> first;   // only the first N training examples
   bool bias = false;                  // a constant attribute
   std::string costs;                  // a file with the cost of each gold and predicted label; empty: 0/1
-  std::string kernel;                 // as kernel.h reads it; empty: none, and weights of attributes
+  std::string kernel;                 // as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
 };
 

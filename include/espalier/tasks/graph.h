@@ -16,7 +16,7 @@ struct GraphOptions {
   bool nodes_only = false;                    // cliques are left out: each node for itself
   std::optional<std::size_t> first;           // only the first N training graphs
   bool maxima = false;                        // trained with an infinite beta
-  std::string kernel;  // of nodes, as kernel.h reads it; empty: none, and weights of features
+  std::string kernel;  // of nodes, as docs/kernels.md has them; empty: none, and weights of features
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrices
 };
 

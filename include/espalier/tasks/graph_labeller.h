@@ -9,7 +9,6 @@
 
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
-#include "espalier/structures/markov_graph.h"
 #include "espalier/tasks/labelled_graph.h"
 
 namespace espalier {
@@ -41,6 +40,11 @@ class GraphLabeller {
 // Error before the first set(), and if constraints leave no labelling.
 class GraphLabeller::Graph {
  public:
+  struct Scored {
+    std::vector<std::uint32_t> labels;  // of every node, by number
+    double score;
+  };
+
   // The labeller has to outlive it.
   explicit Graph(const GraphLabeller& labeller);
   ~Graph();
@@ -63,7 +67,7 @@ class GraphLabeller::Graph {
   // The k best labellings with their scores, best first; and how probable one with such a score is. Throws
   // Error where there are none, since inference is approximate.
   bool has_kbest() const;
-  std::vector<MarkovGraph::Scored> kbest(std::size_t k);
+  std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
 
  private:

@@ -2,11 +2,11 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
-#include "espalier/tasks/crfsuite_attributes.h"
 
 namespace espalier {
 
@@ -17,7 +17,10 @@ inline constexpr const char* kDataInMemory = "data in memory";
 // Rows of attributes by name, as a program adds them. A name is kept once, however often it is added.
 class NamedRows {
  public:
-  using Attribute = CrfsuiteItem::Attribute;  // a name and a value
+  struct Attribute {
+    std::string_view name;
+    float value;
+  };
 
   // Throws Error for an empty name, and for a value that is not finite.
   void add(std::span<const Attribute> attributes);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "espalier/tasks/dependency_reader.h"
+#include "espalier/tasks/dependency_sentence.h"
 #include "espalier/tasks/parse.h"
 
 namespace espalier {

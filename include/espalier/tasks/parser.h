@@ -10,8 +10,7 @@
 
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
-#include "espalier/structures/dependency_tree.h"
-#include "espalier/tasks/dependency_reader.h"
+#include "espalier/tasks/dependency_sentence.h"
 
 namespace espalier {
 
@@ -48,6 +47,12 @@ class Parser {
 // are no words, those that return probabilities throw Error if the model has none.
 class Parser::Sentence {
  public:
+  struct Scored {
+    std::vector<std::uint32_t> heads,
+        relations;  // as of heads(), and by number; none where the model has none
+    double score;
+  };
+
   // The parser has to outlive it.
   explicit Sentence(const Parser& parser);
   ~Sentence();
@@ -69,7 +74,7 @@ class Parser::Sentence {
   std::span<const double> head_probabilities(std::size_t word);
   // The k best trees with their scores, best first; and how probable one with such a score is. Throws Error
   // without Parser::has_kbest().
-  std::vector<DependencyTree::Scored> kbest(std::size_t k);
+  std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
 
  private:

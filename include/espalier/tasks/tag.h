@@ -12,6 +12,14 @@
 
 namespace espalier {
 
+// The files that tagging reads. docs/formats.md describes them for users.
+//   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
+//   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
+//   wapiti    one token a line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
+//             the token), b (of the step into it) or * (of both)
+enum class TagFormat { columns, crfsuite, wapiti };
+const char* to_string(TagFormat format);
+
 // Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
 struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
@@ -33,7 +41,7 @@ struct TagOptions {
   std::string invalid = "refuse";       // sequences that break these: refuse (an error) or drop
   std::string costs;     // a file with the cost of each gold and predicted label; empty: 1 each
   bool partial = false;  // labels ? (any) and A|B|C (one of these)
-  std::string kernel;    // of tokens, as kernel.h reads it; empty: none, and weights of attributes
+  std::string kernel;    // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
   std::function<void(std::string_view)> notice;      // told what looks like a mistake
 };

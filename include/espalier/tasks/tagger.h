@@ -9,16 +9,15 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/features/sequences.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
-#include "espalier/structures/chain.h"
-#include "espalier/tasks/crfsuite_attributes.h"
-#include "espalier/tasks/tag_reader.h"
+#include "espalier/tasks/named_rows.h"
+#include "espalier/tasks/tag.h"
 
 namespace espalier {
 
 struct TagModel;
+struct Sequences;
 class ChunkLabels;
 
 // Labels sentences with a tagging model: what `espalier predict` does, for programs that have sentences in memory. A model has
@@ -26,7 +25,7 @@ class ChunkLabels;
 class Tagger {
  public:
   class Sentence;
-  using Attribute = CrfsuiteItem::Attribute;  // a name and a value
+  using Attribute = NamedRows::Attribute;  // a name and a value
 
   // Tokens that the labels make one chunk: tokens begin to end - 1.
   struct Chunk {
@@ -62,6 +61,11 @@ class Tagger {
 // none; those that look for labels throw Error where allow() left no labelling that the model allows.
 class Tagger::Sentence {
  public:
+  struct Scored {
+    std::vector<std::uint32_t> labels;
+    double score;
+  };
+
   // The tagger has to outlive it.
   explicit Sentence(const Tagger& tagger);
   ~Sentence();
@@ -98,7 +102,7 @@ class Tagger::Sentence {
   std::span<const Chunk> chunks() { return chunks(labels()); }
   std::span<const Chunk> chunks(std::span<const std::uint32_t> labels);
   // The k best labellings with their scores, best first; and how probable one with such a score is.
-  std::vector<Chain::Scored> kbest(std::size_t k);
+  std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
 
  private:

@@ -15,7 +15,6 @@
 #include "espalier/base/json.h"
 #include "espalier/base/options.h"
 #include "espalier/features/dictionary.h"
-#include "espalier/learning/latent_gold.h"
 #include "espalier/learning/loss.h"
 #include "espalier/learning/problem.h"
 #include "espalier/tasks/evaluation.h"
@@ -24,6 +23,7 @@ namespace espalier {
 
 class Classifier;
 class GraphLabeller;
+class LatentGold;
 class Parser;
 class Tagger;
 class TreebankParser;
@@ -65,7 +65,7 @@ class TrainingSet {
   virtual std::string_view task() const = 0;
   virtual int version() const = 0;  // of what sections() writes
   virtual const Problem& problem() const = 0;
-  // Where gold outputs are not all known: then the problem is one of a sequence (selection/cccp.h). Else nullptr.
+  // Where gold outputs are not all known: then the problem is one of a sequence (CccpRound). Else nullptr.
   virtual LatentGold* latent_gold() { return nullptr; }
   // "59,000 examples, 10 labels, 717 attributes"
   virtual std::string describe() const = 0;

@@ -28,7 +28,7 @@ struct FoldReport {
   const Evaluation& held_out;  // how good its weights are on what it was not trained on
 };
 
-// The examples 0, ..., n - 1 of data dealt out to folds (selection/cross_validation.h), groups whole where
+// The examples 0, ..., n - 1 of data dealt out to folds of nearly equal size, groups whole where
 // the data has them. Throws Error where there are not enough.
 std::vector<std::vector<std::uint32_t>> make_folds(const TrainingSet& data, std::size_t folds,
                                                    std::uint64_t seed);

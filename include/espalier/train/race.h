@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "espalier/selection/race.h"
+#include "espalier/solvers/registry.h"
 #include "espalier/train/train.h"
 
 namespace espalier {

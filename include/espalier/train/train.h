@@ -11,7 +11,8 @@
 #include "espalier/learning/loss.h"
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
-#include "espalier/solvers/registry.h"
+#include "espalier/solvers/run.h"
+#include "espalier/solvers/solver_options.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {

@@ -10,9 +10,10 @@
 
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
-#include "espalier/selection/l2_search.h"
+#include "espalier/selection/l2_range.h"
 #include "espalier/selection/path.h"
 #include "espalier/selection/repeat.h"
+#include "espalier/solvers/registry.h"
 #include "espalier/tasks/task.h"
 #include "espalier/train/train.h"
 

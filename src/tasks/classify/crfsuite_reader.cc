@@ -1,6 +1,6 @@
-#include "espalier/base/input.h"
-#include "espalier/tasks/crfsuite_attributes.h"
+#include "base/input.h"
 #include "tasks/classify/builder.h"
+#include "tasks/crfsuite_attributes.h"
 
 namespace espalier {
 

@@ -5,8 +5,8 @@
 #include <system_error>
 #include <vector>
 
+#include "base/input.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 #include "tasks/classify/builder.h"
 
 namespace espalier {

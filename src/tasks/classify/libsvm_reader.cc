@@ -5,9 +5,9 @@
 #include <cmath>
 #include <vector>
 
+#include "base/input.h"
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 #include "tasks/classify/builder.h"
 
 namespace espalier {

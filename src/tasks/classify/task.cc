@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/registry.h"
 #include "generate/writers.h"

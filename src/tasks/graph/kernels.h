@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/features/kernel_matrix.h"
-#include "espalier/features/kernel_nodes.h"
 #include "features/graph_features.h"
+#include "features/kernel_matrix.h"
+#include "features/kernel_nodes.h"
 #include "tasks/graph/model.h"
 
 namespace espalier {

@@ -6,9 +6,11 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
+#include "structures/factor_graph.h"
 #include "tasks/common.h"
 #include "tasks/graph/builder.h"
 #include "tasks/graph/model.h"
@@ -137,11 +139,15 @@ bool GraphLabeller::Graph::has_kbest() const {
   return state_->structure().has_kbest();
 }
 
-std::vector<MarkovGraph::Scored> GraphLabeller::Graph::kbest(std::size_t k) {
+std::vector<GraphLabeller::Graph::Scored> GraphLabeller::Graph::kbest(std::size_t k) {
   if (!has_kbest())
     throw Error("the k best labellings where inference is approximate; expected a model of exact inference");
   state_->find_best();
-  return state_->structure().kbest(state_->s, k);
+  std::vector<Scored> best;
+  for (MarkovGraph::Scored& one : state_->structure().kbest(state_->s, k)) {
+    best.push_back({std::move(one.output), one.score});
+  }
+  return best;
 }
 
 double GraphLabeller::Graph::probability(double score) {

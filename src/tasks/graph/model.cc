@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "structures/factor_graph.h"
 #include "tasks/common.h"
 #include "tasks/graph/kernels.h"
 #include "tasks/kernel_model.h"

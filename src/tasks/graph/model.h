@@ -10,13 +10,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "espalier/features/kernel_nodes.h"
 #include "espalier/features/sparse_rows.h"
-#include "espalier/structures/markov_graph.h"
 #include "espalier/tasks/evaluation.h"
 #include "espalier/tasks/task.h"
 #include "features/graph_features.h"
+#include "features/kernel_nodes.h"
 #include "learning/graph_problem.h"
+#include "structures/markov_graph.h"
 #include "tasks/graph/reader.h"
 
 namespace espalier {

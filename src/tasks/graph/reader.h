@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/base/json.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/tasks/labelled_graph.h"

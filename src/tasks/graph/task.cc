@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/base/json.h"
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/registry.h"

@@ -9,6 +9,7 @@
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/graph_data.h"
 #include "espalier/tasks/named_rows.h"
+#include "structures/factor_graph.h"
 #include "tasks/common.h"
 #include "tasks/graph/builder.h"
 #include "tasks/graph/kernels.h"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string_view>
 
+#include "base/input.h"
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 
 namespace espalier {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/structures/factor_graph.h"
+#include "structures/factor_graph.h"
 
 namespace espalier {
 

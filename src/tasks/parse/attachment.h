@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "espalier/tasks/dependency_reader.h"
 #include "espalier/tasks/evaluation.h"
+#include "tasks/parse/dependency_reader.h"
 
 namespace espalier {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/tasks/dependency_reader.h"
+#include "tasks/parse/dependency_reader.h"
 
 namespace espalier {
 

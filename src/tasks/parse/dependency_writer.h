@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "espalier/tasks/dependency_reader.h"
+#include "tasks/parse/dependency_reader.h"
 
 namespace espalier {
 

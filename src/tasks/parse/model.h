@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/structures/dependency_tree.h"
-#include "espalier/tasks/dependency_reader.h"
 #include "espalier/tasks/task.h"
 #include "features/dependency_features.h"
+#include "structures/dependency_tree.h"
+#include "tasks/parse/dependency_reader.h"
 
 namespace espalier {
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "espalier/base/error.h"
 #include "tasks/common.h"
@@ -136,11 +137,16 @@ std::span<const double> Parser::Sentence::head_probabilities(std::size_t word) {
   return std::span<const double>(state_->matrix).subspan(arc_matrix_index(size(), 0, word), size() + 1);
 }
 
-std::vector<DependencyTree::Scored> Parser::Sentence::kbest(std::size_t k) {
+std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {
   if (!state_->parser.has_kbest())
     throw Error("the k best trees of a parser of order 2; expected a model of order 1");
   state_->score();
-  return state_->tree().kbest(state_->s, k);
+  std::vector<Scored> best;
+  for (DependencyTree::Scored& one : state_->tree().kbest(state_->s, k)) {
+    best.push_back({std::move(one.output.heads), {}, one.score});
+    if (state_->parser.labelled()) best.back().relations = std::move(one.output.labels);
+  }
+  return best;
 }
 
 double Parser::Sentence::probability(double score) {

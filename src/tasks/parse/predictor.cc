@@ -159,13 +159,11 @@ class ParsePredictor final : public Predictor {
     if (options.kbest == 0) return append(parsed.heads(), parsed.relations());
     std::size_t rank = 0;
     std::vector<std::string_view> relations;
-    for (const auto& [y, score] : parsed.kbest(options.kbest)) {
+    for (const auto& [heads, numbers, score] : parsed.kbest(options.kbest)) {
       append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       relations.clear();
-      if (parser_.labelled()) {
-        for (const std::uint32_t label : y.labels) relations.push_back(parser_.relation(label));
-      }
-      append(y.heads, relations);
+      for (const std::uint32_t number : numbers) relations.push_back(parser_.relation(number));
+      append(heads, relations);
     }
   }
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/tag_reader.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier {
 

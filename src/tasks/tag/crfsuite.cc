@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
-#include "espalier/tasks/crfsuite_attributes.h"
+#include "tasks/crfsuite_attributes.h"
 #include "tasks/tag/parser.h"
 
 namespace espalier {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "espalier/base/error.h"
+#include "features/sequences.h"
 #include "tasks/tag/label_constraints.h"
 
 namespace espalier {

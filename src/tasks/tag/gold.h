@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "espalier/structures/chain.h"
-#include "espalier/tasks/tag_reader.h"
 #include "learning/partial_gold.h"
+#include "structures/chain.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier {
 

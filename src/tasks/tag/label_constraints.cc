@@ -6,8 +6,8 @@
 #include <array>
 #include <set>
 
+#include "base/input.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 #include "tasks/fields.h"
 
 namespace espalier {

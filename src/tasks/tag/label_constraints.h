@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/structures/chain.h"
+#include "structures/chain.h"
 
 namespace espalier {
 

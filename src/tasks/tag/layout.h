@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "espalier/tasks/tag.h"
-#include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
 #include "features/chain_features.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier {
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "features/sequences.h"
 #include "tasks/tag/name_ids.h"
 #include "tasks/tag/transition_sets.h"
 

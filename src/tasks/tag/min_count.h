@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "espalier/tasks/tag_reader.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier {
 

@@ -9,6 +9,7 @@
 #include "features/templates.h"
 #include "tasks/common.h"
 #include "tasks/kernel_model.h"
+#include "tasks/tag/encoding.h"
 #include "tasks/tag/label_constraints.h"
 
 namespace espalier {

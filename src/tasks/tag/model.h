@@ -5,12 +5,12 @@
 #include <optional>
 #include <string>
 
-#include "espalier/features/kernel_nodes.h"
-#include "espalier/structures/chain.h"
-#include "espalier/tasks/tag_reader.h"
 #include "espalier/tasks/task.h"
 #include "features/chain_features.h"
+#include "features/kernel_nodes.h"
+#include "structures/chain.h"
 #include "tasks/tag/layout.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier {
 

@@ -5,14 +5,14 @@
 #include <span>
 #include <string>
 
+#include "base/string_buffer.h"
 #include "espalier/base/error.h"
-#include "espalier/base/string_buffer.h"
-#include "espalier/features/sequences.h"
-#include "espalier/tasks/crfsuite_attributes.h"
-#include "espalier/tasks/tag_reader.h"
+#include "features/sequences.h"
 #include "features/token_table.h"
+#include "tasks/crfsuite_attributes.h"
 #include "tasks/sequence_reader.h"
 #include "tasks/tag/name_ids.h"
+#include "tasks/tag/reader.h"
 
 namespace espalier {
 

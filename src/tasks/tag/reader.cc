@@ -1,4 +1,4 @@
-#include "espalier/tasks/tag_reader.h"
+#include "tasks/tag/reader.h"
 
 #include <fmt/format.h>
 

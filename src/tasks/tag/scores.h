@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "espalier/tasks/encoding.h"
 #include "tasks/tag/chunks.h"
+#include "tasks/tag/encoding.h"
 
 namespace espalier {
 

@@ -1,4 +1,5 @@
 #include "tasks/tag/streamed_chain.h"
+#include "features/sequences.h"
 
 namespace espalier {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/chain.h"
 #include "features/chain_features.h"
 #include "features/step_tables.h"
+#include "structures/chain.h"
 
 namespace espalier {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "espalier/base/error.h"
 #include "tasks/tag/chunk_labels.h"
@@ -276,7 +277,7 @@ std::span<const Tagger::Chunk> Tagger::Sentence::chunks(std::span<const std::uin
   return state_->chunks;
 }
 
-std::vector<Chain::Scored> Tagger::Sentence::kbest(std::size_t k) {
+std::vector<Tagger::Sentence::Scored> Tagger::Sentence::kbest(std::size_t k) {
   State& state = *state_;
   if (!state.allowed.empty()) state.find_best();
   state.require_possible();
@@ -284,7 +285,11 @@ std::vector<Chain::Scored> Tagger::Sentence::kbest(std::size_t k) {
   if (size() == 0) return {};
   const std::span<double> scores = state.chain.double_scores(state.ws);
   state.exclude(scores);
-  return state.chain.structure().kbest(scores, k);
+  std::vector<Scored> best;
+  for (Chain::Scored& one : state.chain.structure().kbest(scores, k)) {
+    best.push_back({std::move(one.output), one.score});
+  }
+  return best;
 }
 
 double Tagger::Sentence::probability(double score) {

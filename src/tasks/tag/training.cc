@@ -5,11 +5,12 @@
 #include <functional>
 
 #include "base/fingerprint.h"
+#include "base/input.h"
 #include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/base/input.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/tag_data.h"
+#include "features/sequences.h"
 #include "features/templates.h"
 #include "learning/chain_latent_gold.h"
 #include "learning/chain_problem.h"

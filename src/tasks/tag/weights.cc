@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tasks/tag/reader.h"
+
 namespace espalier {
 namespace {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "espalier/base/input.h"
+#include "base/input.h"
 #include "espalier/tasks/bracket_tree.h"
 
 namespace espalier {

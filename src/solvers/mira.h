@@ -1,27 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <string_view>
 
 #include "espalier/learning/objective.h"
-#include "espalier/solvers/online_options.h"
+#include "espalier/solvers/solver_options.h"
+#include "solvers/online_options.h"
 
 namespace espalier {
-
-class OptionTable;
-
-// Which outputs a visit sets against the gold one.
-enum class MiraUpdate {
-  max_loss,    // the best ones with their costs added: those that the hinge loss is made of
-  prediction,  // the best ones under the weights as they are; costs enter the margins alone
-};
-
-// What is mira's own to choose.
-struct MiraTuning {
-  MiraUpdate update = MiraUpdate::max_loss;
-  std::size_t k = 1;  // how many outputs
-};
-const OptionTable& mira_options();  // of MiraTuning
 
 struct MiraOptions : OnlineOptions, MiraTuning {};
 

@@ -9,9 +9,9 @@
 
 #include "espalier/base/aligned.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/kernel_nodes.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
+#include "features/kernel_nodes.h"
 
 namespace espalier {
 

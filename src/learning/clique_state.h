@@ -6,6 +6,8 @@
 #include "espalier/base/zeroed_array.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/problem.h"
+#include "learning/certify.h"
+#include "learning/sweep.h"
 
 namespace espalier {
 

@@ -4,21 +4,9 @@
 
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/solver_options.h"
 
 namespace espalier {
-
-class OptionTable;
-
-enum class ExtragradientStep {
-  automatic,  // as large as the inequality behind the bound, looked at in every step, allows
-  safe,       // from a bound on the features, where it holds whatever the data
-};
-
-// What is extragradient's own to choose.
-struct ExtragradientTuning {
-  ExtragradientStep step = ExtragradientStep::automatic;
-};
-const OptionTable& extragradient_options();  // of ExtragradientTuning
 
 struct ExtragradientOptions : ExtragradientTuning {
   StoppingRule stopping;

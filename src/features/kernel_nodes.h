@@ -7,9 +7,9 @@
 
 #include "espalier/base/aligned.h"
 #include "espalier/base/workspace.h"
-#include "espalier/features/kernel.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
+#include "features/kernel.h"
 
 namespace espalier {
 

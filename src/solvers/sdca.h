@@ -3,20 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "espalier/learning/clique_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
-#include "espalier/solvers/schedule.h"
+#include "espalier/solvers/solver_options.h"
+#include "learning/clique_state.h"
 
 namespace espalier {
-
-class OptionTable;
-
-// What is sdca's own to choose.
-struct SdcaTuning {
-  Sampling sampling = Sampling::gap;
-};
-const OptionTable& sdca_options();  // of SdcaTuning
 
 struct SdcaOptions : SdcaTuning {
   StoppingRule stopping;

@@ -2,29 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
-#include "espalier/learning/clique_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
-#include "espalier/solvers/schedule.h"
+#include "espalier/solvers/solver_options.h"
+#include "learning/clique_state.h"
 
 namespace espalier {
-
-class OptionTable;
-
-// How much mass an output has to give.
-enum class SmoMass {
-  cliques,   // until the first of its clique marginals is zero
-  factored,  // its probability in the distribution that the clique marginals imply, which is never more
-};
-
-// What is smo's own to choose.
-struct SmoTuning {
-  Sampling sampling = Sampling::gap;
-  SmoMass mass = SmoMass::cliques;
-};
-const OptionTable& smo_options();  // of SmoTuning
 
 struct SmoOptions : SmoTuning {
   StoppingRule stopping;

@@ -2,26 +2,11 @@
 
 #include <optional>
 #include <span>
-#include <string>
-#include <vector>
 
-#include "espalier/selection/path.h"
+#include "espalier/selection/l2_range.h"
+#include "selection/path_run.h"
 
 namespace espalier {
-
-// Where a search for l2 may look. The defaults are further than anybody has wanted to go.
-struct L2Range {
-  double min = 1e-6, max = 1e6;
-
-  // Throws Error where there is nothing between these.
-  void check() const;
-  // "auto", with the range where it is not the default.
-  std::string name() const;
-  // Where a search begins: the decade, or the end of the range, that is nearest to 10.
-  double start() const;
-  // The values that a search may try, the largest first: four in a decade, with two digits, and the ends of the range.
-  std::vector<double> values() const;
-};
 
 // A value that was tried, and how bad it is on held-out data.
 struct L2Trial {
@@ -49,11 +34,11 @@ const char* to_string(L2Edge edge);
 
 // Makes the training of a path that of the value nearest to l2, of the last and the best one; that of the best is kept for
 // later. One that was at l2 already goes on.
-void start_from_nearest(Path& path, double l2);
+void start_from_nearest(PathInProgress& path, double l2);
 
 // The search by held-out data, from the beginning or from where `path` is, in the memory of two sets of duals: of the value that is being
 // optimised and of the best so far. A value starts from the nearer of them. The points are in the order of the trials; the best
 // one is at the gap of the run unless that was stopped. As with a path, a stop leaves the points so far.
-void search_l2(Path& path, const PathRun& run, const L2Range& range);
+void search_l2(PathInProgress& path, const PathRun& run, const L2Range& range);
 
 }  // namespace espalier

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/arc_set.h"
-#include "espalier/structures/projective.h"
 #include "espalier/structures/structure.h"
-#include "espalier/structures/tree_parts.h"
+#include "structures/arc_set.h"
+#include "structures/projective.h"
+#include "structures/tree_parts.h"
 
 namespace espalier {
 

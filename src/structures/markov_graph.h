@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/factor_graph.h"
 #include "espalier/structures/structure.h"
+#include "structures/factor_graph.h"
 
 namespace espalier {
 

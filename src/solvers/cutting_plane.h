@@ -2,34 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/solver_options.h"
 
 namespace espalier {
-
-class OptionTable;
-
-enum class Slacks {
-  one,  // a plane below the sum of all losses
-  n,    // planes below the loss of each example
-};
-enum class Rescaling {
-  margin,  // max_y gamma cost(y) + theta.F_i(chi(y) - z_i): the loss of the family
-  slack,   // max_y cost(y)(gamma + theta.F_i(chi(y) - z_i))
-};
-
-// What is cutting-plane's own to choose.
-struct CuttingPlaneTuning {
-  Slacks slacks = Slacks::n;
-  Rescaling rescaling = Rescaling::margin;
-  // Slacks::one: outputs of each example that are remembered, so that planes can be made of them without inference. It takes
-  // fewer passes (on 10,000 images, 39 instead of 162 to a gap of 1e-2 with 5 of them), but more time where scores cost as
-  // much as inference, as they do for images, chains and trees of first order.
-  std::size_t cache = 0;
-};
-const OptionTable& cutting_plane_options();  // of CuttingPlaneTuning
 
 struct CuttingPlaneOptions : CuttingPlaneTuning {
   StoppingRule stopping;

@@ -3,27 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "espalier/learning/mean_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
-#include "espalier/solvers/schedule.h"
+#include "espalier/solvers/solver_options.h"
+#include "learning/mean_state.h"
 
 namespace espalier {
-
-class OptionTable;
-
-// What is frank-wolfe's own to choose.
-struct FrankWolfeTuning {
-  Sampling sampling = Sampling::gap;
-  // Each visit also finds nearly the best weights for the outputs that the example's duals are a mixture of; or else it is the
-  // paper's, which only moves towards one more.
-  bool corrective = true;
-  // Weights and duals are means over all visits, the k-th with weight k: a smoother primal early on, a worse dual later.
-  bool average = false;
-  // Weights are a mean over about the last pass where that has a lower primal. The duals stay what they are. Not with `average`.
-  bool recent_mean = true;
-};
-const OptionTable& frank_wolfe_options();  // of FrankWolfeTuning
 
 struct FrankWolfeOptions : FrankWolfeTuning {
   StoppingRule stopping;

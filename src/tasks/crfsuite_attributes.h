@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/tasks/named_rows.h"
+
 namespace espalier {
 
 // One line of CRFsuite's format, label and attributes, for every task that reads it:
@@ -12,10 +14,7 @@ namespace espalier {
 // A value that is not written is 1, also behind a colon. In names and labels "\:" is a colon and "\\" a backslash; any other
 // backslash stands for itself. Empty fields are skipped, as CRFsuite does.
 struct CrfsuiteItem {
-  struct Attribute {
-    std::string_view name;
-    float value;
-  };
+  using Attribute = NamedRows::Attribute;
 
   std::string_view label;  // empty where the line begins with TAB
   std::vector<Attribute> attributes;

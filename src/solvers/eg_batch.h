@@ -6,23 +6,9 @@
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/solver_options.h"
 
 namespace espalier {
-
-class OptionTable;
-
-enum class EgBatchStep {
-  automatic,  // one eta that halves where the dual would fall and grows where it does not
-  safe,       // the theorem's eta, from a bound on the features: the dual never falls
-};
-
-// What is eg-batch's own to choose.
-struct EgBatchTuning {
-  EgBatchStep step = EgBatchStep::automatic;
-  EgStart start = EgStart::gold;  // of stored duals
-  bool recompute = false;         // where a run has the choice: the form without stored duals
-};
-const OptionTable& eg_batch_options();  // of EgBatchTuning
 
 struct EgBatchOptions : EgBatchTuning {
   StoppingRule stopping;

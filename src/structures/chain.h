@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
 #include "espalier/base/workspace.h"
-#include "espalier/structures/label_ngrams.h"
 #include "espalier/structures/structure.h"
+#include "structures/label_ngrams.h"
 
 namespace espalier {
 

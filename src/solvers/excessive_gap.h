@@ -4,22 +4,9 @@
 
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/solver_options.h"
 
 namespace espalier {
-
-class OptionTable;
-
-// How fast the maximum's smoothing goes to zero.
-enum class Smoothing {
-  adaptive,  // as fast as the excessive gap condition, looked at in every step, allows
-  paper,     // mu_k = 6 L/((k + 1)(k + 2)), which allows it whatever the data
-};
-
-// What is excessive-gap's own to choose.
-struct ExcessiveGapTuning {
-  Smoothing smoothing = Smoothing::adaptive;
-};
-const OptionTable& excessive_gap_options();  // of ExcessiveGapTuning
 
 struct ExcessiveGapOptions : ExcessiveGapTuning {
   StoppingRule stopping;

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "espalier/base/team.h"
+#include "base/team.h"
 #include "espalier/learning/problem.h"
 
 namespace espalier {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/structures/arc_set.h"
+#include "structures/arc_set.h"
 
 namespace espalier {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "espalier/base/workspace.h"
-#include "espalier/structures/arc_set.h"
+#include "structures/arc_set.h"
 
 namespace espalier {
 

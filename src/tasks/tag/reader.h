@@ -10,24 +10,17 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/features/gazetteer.h"
-#include "espalier/features/sequences.h"
-#include "espalier/tasks/encoding.h"
+#include "espalier/tasks/tag.h"
+#include "features/gazetteer.h"
+#include "features/sequences.h"
+#include "tasks/tag/encoding.h"
 
 namespace espalier {
 
 class TagData;
 
-// The files that tagging reads. docs/formats.md describes them for users.
-//   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
-//   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
-//   wapiti    one token a line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
-//             the token), b (of the step into it) or * (of both)
-enum class TagFormat { columns, crfsuite, wapiti };
-
 // Throws Error listing the formats for a name that is none.
 TagFormat parse_tag_format(std::string_view name);
-const char* to_string(TagFormat format);
 
 // How lines become attributes. A model keeps it.
 struct TagInput {

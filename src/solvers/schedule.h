@@ -6,17 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/random.h"
+#include "base/random.h"
+#include "espalier/solvers/solver_options.h"
 
 namespace espalier {
-
-// In which order an online solver visits the examples.
-enum class Sampling {
-  gap,       // often where an example's gap is large, rarely where it is settled
-  random,    // uniformly with replacement, as the theorems have it
-  shuffled,  // a new permutation each round
-  cyclic,    // as in the file
-};
 
 // What `gap` order does with examples that were found without a gap.
 enum class Settled {
