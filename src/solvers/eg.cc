@@ -14,6 +14,7 @@
 #include "espalier/base/error.h"
 #include "espalier/base/random.h"
 #include "solvers/eg_crew.h"
+#include "solvers/eg_in_turns.h"
 #include "solvers/option_rows.h"
 
 namespace espalier {
@@ -44,7 +45,7 @@ namespace {
 class Eg {
  public:
   Eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
-     const Observer& observer)
+     const Observer& observer, EgCrew::Work work)
       : objective_(objective),
         problem_(objective.problem),
         options_(options),
@@ -53,10 +54,10 @@ class Eg {
         run_(objective, options.stopping, observer),
         n_(problem_.size()),
         shared_(objective, dual, options),
-        crew_(shared_, options),
+        crew_(shared_, options, work),
         schedule_(options.sampling, n_, options.seed),
         proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing),
-        sweep_(options.in_turns ? 1 : options.threads) {}
+        sweep_(work == EgCrew::Work::in_turns ? 1 : options.threads) {}
 
   Summary solve() {
     if (options_.start == EgStart::gold)
@@ -383,7 +384,13 @@ void check_eg_loss(const Loss& loss) {
 Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
            const Observer& observer) {
   check_eg_loss(objective.loss);
-  return Eg(objective, options, dual, theta, observer).solve();
+  return Eg(objective, options, dual, theta, observer, EgCrew::Work::on_threads).solve();
+}
+
+Summary eg_in_turns(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
+                    const Observer& observer) {
+  check_eg_loss(objective.loss);
+  return Eg(objective, options, dual, theta, observer, EgCrew::Work::in_turns).solve();
 }
 
 }  // namespace espalier

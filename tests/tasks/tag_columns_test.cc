@@ -17,6 +17,7 @@ using testing::Names;
 using testing::names_of;
 using testing::row_of;
 using testing::TagReader;
+using testing::TagStream;
 using testing::Token;
 using testing::Tokens;
 using testing::tokens_of;

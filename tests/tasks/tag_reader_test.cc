@@ -19,6 +19,7 @@ using testing::error_message;
 using testing::Names;
 using testing::names_of;
 using testing::TagReader;
+using testing::TagStream;
 using testing::TemporaryFolder;
 using testing::Token;
 using testing::token_of;

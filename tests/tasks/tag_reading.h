@@ -13,6 +13,7 @@
 #include "espalier/tasks/tag_reader.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
+#include "tasks/tag_stream.h"
 
 namespace espalier::testing {
 

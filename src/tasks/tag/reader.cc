@@ -302,48 +302,4 @@ TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictio
   return take_sentences(data, input, *parser, std::nullopt, labels);
 }
 
-struct TagStream::State {
-  SequenceReader reader;
-  std::unique_ptr<TagParser> parser;
-  LabelReader label_reader;
-  bool labels_required;
-  bool any = false;
-  Sequences sequence;
-  StringBuffer labels;
-};
-
-TagStream::TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
-                     bool labels_required)
-    : state_(new State{
-          SequenceReader(path, input),
-          make_tag_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
-                          {labels_required, {}}),
-          LabelReader(input),
-          labels_required,
-          false,
-          {},
-          {}}) {}
-TagStream::~TagStream() = default;
-
-bool TagStream::next() {
-  State& state = *state_;
-  state.sequence.clear();
-  state.labels.clear();
-  if (!state.reader.next()) {
-    if (state.labels_required && !state.any) fail_without_sequences(state.reader.name());
-    return false;
-  }
-  state.any = true;
-  state.parser->append(state.reader.lines(), state.sequence, state.labels);
-  if (state.labels_required) state.label_reader.read(state.reader.lines(), state.labels);  // just checks them
-  state.parser->finish(state.sequence);
-  return true;
-}
-
-std::size_t TagStream::size() const { return state_->reader.lines().size(); }
-const Sequences& TagStream::sequence() const { return state_->sequence; }
-std::string_view TagStream::line(std::size_t t) const { return state_->reader.lines().line(t); }
-std::string_view TagStream::before() const { return state_->reader.before(); }
-std::string_view TagStream::label(std::size_t t) const { return state_->labels[t]; }
-
 }  // namespace espalier
