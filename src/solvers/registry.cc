@@ -9,11 +9,11 @@
 #include "espalier/base/error.h"
 #include "solvers/automatic.h"
 #include "solvers/bmrm.h"
-#include "solvers/chained.h"
 #include "solvers/dca.h"
 #include "solvers/lbfgs.h"
 #include "solvers/perceptron.h"
 #include "solvers/sgd.h"
+#include "solvers/solver_sequence.h"
 
 namespace espalier {
 namespace {
@@ -247,7 +247,7 @@ SolverEntry find_solver(std::string_view name, const Loss& loss) {
     stages.push_back(find_one(name.substr(begin, end - begin), loss));
     begin = end + 1;
   }
-  return stages.size() == 1 ? stages.front() : chain_solvers(std::move(stages));
+  return stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages));
 }
 
 }  // namespace espalier

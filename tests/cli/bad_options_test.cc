@@ -36,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "excessive-gap, "
                    "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
         bad_option(
-            "SolverOfAChain", "--solver eg,,lbfgs",
+            "SolverOfASequence", "--solver eg,,lbfgs",
             "--solver: '' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
             "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
         bad_option("SolverForLoss", "--solver lbfgs --loss svm",

@@ -55,7 +55,7 @@ TEST_F(CliTrainTest, IsAClientOfTheLibrary) {
   EXPECT_EQ(read("model.esp"), read("library.esp"));
 }
 
-// The model has the whole chain's name, and the log one run.
+// The model has the name of the whole sequence of solvers, and the log one run.
 TEST_F(CliTrainTest, ChainsSolvers) {
   const Json model = train("--loss svm --solver smo,eg --gap 1e-2 --log run.json");
   EXPECT_EQ(model.at("solver"), "smo,eg");

@@ -12,15 +12,15 @@
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
 
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using Solution = test_support::EgSolution;
 
 // A few hundred sequences that have much in common, as words have.
@@ -151,21 +151,21 @@ TEST(EgThreads, ReachTheOptimumOfClasses) {
 }
 
 // Sentences with some arcs, labelled; and with all.
-std::vector<test_support::RandomTreebankOptions> two_treebanks() {
-  std::vector<test_support::RandomTreebankOptions> treebanks(2);
-  for (auto& options : treebanks) {
+std::vector<test_support::RandomDependencyOptions> two_corpora() {
+  std::vector<test_support::RandomDependencyOptions> corpora(2);
+  for (auto& options : corpora) {
     options.sentences = 60;
     options.longest = 7;
   }
-  treebanks[0].shape.num_labels = 3;
-  treebanks[0].pruned = true;
-  treebanks[1].shape.projective = false;
-  return treebanks;
+  corpora[0].shape.num_labels = 3;
+  corpora[0].pruned = true;
+  corpora[1].shape.projective = false;
+  return corpora;
 }
 
 TEST(EgThreads, ReachTheOptimumOfTrees) {
-  for (const auto& options : two_treebanks()) {
-    const OwnedTreebankProblem owned(11, options);
+  for (const auto& options : two_corpora()) {
+    const OwnedDependencyProblem owned(11, options);
     expect_same_optimum(owned.problem, Loss::crf(), 10, 1e-4);
     expect_same_optimum(owned.problem, Loss::svm(), 100, 2e-2);
   }
@@ -225,7 +225,7 @@ TEST(LbfgsThreads, LeaveTheSameBitsOfChains) {
 }
 
 TEST(LbfgsThreads, LeaveTheSameBitsOfTrees) {
-  for (const auto& options : two_treebanks()) expect_same_bits(OwnedTreebankProblem(12, options).problem, 10);
+  for (const auto& options : two_corpora()) expect_same_bits(OwnedDependencyProblem(12, options).problem, 10);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -26,8 +26,8 @@ using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::MulticlassData;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_data;
 using test_support::Transitions;
 using testing::error_message;
@@ -108,7 +108,7 @@ TEST(FrankWolfe, ReachesTheOptimumOfChains) {
 
 TEST(FrankWolfe, ReachesTheOptimumOfTrees) {
   for (const bool projective : {false, true}) {
-    const OwnedTreebankProblem owned(2, {.sentences = 10, .longest = 6, .shape = {projective, true, 2}});
+    const OwnedDependencyProblem owned(2, {.sentences = 10, .longest = 6, .shape = {projective, true, 2}});
     expect_optimum(owned.problem, 100, 5e-3, projective ? "projective" : "nonprojective");
   }
 }

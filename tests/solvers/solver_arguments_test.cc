@@ -114,13 +114,13 @@ TEST(SolverArguments, RefusesWhatTheSolverDoesNotHave) {
 
 // Each of them takes what it has; what none of them has is refused.
 TEST(SolverArguments, ChainsAndAutoTakeThoseOfTheSolversThatTheyRun) {
-  const SolverOptions chain = applied(
+  const SolverOptions sequence = applied(
       "smo,eg", Loss::svm(), {{"smo_mass", "factored"}, {"start", "uniform"}, {"sampling", "cyclic"}});
-  EXPECT_EQ(chain.smo.mass, SmoMass::factored);
-  EXPECT_EQ(chain.eg.start, EgStart::uniform);
-  EXPECT_EQ(chain.smo.sampling, Sampling::cyclic);
-  EXPECT_EQ(chain.eg.sampling, Sampling::cyclic);
-  EXPECT_EQ(chain.frank_wolfe.sampling, Sampling::gap);
+  EXPECT_EQ(sequence.smo.mass, SmoMass::factored);
+  EXPECT_EQ(sequence.eg.start, EgStart::uniform);
+  EXPECT_EQ(sequence.smo.sampling, Sampling::cyclic);
+  EXPECT_EQ(sequence.eg.sampling, Sampling::cyclic);
+  EXPECT_EQ(sequence.frank_wolfe.sampling, Sampling::gap);
   EXPECT_EQ(refusal("smo,eg", Loss::svm(), "kbest", "2"),
             "--kbest 2: not for --solver smo,eg; expected --solver mira");
   EXPECT_EQ(applied("auto", Loss::crf(), {{"step", "paper"}}).eg.step, EgStep::paper);
@@ -131,14 +131,14 @@ TEST(SolverArguments, ChainsAndAutoTakeThoseOfTheSolversThatTheyRun) {
 
 TEST(SolverArguments, LogHasWhatConcernsTheRun) {
   SolverArguments arguments;
-  const std::vector<std::string> automatic{"auto"}, chain{"smo", "mira"};
+  const std::vector<std::string> automatic{"auto"}, sequence{"smo", "mira"};
   EXPECT_EQ(arguments.log(automatic), (Json{{"sampling", "gap"}, {"step", "auto"}, {"start", "gold"}}));
-  EXPECT_EQ(arguments.log(chain), (Json{{"sampling", "gap"},
-                                        {"step", "auto"},
-                                        {"start", "gold"},
-                                        {"smo_mass", "cliques"},
-                                        {"update", "max-loss"},
-                                        {"kbest", 1}}));
+  EXPECT_EQ(arguments.log(sequence), (Json{{"sampling", "gap"},
+                                           {"step", "auto"},
+                                           {"start", "gold"},
+                                           {"smo_mass", "cliques"},
+                                           {"update", "max-loss"},
+                                           {"kbest", 1}}));
   const std::vector<std::string> eg{"eg"};
   arguments.give("slacks", "one");
   EXPECT_EQ(arguments.log(automatic).at("slacks"), "one");
@@ -202,7 +202,7 @@ TEST(SolverArguments, NobodyElseNamesTheOptions) {
   std::size_t read = 0;
   for (const std::string name :
        {"include/espalier/solvers/registry.h", "include/espalier/solvers/solver_arguments.h",
-        "src/solvers/registry.cc", "src/solvers/solver_arguments.cc", "src/solvers/chained.cc",
+        "src/solvers/registry.cc", "src/solvers/solver_arguments.cc", "src/solvers/solver_sequence.cc",
         "src/solvers/automatic.cc", "src/cli/training_options.h", "src/cli/training_options.cc",
         "src/cli/train.cc", "src/cli/path.cc", "src/cli/cross_validate.cc"}) {
     std::ifstream file(std::filesystem::path(ESPALIER_SOURCE_DIR) / name);

@@ -59,9 +59,6 @@ Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const K
   return evaluate(examples, all, theta, nodes, labels, costs);
 }
 
-struct WeightPlace {
-  std::uint32_t row, column;
-};
 std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& attributes,
                                       const Dictionary& labels) {
   if (!name.before.empty()) return std::nullopt;

@@ -230,7 +230,7 @@ class ParseTrainingSet final : public TrainingSet {
     if (options.notice) options.notice("learning which heads to leave out, by a simpler model");
     TreeShape unlabelled = model_.shape;
     unlabelled.num_labels = 1;
-    Treebank bare = train_;
+    DependencyCorpus bare = train_;
     std::fill(bare.labels.begin(), bare.labels.end(), 0u);
     const DependencyFeatures features(model_.bits, 0, 1);
     const ArcSets all;
@@ -270,7 +270,7 @@ class ParseTrainingSet final : public TrainingSet {
 
   ParseModel model_;
   Dictionary attributes_;  // features have no names
-  Treebank train_;
+  DependencyCorpus train_;
   ArcSets arcs_;
   TreePartLists parts_;
   std::vector<DependencySentence> sentences_, dev_;
