@@ -375,9 +375,8 @@ class Eg {
 
 void check_eg_loss(const Loss& loss) {
   if (!loss.smooth() && loss.gamma == 0) {
-    throw Error(
-        "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
-        "a finite beta");
+    throw Error::in(setting("loss") + " perceptron", "its regularised optimum is theta = 0",
+                    "expected a loss with a cost (gamma > 0) or a finite beta");
   }
 }
 

@@ -122,13 +122,12 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
   for (const SolverEntry& entry : solver_table()) {
     if (entry.name == name) {
       if (entry.losses == Losses::smooth && !loss.smooth()) {
-        throw Error(
-            fmt::format("--solver {}: not for loss {}; expected a loss of finite beta, or --solver eg", name,
-                        loss.name()));
+        throw Error(fmt::format("{0} {1}: not for loss {2}; expected a loss of finite beta, or {0} eg",
+                                setting("solver"), name, loss.name()));
       }
       if (entry.losses == Losses::maximum && loss.smooth()) {
-        throw Error(fmt::format("--solver {}: not for loss {}; expected --loss svm, or --solver eg", name,
-                                loss.name()));
+        throw Error(fmt::format("{0} {1}: not for loss {2}; expected {3} svm, or {0} eg", setting("solver"),
+                                name, loss.name(), setting("loss")));
       }
       if (entry.converges) check_eg_loss(loss);
       return entry;
@@ -136,7 +135,7 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
     names += names.empty() ? "" : ", ";
     names += entry.name;
   }
-  throw Error(fmt::format("--solver: {} is no solver; expected one of {}", in_quotes(name), names));
+  throw Error::in(setting("solver"), in_quotes(name) + " is no solver", "expected one of " + names);
 }
 
 }  // namespace

@@ -172,7 +172,7 @@ TEST(Bmrm, RefusesThePerceptron) {
       error_message([&] {
         bmrm({owned.problem, Loss::perceptron(), 1}, {}, theta);
       }),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
+      "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
       "a finite beta");
 }
 

@@ -465,12 +465,12 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
             "cutting-plane: the loss crf is smooth; expected one with infinite beta; bmrm is for all");
   EXPECT_EQ(
       message(Loss::perceptron(), Rescaling::margin),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
+      "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
       "a finite beta");
   EXPECT_EQ(
       message(Loss::svm(), Rescaling::slack),
-      "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
-      "order 1 whose costs are small whole numbers, or --rescaling margin");
+      "rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
+      "order 1 whose costs are small whole numbers, or rescaling margin");
 }
 
 }  // namespace

@@ -386,12 +386,11 @@ TEST(ExcessiveGap, RefusesLossesThatItIsNotFor) {
               excessive_gap({owned.problem, Loss::crf(), 1}, {}, theta);
             }),
             "excessive-gap: the loss crf is smooth; expected one with infinite beta");
-  EXPECT_EQ(
-      error_message([&] {
-        excessive_gap({owned.problem, Loss::perceptron(), 1}, {}, theta);
-      }),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
+  EXPECT_EQ(error_message([&] {
+              excessive_gap({owned.problem, Loss::perceptron(), 1}, {}, theta);
+            }),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
 }
 
 }  // namespace

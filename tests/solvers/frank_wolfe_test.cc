@@ -308,10 +308,9 @@ TEST(FrankWolfe, RefusesOtherLosses) {
       message(Loss::crf()),
       "frank-wolfe: the loss crf has a finite beta; expected svm, or another loss with infinite beta; sdca "
       "makes the same moves for finite ones");
-  EXPECT_EQ(
-      message(Loss::perceptron()),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
+  EXPECT_EQ(message(Loss::perceptron()),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
 }
 
 // Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).

@@ -174,7 +174,7 @@ TEST(Sdca, RefusesWhatItIsNotFor) {
     EXPECT_EQ(error_message([&] { check_sdca(*problem, Loss::crf()); }),
               "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
               "chains "
-              "whose labels interact in pairs, or --solver eg, which trains every structure");
+              "whose labels interact in pairs, or eg, which trains every structure");
   }
 }
 

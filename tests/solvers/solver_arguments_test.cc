@@ -103,13 +103,13 @@ TEST(SolverArguments, HelpNamesTheSolvers) {
 
 TEST(SolverArguments, RefusesWhatTheSolverDoesNotHave) {
   EXPECT_EQ(refusal("lbfgs", Loss::crf(), "recompute", "true"),
-            "--recompute: not for --solver lbfgs; expected --solver eg or eg-batch");
+            "recompute: not for solver lbfgs; expected solver eg or eg-batch");
   EXPECT_EQ(refusal("eg", Loss::svm(), "slacks", "one"),
-            "--slacks one: not for --solver eg; expected --solver cutting-plane");
+            "slacks one: not for solver eg; expected solver cutting-plane");
   EXPECT_EQ(refusal("eg-batch", Loss::crf(), "step", "paper"),
-            "--step paper: not for --solver eg-batch; expected --solver eg or excessive-gap");
+            "step paper: not for solver eg-batch; expected solver eg or excessive-gap");
   EXPECT_EQ(refusal("perceptron", Loss::svm(), "sampling", "gap"),
-            "--sampling gap: not for --solver perceptron; expected --solver eg, sdca, frank-wolfe or smo");
+            "sampling gap: not for solver perceptron; expected solver eg, sdca, frank-wolfe or smo");
 }
 
 // Each of them takes what it has; what none of them has is refused.
@@ -122,11 +122,11 @@ TEST(SolverArguments, ChainsAndAutoTakeThoseOfTheSolversThatTheyRun) {
   EXPECT_EQ(sequence.eg.sampling, Sampling::cyclic);
   EXPECT_EQ(sequence.frank_wolfe.sampling, Sampling::gap);
   EXPECT_EQ(refusal("smo,eg", Loss::svm(), "kbest", "2"),
-            "--kbest 2: not for --solver smo,eg; expected --solver mira");
+            "kbest 2: not for solver smo,eg; expected solver mira");
   EXPECT_EQ(applied("auto", Loss::crf(), {{"step", "paper"}}).eg.step, EgStep::paper);
   EXPECT_EQ(applied("auto", Loss::svm(), {{"slacks", "one"}}).cutting_plane.slacks, Slacks::one);
   EXPECT_EQ(refusal("auto", Loss::crf(), "slacks", "one"),
-            "--slacks one: not for --solver auto; expected --solver cutting-plane");
+            "slacks one: not for solver auto; expected solver cutting-plane");
 }
 
 TEST(SolverArguments, LogHasWhatConcernsTheRun) {
@@ -194,7 +194,7 @@ TEST(SolverArguments, AnOptionIsARowOfItsSolver) {
   EXPECT_EQ(error_message([&] {
               arguments.apply({table.data(), 1}, options);
             }),
-            "--jumps 7: not for --solver eg; expected --solver toy");
+            "jumps 7: not for solver eg; expected solver toy");
 }
 
 // So that a new one touches the solver's own files alone: those that list solvers, or pass options on, name none of them.
