@@ -6,6 +6,34 @@
 #include <system_error>
 
 namespace espalier {
+namespace {
+
+// Before the name of a setting. in_quotes() escapes it, so that what users wrote has none.
+constexpr char kMark = '\x1f';
+
+bool is_in_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+}  // namespace
+
+std::string setting(std::string_view name) { return kMark + std::string(name); }
+
+std::string spelled(std::string_view text, const std::function<std::string(std::string_view name)>& spell) {
+  std::string result;
+  for (std::size_t mark = text.find(kMark); mark != std::string_view::npos; mark = text.find(kMark)) {
+    result += text.substr(0, mark);
+    text.remove_prefix(mark + 1);
+    std::size_t length = 0;
+    while (length < text.size() && is_in_name(text[length])) ++length;
+    result += spell(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return result.append(text);
+}
+
+Error::Error(const std::string& message)
+    : std::runtime_error(spelled(message, [](std::string_view name) { return std::string(name); })),
+      marked_(message.find(kMark) == std::string::npos ? nullptr
+                                                       : std::make_shared<const std::string>(message)) {}
 
 Error Error::at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected) {
   return Error(fmt::format("{}:{}: {}; {}", file, line, found, expected));

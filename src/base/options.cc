@@ -74,8 +74,8 @@ std::string listed(std::span<const std::string> words) {
   return text;
 }
 
-std::string OptionRow::argument() const {
-  std::string text = "--" + name;
+std::string argument_of(std::string_view name) {
+  std::string text = "--" + std::string(name);
   std::ranges::replace(text, '_', '-');
   return text;
 }

@@ -108,10 +108,10 @@ Option Command::add_flag(const std::string& names, bool& variable, const std::st
   return Option(app_->add_flag(names, variable, help));
 }
 Option Command::add_option(const OptionRow& row, std::function<void(const std::string& text)> set) {
-  const std::string name = row.argument();
+  const std::string name = row.argument(), help = spelled(row.help, argument_of);
   if (row.kind == OptionKind::flag) {
     return Option(app_->add_flag_function(
-        name, [set](std::int64_t count) { set(count > 0 ? "true" : "false"); }, row.help));
+        name, [set](std::int64_t count) { set(count > 0 ? "true" : "false"); }, help));
   }
   CLI::Option* option = row.kind == OptionKind::texts
                             ? app_->add_option_function<std::vector<std::string>>(
@@ -119,8 +119,8 @@ Option Command::add_option(const OptionRow& row, std::function<void(const std::s
                                   [set](const std::vector<std::string>& values) {
                                     for (const std::string& value : values) set(value);
                                   },
-                                  row.help)
-                            : app_->add_option_function<std::string>(name, set, row.help);
+                                  help)
+                            : app_->add_option_function<std::string>(name, set, help);
   if (!row.implied.empty()) option->expected(0, 1);
   option->type_name(type_name(row));
   option->default_str(row.implied.empty() ? row.default_text() : row.implied);

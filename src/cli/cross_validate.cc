@@ -81,7 +81,7 @@ Ending train_all(const Arguments& arguments, TrainingSet& data, double l2, Displ
   if (stopped_in_vain(path.status, model.certificate().passes))
     throw Stopped(nothing_saved(model.certificate().passes));
   model.save(arguments.output);
-  std::string message = path.message;
+  std::string message = with_limit(path.message);
   message += describe_miss({path.status,
                             history,
                             arguments.gap,

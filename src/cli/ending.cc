@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -42,6 +43,16 @@ bool loose(std::string_view solver) {
 bool wants_optimum(const Loss& loss) { return !(loss == Loss::perceptron()); }
 
 }  // namespace
+
+std::string with_limit(const std::string& message) {
+  for (const auto& [status, option] :
+       {std::pair(Status::out_of_passes, "passes"), {Status::out_of_time, "seconds"}}) {
+    const std::string ending = to_string(status);
+    if (message.starts_with(ending + ':'))
+      return fmt::format("{} (--{}){}", ending, option, message.substr(ending.size()));
+  }
+  return message;
+}
 
 std::string describe_miss(const Miss& miss) {
   if (miss.status != Status::out_of_passes && miss.status != Status::out_of_time) return "";

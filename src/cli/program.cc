@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/file_roles.h"
 #include "espalier/base/error.h"
+#include "espalier/base/options.h"
 #include "espalier/version.h"
 
 namespace espalier::cli {
@@ -50,7 +51,7 @@ int run(std::vector<std::string> arguments) {
     check_files(parser.options());
     return action();
   } catch (const Error& e) {
-    complain(e.what());
+    complain(spelled(e.marked(), argument_of));
   } catch (const Stopped& e) {
     complain(e.what());
     return kInterrupted;

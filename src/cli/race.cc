@@ -32,7 +32,7 @@ struct Arguments : TrainingOptions {
     for (std::string_view rest = solvers;;) {
       const std::size_t comma = std::min(rest.find(','), rest.size());
       std::string& name = names.emplace_back(rest.substr(0, comma));
-      std::ranges::replace(name, '+', ',');  // a chain of solvers: commas have another meaning here
+      std::ranges::replace(name, '+', ',');  // a sequence of solvers: commas have another meaning here
       if (comma == rest.size()) return names;
       rest.remove_prefix(comma + 1);
     }

@@ -83,14 +83,15 @@ class Session {
       display_.note(note);
       before = round.objective;
     };
-    return run(observer).message;
+    return with_limit(run(observer).message);
   }
 
   // Several seeds, of which the best dual wins. Returns what to say of it.
   std::string run_repeatedly() {
     TrainObserver observer;
     observer.repeated = [this](const RepeatedRun& run) {
-      display_.note(fmt::format("seed {}: dual {:.10g}, {}", run.seed, run.certificate.dual, run.message));
+      display_.note(
+          fmt::format("seed {}: dual {:.10g}, {}", run.seed, run.certificate.dual, with_limit(run.message)));
     };
     run(observer);
     history_.clear();  // of the last seed, which need not be the best
@@ -99,7 +100,7 @@ class Session {
     const std::size_t runs = repeats.runs.size();  // fewer than asked for after Ctrl-C
     outcome_ = {{"seed", best.seed}, {"runs", runs}, {"confidence", repeats.confidence()}};
     std::string message = runs > 1 ? fmt::format("best of {} seeds: ", runs) : "seed ";
-    message += fmt::format("{}, {}", best.seed, best.message);
+    message += fmt::format("{}, {}", best.seed, with_limit(best.message));
     if (repeats.ended() > 0) {
       message += fmt::format(
           "; with probability 1 - 2^-{} or more its dual is at most twice as far from the optimum as on "

@@ -65,7 +65,7 @@ struct TrainingOptions {
 
  private:
   SolverSettings checked_settings(std::span<const SolverEntry> solvers) const;
-  std::vector<std::string> solver_names() const;  // those of a chain
+  std::vector<std::string> solver_names() const;  // those of a sequence of solvers
 };
 
 // Weights that were interrupted before their first pass was over are those that training started from, or little better: they

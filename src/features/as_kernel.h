@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// Rows and weights as the kernels see them.
+// Rows and weights as SIMD kernels (src/kernels/) see them.
 
 inline kernels::SparseRow as_kernel(const SparseRows::Row& row) {
   return {row.ids.data(), row.values.empty() ? nullptr : row.values.data(), row.ids.size()};

@@ -23,7 +23,7 @@ std::vector<std::string_view> split(std::string_view text) {
 }
 
 [[noreturn]] void refuse(std::string_view text, std::string_view expected) {
-  throw Error::in("--kernel", in_quotes(text), expected);
+  throw Error::in(setting("kernel"), in_quotes(text), expected);
 }
 
 }  // namespace

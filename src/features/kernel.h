@@ -5,7 +5,7 @@
 
 namespace espalier {
 
-// A kernel on the inputs x, y of nodes (tokens, examples):
+// A kernel in the sense of Mercer, on the inputs x, y of nodes (tokens, examples):
 //   linear  x.y
 //   poly    (scale x.y + constant)^degree
 //   rbf     exp(-gamma |x - y|^2)

@@ -88,7 +88,7 @@ KernelNodes::KernelNodes(const Kernel& kernel, SparseRows nodes, std::size_t num
     values(v, v + 1, row.data());
     self_.push_back(row[v]);
     if (!std::isfinite(row[v])) {
-      throw Error::in("--kernel", fmt::format("{} is not finite for some input", kernel_.name()),
+      throw Error::in(setting("kernel"), fmt::format("{} is not finite for some input", kernel_.name()),
                       "expected smaller values, a lower degree or a smaller scale");
     }
   }

@@ -1,6 +1,6 @@
 // Forward-backward and Viterbi for chains with label n-grams, vectorised over labels.
 //
-// A sequence is in one of the states q of structures/ngram_automaton.h. With W_t(q, j) = exp of all scores that label j
+// A sequence is in one of the states q of kernels/ngram_automaton.h. With W_t(q, j) = exp of all scores that label j
 // brings after q, but for that of j itself, which is E_t(j), the messages of kernels/chain.cc become
 //
 //   forward    r_t(c, j) = sum_{q in c} a_{t-1}(q) W_t(q, j)           c: a class of states

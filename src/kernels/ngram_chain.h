@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/chain.h"
-#include "structures/ngram_automaton.h"
+#include "kernels/ngram_automaton.h"
 
 namespace espalier::kernels {
 

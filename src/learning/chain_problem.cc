@@ -19,12 +19,6 @@ class ChainFactored final : public Factored {
   ChainFactored(std::shared_ptr<const ChainFeatures> features, const ChainConstraints* constraints)
       : features_(std::move(features)), constraints_(constraints) {}
   std::size_t num_clique_marginals(std::size_t i) const override { return chain(i).num_clique_marginals(); }
-  void clique_marginals(std::size_t i, DoubleIn s, DoubleOut clique_mu, Workspace& ws) const override {
-    chain(i).clique_marginals(s, clique_mu, ws);
-  }
-  void statistics(std::size_t i, DoubleIn clique_mu, DoubleOut mu) const override {
-    chain(i).statistics(clique_mu, mu);
-  }
   double clique_marginals(std::size_t i, In s, Out clique_mu, Out mu, Workspace& ws) const override {
     return chain(i).clique_marginals(s, clique_mu, mu, ws);
   }
@@ -41,12 +35,6 @@ class ChainFactored final : public Factored {
   }
   double rebuild(std::size_t i, In clique_mu, DoubleOut mu) const override {
     return chain(i).markov_chain(clique_mu, mu);
-  }
-  double clique_entropy(std::size_t i, DoubleIn clique_mu) const override {
-    return chain(i).clique_entropy(clique_mu);
-  }
-  void log_conditionals(std::size_t i, DoubleIn clique_mu, DoubleOut clique_s) const override {
-    chain(i).log_conditionals(clique_mu, clique_s);
   }
   std::size_t num_cliques(std::size_t i) const override { return chain(i).num_cliques(); }
   void cliques_of(std::size_t i, In chi, std::span<std::uint32_t> cliques) const override {

@@ -18,30 +18,30 @@ void ArcSets::append(std::span<const std::uint32_t> offsets, std::span<const std
   begins_.push_back({offsets_.size(), heads_.size()});
 }
 
-DependencyExamples::DependencyExamples(const Treebank& treebank, const ArcSets& arcs,
+DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs,
                                        const DependencyFeatures& features, const TreeShape& shape)
-    : treebank_(&treebank), arcs_(&arcs), features_(&features), shape_(shape) {
+    : corpus_(&corpus), arcs_(&arcs), features_(&features), shape_(shape) {
   ESPALIER_EXPECT(shape.num_labels == features.num_labels());
-  ESPALIER_EXPECT(treebank.heads.size() == treebank.words.size());
-  ESPALIER_EXPECT(treebank.labels.size() == treebank.words.size());
+  ESPALIER_EXPECT(corpus.heads.size() == corpus.words.size());
+  ESPALIER_EXPECT(corpus.labels.size() == corpus.words.size());
 }
 
-DependencyExamples::DependencyExamples(const Treebank& treebank, const ArcSets& arcs,
+DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs,
                                        const TreePartLists& parts, const DependencyFeatures& features,
                                        const TreeShape& shape)
-    : DependencyExamples(treebank, arcs, features, shape) {
+    : DependencyExamples(corpus, arcs, features, shape) {
   parts_ = &parts;
 }
 
 // Two trees differ in at most m arcs of each, and all of them may share all their features.
 double DependencyExamples::squared_diameter(std::size_t i) const {
-  const double arcs = 2 * static_cast<double>(treebank_->length(i));
+  const double arcs = 2 * static_cast<double>(corpus_->length(i));
   return arcs * arcs * features_->largest_size();
 }
 
 void DependencyExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w,
                                     Workspace& ws) const {
-  features_->accumulate(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfWeights), kWholeSpace,
+  features_->accumulate(corpus_->words_of(i), arcs(i), delta, negligible(delta, kOfWeights), kWholeSpace,
                         w.row(0), ws, parts(i));
 }
 
@@ -53,23 +53,23 @@ void DependencyExamples::accumulate_shared(std::size_t i, std::span<const float>
 
 void DependencyExamples::accumulate(std::size_t i, std::span<const double> delta, RowShare share,
                                     DoubleWeights& w, Workspace& ws) const {
-  features_->accumulate(treebank_->words_of(i), arcs(i), delta, 0.0, share, w.row(0), ws, parts(i));
+  features_->accumulate(corpus_->words_of(i), arcs(i), delta, 0.0, share, w.row(0), ws, parts(i));
 }
 
 double DependencyExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
-  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, negligible(delta, kOfNorm), ws,
+  return features_->squared_norm(corpus_->words_of(i), arcs(i), delta, negligible(delta, kOfNorm), ws,
                                  parts(i));
 }
 double DependencyExamples::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
-  return features_->squared_norm(treebank_->words_of(i), arcs(i), delta, 0.0, ws, parts(i));
+  return features_->squared_norm(corpus_->words_of(i), arcs(i), delta, 0.0, ws, parts(i));
 }
 
 void DependencyExamples::prefetch(std::size_t i, Prefetch what) const {
   if (what == Prefetch::location) {
-    __builtin_prefetch(&treebank_->offsets[i]);
+    __builtin_prefetch(&corpus_->offsets[i]);
     return;
   }
-  for (const WordAtoms& word : treebank_->words_of(i)) __builtin_prefetch(&word);
+  for (const WordAtoms& word : corpus_->words_of(i)) __builtin_prefetch(&word);
 }
 
 }  // namespace espalier

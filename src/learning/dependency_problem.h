@@ -14,7 +14,7 @@
 namespace espalier {
 
 // Sentences with their trees.
-struct Treebank {
+struct DependencyCorpus {
   std::vector<std::size_t> offsets{0};  // the words of sentence i are offsets[i], ..., offsets[i + 1] - 1
   std::vector<WordAtoms> words;
   std::vector<std::uint32_t> heads, labels;  // of each word
@@ -30,7 +30,7 @@ struct Treebank {
   }
 };
 
-// The arcs that each sentence of a treebank may have; none are listed where all are allowed.
+// The arcs that each sentence of a corpus may have; none are listed where all are allowed.
 class ArcSets {
  public:
   // Those of the next sentence. Heads of a modifier ascend.
@@ -57,13 +57,13 @@ class ArcSets {
 // arcs allow, and no empty sentence. Keeps references to all of them.
 class DependencyExamples final : public Sharing {
  public:
-  DependencyExamples(const Treebank& treebank, const ArcSets& arcs, const DependencyFeatures& features,
+  DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs, const DependencyFeatures& features,
                      const TreeShape& shape);
   // Second order: with these parts.
-  DependencyExamples(const Treebank& treebank, const ArcSets& arcs, const TreePartLists& parts,
+  DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs, const TreePartLists& parts,
                      const DependencyFeatures& features, const TreeShape& shape);
 
-  std::size_t size() const { return treebank_->size(); }
+  std::size_t size() const { return corpus_->size(); }
   WeightShape weight_shape() const { return features_->weight_shape(); }
   DependencyTree structure(std::size_t i) const { return {arcs(i), shape_, parts(i)}; }
   Inference inference() const {
@@ -79,7 +79,7 @@ class DependencyExamples final : public Sharing {
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
-    structure(i).add_indicator(treebank_->heads_of(i), treebank_->labels_of(i), scale, out);
+    structure(i).add_indicator(corpus_->heads_of(i), corpus_->labels_of(i), scale, out);
   }
   // p_al = [a is not the gold arc of its modifier]
   template <class Real>
@@ -93,7 +93,7 @@ class DependencyExamples final : public Sharing {
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
-    features_->score(treebank_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i));
+    features_->score(corpus_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i));
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
@@ -107,13 +107,13 @@ class DependencyExamples final : public Sharing {
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
 
  private:
-  ArcSet arcs(std::size_t i) const { return (*arcs_)(i, treebank_->length(i)); }
+  ArcSet arcs(std::size_t i) const { return (*arcs_)(i, corpus_->length(i)); }
   TreeParts parts(std::size_t i) const { return parts_ ? (*parts_)(i) : TreeParts(); }
   // out += scale for each arc and label of which wrong(head is right, label is right) holds.
   template <class Real, class Wrong>
   void add_where(std::size_t i, Real scale, std::span<Real> out, const Wrong& wrong) const {
     const ArcSet all = arcs(i);
-    const auto heads = treebank_->heads_of(i), labels = treebank_->labels_of(i);
+    const auto heads = corpus_->heads_of(i), labels = corpus_->labels_of(i);
     const std::size_t num_labels = shape_.num_labels;
     for (std::size_t d = 1; d <= all.words(); ++d) {
       for (std::size_t a = all.begin(d); a < all.end(d); ++a) {
@@ -125,7 +125,7 @@ class DependencyExamples final : public Sharing {
     }
   }
 
-  const Treebank* treebank_;
+  const DependencyCorpus* corpus_;
   const ArcSets* arcs_;
   const TreePartLists* parts_ = nullptr;  // null: first order
   const DependencyFeatures* features_;

@@ -30,12 +30,6 @@ class ForwardingProblem::Subset final : private Factored,
   std::size_t num_clique_marginals(std::size_t i) const override {
     return whole_.factored->num_clique_marginals(examples_[i]);
   }
-  void clique_marginals(std::size_t i, DoubleIn s, DoubleOut clique_mu, Workspace& ws) const override {
-    whole_.factored->clique_marginals(examples_[i], s, clique_mu, ws);
-  }
-  void statistics(std::size_t i, DoubleIn clique_mu, DoubleOut mu) const override {
-    whole_.factored->statistics(examples_[i], clique_mu, mu);
-  }
   double clique_marginals(std::size_t i, In s, Out clique_mu, Out mu, Workspace& ws) const override {
     return whole_.factored->clique_marginals(examples_[i], s, clique_mu, mu, ws);
   }
@@ -45,12 +39,6 @@ class ForwardingProblem::Subset final : private Factored,
   }
   double rebuild(std::size_t i, In clique_mu, DoubleOut mu) const override {
     return whole_.factored->rebuild(examples_[i], clique_mu, mu);
-  }
-  double clique_entropy(std::size_t i, DoubleIn clique_mu) const override {
-    return whole_.factored->clique_entropy(examples_[i], clique_mu);
-  }
-  void log_conditionals(std::size_t i, DoubleIn clique_mu, DoubleOut clique_s) const override {
-    whole_.factored->log_conditionals(examples_[i], clique_mu, clique_s);
   }
   std::size_t num_cliques(std::size_t i) const override { return whole_.factored->num_cliques(examples_[i]); }
   void cliques_of(std::size_t i, In chi, std::span<std::uint32_t> cliques) const override {

@@ -27,10 +27,10 @@ Loss Loss::parse(std::string_view text) {
       !parse_number(text.substr(comma + 1), loss.gamma) || !(loss.beta > 0) || !(loss.gamma >= 0) ||
       !std::isfinite(loss.gamma)) {
     throw Error(
-        fmt::format("--loss: {} is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+        fmt::format("{}: {} is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
                     "with BETA in (0, inf] and "
                     "GAMMA >= 0",
-                    in_quotes(text)));
+                    setting("loss"), in_quotes(text)));
   }
   return loss;
 }

@@ -16,12 +16,6 @@ class MulticlassFactored final : public Factored {
  public:
   explicit MulticlassFactored(std::size_t num_labels) : structure_(num_labels) {}
   std::size_t num_clique_marginals(std::size_t) const override { return structure_.num_clique_marginals(); }
-  void clique_marginals(std::size_t, DoubleIn s, DoubleOut clique_mu, Workspace& ws) const override {
-    structure_.log_partition(s, clique_mu, ws);
-  }
-  void statistics(std::size_t, DoubleIn clique_mu, DoubleOut mu) const override {
-    std::copy(clique_mu.begin(), clique_mu.end(), mu.begin());
-  }
   double clique_marginals(std::size_t, In s, Out clique_mu, Out mu, Workspace& ws) const override {
     const double log_z = structure_.log_partition(s, mu, ws);
     std::copy(mu.begin(), mu.end(), clique_mu.begin());
@@ -43,12 +37,6 @@ class MulticlassFactored final : public Factored {
     }
     mu[largest] = 1 - others;
     return structure_.clique_entropy(mu);
-  }
-  double clique_entropy(std::size_t, DoubleIn clique_mu) const override {
-    return structure_.clique_entropy(clique_mu);
-  }
-  void log_conditionals(std::size_t, DoubleIn clique_mu, DoubleOut clique_s) const override {
-    structure_.log_conditionals(clique_mu, clique_s);
   }
   std::size_t num_cliques(std::size_t) const override { return 1; }
   void cliques_of(std::size_t, In chi, std::span<std::uint32_t> cliques) const override {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kHash = "xxh3:";
 constexpr const char* kBest = "best_";  // begins the names of sections with the duals of the best value
-constexpr const char* kAnew = "start the run anew, without --resume";
+std::string start_anew() { return fmt::format("start the run anew, without {}", setting("resume")); }
 
 std::string hash_text(const Fingerprint& fingerprint) {
   return fmt::format("{}{:016x}", kHash, fingerprint.value());
@@ -88,7 +88,7 @@ Weights weights_from(const ModelFile& file, std::string_view section, const Prob
   const auto stored = file.section<float>(section);
   if (stored.size() != theta.values().size()) {
     throw Error::in(file.path(), fmt::format("{} weights", stored.size()),
-                    fmt::format("expected {}; {}", theta.values().size(), kAnew));
+                    fmt::format("expected {}; {}", theta.values().size(), start_anew()));
   }
   std::copy(stored.begin(), stored.end(), theta.values().begin());
   return theta;
@@ -100,7 +100,7 @@ DualState duals_from(const ModelFile& file, const std::string& prefix, const Pro
              curvatures = file.section<float>(prefix + "curvatures");
   if (scores.size() != dual.scores().size() || curvatures.size() != dual.size()) {
     throw Error::in(file.path(), fmt::format("{} scores of {} examples", scores.size(), curvatures.size()),
-                    fmt::format("expected {} of {}; {}", dual.scores().size(), dual.size(), kAnew));
+                    fmt::format("expected {} of {}; {}", dual.scores().size(), dual.size(), start_anew()));
   }
   dual.restore(problem, scores, curvatures);
   return dual;
@@ -113,7 +113,7 @@ void restore_marginals(const ModelFile& file, std::string_view section, std::siz
   const auto stored = file.section<Real>(section);
   if (stored.size() != expected) {
     throw Error::in(file.path(), fmt::format("{} {}", stored.size(), section),
-                    fmt::format("expected {}; {}", expected, kAnew));
+                    fmt::format("expected {}; {}", expected, start_anew()));
   }
   restore(stored);
 }
@@ -235,10 +235,11 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
       checkpoint.headlines.push_back(point.at("headline").get<std::string>());
     }
     if (!path.points.empty() && path.best >= path.points.size()) {
-      throw Error::in(name, fmt::format("value {} as the best of {}", path.best, path.points.size()), kAnew);
+      throw Error::in(name, fmt::format("value {} as the best of {}", path.best, path.points.size()),
+                      start_anew());
     }
   } catch (const JsonError& e) {
-    throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), kAnew);
+    throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), start_anew());
   }
   path.training = training_from(file, "", roundings, problem);
   if (has_training(file, kBest)) path.best_training = training_from(file, kBest, best_roundings, problem);

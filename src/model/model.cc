@@ -78,7 +78,8 @@ WeightShape shape_from(const Json& settings) {
 Json parse_settings(const ModelFile& file) {
   // The checksums hold, so whatever is wrong was written that way: a file made by hand, or by another program.
   if (file.has("checkpoint")) {
-    throw Error::in(file.path(), "a checkpoint, which 'espalier train --resume' goes on from",
+    throw Error::in(file.path(),
+                    fmt::format("a checkpoint, from which a run with {} goes on", setting("resume")),
                     "expected a model");
   }
   return Json::parse(file.section_bytes("model"));

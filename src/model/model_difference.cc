@@ -119,12 +119,13 @@ double squared(double x) { return x * x; }
 
 ModelDifference compare_models(const Model& first, const Model& second, std::size_t top) {
   if (first.info().task != second.info().task) {
-    throw Error(fmt::format("--diff: a model of {} and one of {}; expected two of one task",
+    throw Error(fmt::format("{}: a model of {} and one of {}; expected two of one task", setting("diff"),
                             first.info().task, second.info().task));
   }
   for (const Model* model : {&first, &second}) {
     if (model->describe().at("settings").contains("kernel"))
-      throw Error("--diff: a model with a kernel, whose coefficients have no names; expected two without");
+      throw Error::in(setting("diff"), "a model with a kernel, whose coefficients have no names",
+                      "expected two without");
   }
   const Predictor &a = first.predictor(), &b = second.predictor();
   ModelDifference difference;
@@ -133,9 +134,9 @@ ModelDifference compare_models(const Model& first, const Model& second, std::siz
   };
   if (hash_bits(first) != hash_bits(second)) {
     throw Error(
-        fmt::format("--diff: models with --hash-bits {} and {}, whose weights are not of the same features; "
+        fmt::format("{}: models with {} {} and {}, whose weights are not of the same features; "
                     "expected two with the same",
-                    hash_bits(first), hash_bits(second)));
+                    setting("diff"), setting("hash_bits"), hash_bits(first), hash_bits(second)));
   }
   difference.hashed = hash_bits(first) > 0;
   difference.settings = compare_settings(settings_of(first), settings_of(second));

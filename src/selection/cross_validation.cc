@@ -88,7 +88,8 @@ void choose(CrossValidation& result) {
 
 std::vector<std::vector<std::uint32_t>> make_folds(std::size_t n, std::size_t k, std::uint64_t seed) {
   if (k < 2 || k > n) {
-    throw Error(fmt::format("--folds {} of {} examples; expected at least 2, and an example for each", k, n));
+    throw Error(fmt::format("{} {} of {} examples; expected at least 2, and an example for each",
+                            setting("folds"), k, n));
   }
   std::vector<std::uint32_t> alone(n);
   std::iota(alone.begin(), alone.end(), 0u);
@@ -104,8 +105,8 @@ std::vector<std::vector<std::uint32_t>> make_folds(std::span<const std::uint32_t
   }
   std::erase_if(groups, [](const auto& group) { return group.empty(); });
   if (k < 2 || k > groups.size()) {
-    throw Error(fmt::format("--folds {} of {} group{}; expected at least 2, and a group for each", k,
-                            groups.size(), groups.size() == 1 ? "" : "s"));
+    throw Error(fmt::format("{} {} of {} group{}; expected at least 2, and a group for each",
+                            setting("folds"), k, groups.size(), groups.size() == 1 ? "" : "s"));
   }
   Random(seed).shuffle(std::span(groups));
   // The largest first, each to the smallest fold: then no fold is larger than another by more than the group it got last.

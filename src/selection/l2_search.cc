@@ -159,7 +159,8 @@ void finish_best(PathInProgress& path, const PathRun& run) {
 
 void L2Range::check() const {
   if (!(min > 0) || !(min <= max) || !std::isfinite(max)) {
-    throw Error(fmt::format("--l2-max {} --l2-min {}: no range; expected 0 < l2-min <= l2-max", max, min));
+    throw Error(fmt::format("{0} {2} {1} {3}: no range; expected 0 < {1} <= {0}", setting("l2_max"),
+                            setting("l2_min"), max, min));
   }
 }
 

@@ -5,16 +5,15 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "selection/l2_search.h"
 
 namespace espalier {
 
 std::vector<double> PathOptions::values() const {
-  if (!(l2_max > 0) || !std::isfinite(l2_max) || !(l2_min > 0) || !(l2_min <= l2_max)) {
-    throw Error(
-        fmt::format("--l2-max {} --l2-min {}: no range; expected 0 < l2-min <= l2-max", l2_max, l2_min));
-  }
+  L2Range{l2_min, l2_max}.check();
   if (!(factor > 0) || !(factor < 1)) {
-    throw Error(fmt::format("--factor {}: l2 would not decrease; expected a number between 0 and 1", factor));
+    throw Error(fmt::format("{} {}: l2 would not decrease; expected a number between 0 and 1",
+                            setting("factor"), factor));
   }
   constexpr double kRounding = 1 - 1e-9;
   std::vector<double> all{l2_max};

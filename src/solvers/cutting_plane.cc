@@ -112,12 +112,13 @@ Summary one_slack(const Objective& objective, const CuttingPlaneOptions& options
 void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& options) {
   check_maximum_loss("cutting-plane", objective.loss, "expected one with infinite beta; bmrm is for all");
   check_eg_loss(objective.loss);
-  if (options.slacks == Slacks::one) check_euclidean("cutting-plane --slacks one", objective.problem);
+  if (options.slacks == Slacks::one)
+    check_euclidean(fmt::format("cutting-plane {} one", setting("slacks")), objective.problem);
   if (options.rescaling == Rescaling::slack && !objective.problem.slack_rescaling()) {
-    throw Error(
-        "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
-        "order 1 whose "
-        "costs are small whole numbers, or --rescaling margin");
+    throw Error(fmt::format(
+        "{0} slack: these outputs have no way to find its maximum; expected classes, or sequences of order 1 "
+        "whose costs are small whole numbers, or {0} margin",
+        setting("rescaling")));
   }
 }
 

@@ -17,6 +17,7 @@
 #include "learning/certify.h"
 #include "learning/sweep.h"
 #include "solvers/eg_crew.h"
+#include "solvers/eg_in_turns.h"
 #include "solvers/option_rows.h"
 
 namespace espalier {
@@ -47,7 +48,7 @@ namespace {
 class Eg {
  public:
   Eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
-     const Observer& observer)
+     const Observer& observer, EgCrew::Work work)
       : objective_(objective),
         problem_(objective.problem),
         options_(options),
@@ -56,10 +57,10 @@ class Eg {
         run_(objective, options.stopping, observer),
         n_(problem_.size()),
         shared_(objective, dual, options),
-        crew_(shared_, options),
+        crew_(shared_, options, work),
         schedule_(options.sampling, n_, options.seed),
         proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing),
-        sweep_(options.in_turns ? 1 : options.threads) {}
+        sweep_(work == EgCrew::Work::in_turns ? 1 : options.threads) {}
 
   Summary solve() {
     if (options_.start == EgStart::gold)
@@ -377,16 +378,21 @@ class Eg {
 
 void check_eg_loss(const Loss& loss) {
   if (!loss.smooth() && loss.gamma == 0) {
-    throw Error(
-        "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
-        "a finite beta");
+    throw Error::in(setting("loss") + " perceptron", "its regularised optimum is theta = 0",
+                    "expected a loss with a cost (gamma > 0) or a finite beta");
   }
 }
 
 Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
            const Observer& observer) {
   check_eg_loss(objective.loss);
-  return Eg(objective, options, dual, theta, observer).solve();
+  return Eg(objective, options, dual, theta, observer, EgCrew::Work::on_threads).solve();
+}
+
+Summary eg_in_turns(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
+                    const Observer& observer) {
+  check_eg_loss(objective.loss);
+  return Eg(objective, options, dual, theta, observer, EgCrew::Work::in_turns).solve();
 }
 
 }  // namespace espalier

@@ -13,14 +13,14 @@ constexpr std::size_t kExamplesPerWorker = 8;
 
 }  // namespace
 
-EgCrew::EgCrew(EgShared& shared, const EgOptions& options)
+EgCrew::EgCrew(EgShared& shared, const EgOptions& options, Work work)
     : shared_(shared),
-      in_turns_(options.in_turns),
-      team_(options.in_turns ? 1
-                             : std::clamp<std::size_t>(shared.problem.size() / kExamplesPerWorker, 1,
-                                                       std::max<std::size_t>(options.threads, 1))),
+      work_(work),
+      team_(work == Work::in_turns ? 1
+                                   : std::clamp<std::size_t>(shared.problem.size() / kExamplesPerWorker, 1,
+                                                             std::max<std::size_t>(options.threads, 1))),
       taken_(shared.problem.size()) {
-  const std::size_t workers = in_turns_ ? options.threads : team_.size();
+  const std::size_t workers = work == Work::in_turns ? options.threads : team_.size();
   workers_.reserve(workers);
   for (std::size_t k = 0; k < workers; ++k) workers_.emplace_back(shared);
   shared.others = static_cast<double>(workers - 1);
@@ -46,7 +46,7 @@ double EgCrew::gain() const {
 
 void EgCrew::visit(std::span<const std::uint32_t> round, const Over& over) {
   if (workers_.size() == 1) return visit_alone(round, over);
-  if (in_turns_) return visit_in_turns(round, over);
+  if (work_ == Work::in_turns) return visit_in_turns(round, over);
   visit_together(round, over);
 }
 

@@ -20,7 +20,9 @@ class EgCrew {
   // the clock.
   using Over = std::function<bool(std::size_t trials, bool take_time)>;
 
-  EgCrew(EgShared& shared, const EgOptions& options);
+  enum class Work { on_threads, in_turns };
+
+  EgCrew(EgShared& shared, const EgOptions& options, Work work);
 
   void visit(std::span<const std::uint32_t> round, const Over& over);
 
@@ -37,7 +39,7 @@ class EgCrew {
   void prefetch(std::span<const std::uint32_t> round, std::size_t r, std::size_t workers) const;
 
   EgShared& shared_;
-  bool in_turns_;
+  Work work_;
   std::vector<EgWorker> workers_;
   Team team_;
   std::vector<std::atomic<std::uint8_t>> taken_;  // examples that somebody is at; a round may have one twice

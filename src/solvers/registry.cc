@@ -10,7 +10,6 @@
 #include "espalier/solvers/eg.h"
 #include "solvers/automatic.h"
 #include "solvers/bmrm.h"
-#include "solvers/chained.h"
 #include "solvers/cutting_plane.h"
 #include "solvers/dca.h"
 #include "solvers/eg_batch.h"
@@ -23,6 +22,7 @@
 #include "solvers/sdca.h"
 #include "solvers/sgd.h"
 #include "solvers/smo.h"
+#include "solvers/solver_sequence.h"
 #include "solvers/training.h"
 
 namespace espalier {
@@ -132,13 +132,12 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
   for (const SolverEntry& entry : solver_table()) {
     if (entry.name == name) {
       if (entry.losses == Losses::smooth && !loss.smooth()) {
-        throw Error(
-            fmt::format("--solver {}: not for loss {}; expected a loss of finite beta, or --solver eg", name,
-                        loss.name()));
+        throw Error(fmt::format("{0} {1}: not for loss {2}; expected a loss of finite beta, or {0} eg",
+                                setting("solver"), name, loss.name()));
       }
       if (entry.losses == Losses::maximum && loss.smooth()) {
-        throw Error(fmt::format("--solver {}: not for loss {}; expected --loss svm, or --solver eg", name,
-                                loss.name()));
+        throw Error(fmt::format("{0} {1}: not for loss {2}; expected {3} svm, or {0} eg", setting("solver"),
+                                name, loss.name(), setting("loss")));
       }
       if (entry.converges) check_eg_loss(loss);
       return entry;
@@ -146,7 +145,7 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
     names += names.empty() ? "" : ", ";
     names += entry.name;
   }
-  throw Error(fmt::format("--solver: {} is no solver; expected one of {}", in_quotes(name), names));
+  throw Error::in(setting("solver"), in_quotes(name) + " is no solver", "expected one of " + names);
 }
 
 }  // namespace
@@ -257,7 +256,7 @@ SolverEntry find_solver(std::string_view name, const Loss& loss) {
     stages.push_back(find_one(name.substr(begin, end - begin), loss));
     begin = end + 1;
   }
-  return stages.size() == 1 ? stages.front() : chain_solvers(std::move(stages));
+  return stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages));
 }
 
 }  // namespace espalier

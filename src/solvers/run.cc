@@ -104,9 +104,9 @@ std::string describe_ending(Status status, const Progress& last, const std::stri
     case Status::converged:
       return "converged: " + sentence;
     case Status::out_of_passes:
-      return "out of passes (--passes): " + sentence;
+      return "out of passes: " + sentence;
     case Status::out_of_time:
-      return "out of time (--seconds): " + sentence;
+      return "out of time: " + sentence;
     case Status::stopped:
       return "stopped: " + sentence;
     case Status::stalled:

@@ -177,7 +177,7 @@ void check_sdca(const Problem& problem, const Loss& loss) {
     throw Error(
         "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
         "chains "
-        "whose labels interact in pairs, or --solver eg, which trains every structure");
+        "whose labels interact in pairs, or eg, which trains every structure");
   }
 }
 

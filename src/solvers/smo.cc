@@ -207,7 +207,7 @@ void check_smo(const Problem& problem, const Loss& loss) {
   if (!problem.factored()) {
     throw Error(
         "smo: this structure offers no clique marginals (Factored); expected classes or chains whose labels "
-        "interact in pairs, or --solver frank-wolfe, which makes similar moves on every structure");
+        "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
   }
 }
 

@@ -92,13 +92,13 @@ void SolverArguments::apply(std::span<const SolverEntry> solvers, SolverOptions&
     for (const Shared& option : shared()) {
       const OptionRow& row = *option.rows.front();
       if (row.name != name) continue;
-      argument = row.kind == OptionKind::flag ? row.argument() : fmt::format("{} {}", row.argument(), text);
+      argument = setting(row.name) + (row.kind == OptionKind::flag ? "" : " " + text);
       for (std::size_t k = 0; k < option.rows.size(); ++k) {
         if (option.rows[k]->refuse(text).empty()) expected.emplace_back(option.owners[k]->solver);
       }
     }
-    throw Error(fmt::format("{}: not for --solver {}; expected --solver {}", argument, listed(found),
-                            listed(expected)));
+    throw Error(fmt::format("{0}: not for {1} {2}; expected {1} {3}", argument, setting("solver"),
+                            listed(found), listed(expected)));
   }
 }
 

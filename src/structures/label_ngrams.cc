@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "structures/ngram_automaton.h"
+#include "kernels/ngram_automaton.h"
 
 namespace espalier {
 namespace {

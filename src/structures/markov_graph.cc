@@ -34,7 +34,7 @@ GraphInference graph_inference(std::string_view name) {
   if (name == "bp") return GraphInference::bp;
   if (name == "trw") return GraphInference::trw;
   if (name == "auto") return GraphInference::automatic;
-  throw Error(fmt::format("--inference: {}; expected exact, bp, trw or auto", in_quotes(name)));
+  throw Error::in(setting("inference"), in_quotes(name), "expected exact, bp, trw or auto");
 }
 
 MarkovGraph::MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphInferenceOptions& options)
@@ -46,8 +46,9 @@ MarkovGraph::MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphIn
   if (inference_ == GraphInference::exact && !fits) {
     throw Error(
         fmt::format("exact inference: a junction tree of width {} needs {} of memory; expected at most {}: "
-                    "allow more with --memory, or take --inference trw or bp",
-                    width_, in_bytes(bytes), in_bytes(static_cast<double>(options.memory))));
+                    "allow more with {}, or take {} trw or bp",
+                    width_, in_bytes(bytes), in_bytes(static_cast<double>(options.memory)), setting("memory"),
+                    setting("inference")));
   }
   if (inference_ == GraphInference::automatic)
     inference_ = fits ? GraphInference::exact : GraphInference::trw;

@@ -1,4 +1,4 @@
-// Paths through the states of chains with n-grams, in logarithms (for the states see structures/ngram_automaton.h, for the
+// Paths through the states of chains with n-grams, in logarithms (for the states see kernels/ngram_automaton.h, for the
 // fast way kernels/ngram_chain.cc). With w_t(q, j) the sum of all scores that label j brings after state q, its own
 // included, and q j the state that it leads to,
 //
@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "kernels/ngram_automaton.h"
 #include "structures/log_scores.h"
-#include "structures/ngram_automaton.h"
 
 namespace espalier {
 namespace {

@@ -35,7 +35,7 @@ void check_has_probabilities(const Loss& loss) {
 void check_probabilities(bool asked, std::string_view option, const Loss& loss) {
   if (!asked || loss.smooth()) return;
   throw Error::in(option, fmt::format("a model of loss {} has no probabilities", loss.name()),
-                  "expected one trained with a finite beta, as --loss crf");
+                  fmt::format("expected one trained with a finite beta, as {} crf", setting("loss")));
 }
 
 }  // namespace espalier

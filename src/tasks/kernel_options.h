@@ -4,7 +4,7 @@
 
 namespace espalier {
 
-// The options of a kernel, which several tasks have.
+// The options of a kernel (features/kernel.h), which several tasks have.
 template <class Options>
 OptionOf<Options> kernel_option() {
   return {"kernel", &Options::kernel,

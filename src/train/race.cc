@@ -15,10 +15,10 @@ std::vector<SolverEntry> racing_solvers(const std::vector<std::string>& names, c
   for (const std::string& name : names) {
     SolverEntry solver = find_solver(name, loss);
     if (std::ranges::find(solvers, solver.name, &SolverEntry::name) != solvers.end())
-      throw Error(fmt::format("--solvers: {} more than once; expected different ones", solver.name));
+      throw Error::in(setting("solvers"), solver.name + " more than once", "expected different ones");
     solvers.push_back(std::move(solver));
   }
-  if (solvers.empty()) throw Error("--solvers: none; expected some to race");
+  if (solvers.empty()) throw Error::in(setting("solvers"), "none", "expected some to race");
   return solvers;
 }
 

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
 namespace espalier {
 namespace {
@@ -13,6 +16,29 @@ TEST(Error, SaysWhereWhatAndWhatWasExpected) {
   EXPECT_STREQ(Error::in("a.bin", "this", "that").what(), "a.bin: this; that");
   EXPECT_STREQ(Error::system("a", "open", ENOENT, "that").what(),
                "a: cannot open: No such file or directory; that");
+}
+
+// As the command line would.
+std::string with_dashes(std::string_view name) { return "--" + std::string(name); }
+
+TEST(Error, NamesSettingsAsItsReadersDo) {
+  const Error error =
+      Error::in(setting("hash_bits"), "7", fmt::format("as {} tag, {}", setting("l2"), setting("x")));
+  EXPECT_STREQ(error.what(), "hash_bits: 7; as l2 tag, x");
+  EXPECT_EQ(spelled(error.marked(), with_dashes), "--hash_bits: 7; as --l2 tag, --x");
+  const Error copy = error, outer(fmt::format("a.txt: {}", copy.marked()));
+  EXPECT_STREQ(outer.what(), "a.txt: hash_bits: 7; as l2 tag, x");
+  EXPECT_EQ(spelled(outer.marked(), with_dashes), "a.txt: --hash_bits: 7; as --l2 tag, --x");
+  static_assert(std::is_nothrow_copy_constructible_v<Error>);
+}
+
+TEST(Error, WithoutSettingsIsWhatWasWritten) {
+  const Error error("l2: --x");
+  EXPECT_STREQ(error.what(), "l2: --x");
+  EXPECT_EQ(spelled(error.marked(), with_dashes), "l2: --x");
+  EXPECT_EQ(spelled("", with_dashes), "");
+  // Nor do users write settings: what they wrote is quoted.
+  EXPECT_EQ(spelled(in_quotes(setting("l2")), with_dashes), "'\\x1fl2'");
 }
 
 TEST(Error, QuotedTextIsFitForOneLine) {

@@ -188,9 +188,8 @@ TEST_F(CliKernel, Refusals) {
   EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --kernel-memory some"),
             "espalier: --kernel-memory: found 'some'; expected a number of bytes > 0, as 500M or 1.5G; "
             "see 'espalier train classify --help'");
-  EXPECT_EQ(
-      error("train classify train.svm -o m.esp --kernel poly,2 --solver lbfgs"),
-      "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as --solver eg");
+  EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --solver lbfgs"),
+            "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as eg");
   succeed("train classify train.svm -o linear.esp --quiet");
   succeed("train classify train.svm -o kernel.esp --kernel poly,2 --quiet");
   constexpr const char* kInit =
@@ -201,9 +200,8 @@ TEST_F(CliKernel, Refusals) {
   EXPECT_EQ(
       error("show --diff kernel.esp linear.esp"),
       "espalier: --diff: a model with a kernel, whose coefficients have no names; expected two without");
-  EXPECT_EQ(
-      error("train graph train.jsonl -o m.esp --kernel poly,2 --solver lbfgs"),
-      "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as --solver eg");
+  EXPECT_EQ(error("train graph train.jsonl -o m.esp --kernel poly,2 --solver lbfgs"),
+            "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as eg");
   EXPECT_EQ(error("train graph train.jsonl -o m.esp --kernel rbf"),
             "espalier: --kernel: 'rbf'; expected rbf,GAMMA with a number > 0");
   succeed("train graph train.jsonl -o graphs.esp --kernel poly,2 --quiet");

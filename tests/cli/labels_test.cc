@@ -35,7 +35,7 @@ TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
          "good.txt:2: the label 'B-X' after 'O'; --valid iob1 does not allow it; --invalid drop leaves such "
          "sequences out");
   refuse(train + "--valid iob1 --invalid drop",
-         "good.txt: no sequence is left: their labels break --valid iob1; expected at least one");
+         "good.txt: no sequence is left: their labels break iob1; expected at least one");
   refuse(train + "--transitions none.txt",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
   write("pairs.txt", "# none\nO I-X\nO I-Y\n");
@@ -75,7 +75,7 @@ TEST_F(CliLabelsTest, ConstraintsHoldInTheModel) {
   write("train.txt", "a O\nb B-X\nc I-X\n\nc I-X\na O\n\na O\nc I-X\n\nb B-X\nc I-X\nc I-X\n");
   const Outcome outcome = run("train tag train.txt --valid bio --invalid drop -o model.esp --log run.jsonl");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(lines(outcome.err)[0].ends_with("; 2 sequences dropped: their labels break --valid bio"))
+  EXPECT_TRUE(lines(outcome.err)[0].ends_with("; 2 sequences dropped: their labels break bio"))
       << outcome.err;
   const Json start = Json::parse(lines(read("run.jsonl")).front());
   EXPECT_EQ(start.at("valid"), "bio");

@@ -206,9 +206,8 @@ TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
             "has removed it");
   EXPECT_EQ(error("train tag train.txt --resume -o new.esp --checkpoint model.esp"),
             "espalier: model.esp: a model; expected the checkpoint of an interrupted run");
-  EXPECT_EQ(
-      error("show run.ckpt"),
-      "espalier: run.ckpt: a checkpoint, which 'espalier train --resume' goes on from; expected a model");
+  EXPECT_EQ(error("show run.ckpt"),
+            "espalier: run.ckpt: a checkpoint, from which a run with --resume goes on; expected a model");
   EXPECT_TRUE(read("run.ckpt") == before);
 }
 
@@ -301,7 +300,7 @@ TEST_F(CliInitTest, OtherLossesMayStartFromIt) {
   // Solvers of a maximum have no use for weights.
   const Outcome svm = run("train tag train.txt --loss svm --l2 16 --gap 0.05 --init crf.esp -o m.esp");
   EXPECT_EQ(svm.status, 0) << svm.err;
-  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for auto here; started as without --init");
+  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for auto here; started without it");
 }
 
 using CliCrossValidateTest = CliLifecycleTest;

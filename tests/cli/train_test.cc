@@ -55,7 +55,7 @@ TEST_F(CliTrainTest, IsAClientOfTheLibrary) {
   EXPECT_EQ(read("model.esp"), read("library.esp"));
 }
 
-// The model has the whole chain's name, and the log one run.
+// The model has the name of the whole sequence of solvers, and the log one run.
 TEST_F(CliTrainTest, ChainsSolvers) {
   const Json model = train("--loss svm --solver smo,eg --gap 1e-2 --log run.json");
   EXPECT_EQ(model.at("solver"), "smo,eg");
@@ -198,7 +198,7 @@ TEST_F(CliTrainTest, AutoSaysWhenTheBestIsAtAnEdge) {
   EXPECT_EQ(error("train classify train.txt --format crfsuite --l2 2 --l2-max 3 -o model.esp"),
             "espalier: --l2-max, --l2-min: not with one value of l2; expected --l2 auto, or neither");
   EXPECT_EQ(error(command + "--l2-max 1 --l2-min 2"),
-            "espalier: --l2-max 1 --l2-min 2: no range; expected 0 < l2-min <= l2-max");
+            "espalier: --l2-max 1 --l2-min 2: no range; expected 0 < --l2-min <= --l2-max");
 }
 
 TEST_F(CliTrainTest, AutoWithOtherLossesAndSolvers) {

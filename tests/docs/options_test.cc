@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/input.h"
+#include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
 
 namespace espalier {
@@ -42,8 +43,9 @@ std::string table(const OptionTable& options) {
   std::string text = "| option | values | default | |\n|---|---|---|---|\n";
   for (const OptionRow& row : options.rows()) {
     const std::string usual = row.default_text();
-    text += fmt::format("| `{}` | {} | {} | {} |\n", row.argument(), cell(values(row)),
-                        usual.empty() ? "" : fmt::format("`{}`", usual), cell(row.help));
+    text +=
+        fmt::format("| `{}` | {} | {} | {} |\n", row.argument(), cell(values(row)),
+                    usual.empty() ? "" : fmt::format("`{}`", usual), cell(spelled(row.help, argument_of)));
   }
   return text;
 }

@@ -111,7 +111,7 @@ TEST(KernelNodes, ValuesThatAreNotFinite) {
   SparseRows rows;
   rows.add(0, 1e10f), rows.finish_row();
   EXPECT_EQ(error_message([&] { KernelNodes(Kernel::parse("poly,4"), rows, 1); }),
-            "--kernel: poly,4,1,1 is not finite for some input; expected smaller values, a lower degree or a "
+            "kernel: poly,4,1,1 is not finite for some input; expected smaller values, a lower degree or a "
             "smaller scale");
 }
 

@@ -32,19 +32,19 @@ TEST(Kernel, NamesAreReadAgain) {
 
 TEST(Kernel, Refusals) {
   constexpr const char* kAny = "; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3";
-  EXPECT_EQ(refusal("cubic"), std::string("--kernel: 'cubic'") + kAny);
-  EXPECT_EQ(refusal(""), std::string("--kernel: ''") + kAny);
-  EXPECT_EQ(refusal("linear,1"), std::string("--kernel: 'linear,1'") + kAny);
-  EXPECT_EQ(refusal("poly"), "--kernel: 'poly'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
-  EXPECT_EQ(refusal("poly,1,1,1,1"), "--kernel: 'poly,1,1,1,1'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
+  EXPECT_EQ(refusal("cubic"), std::string("kernel: 'cubic'") + kAny);
+  EXPECT_EQ(refusal(""), std::string("kernel: ''") + kAny);
+  EXPECT_EQ(refusal("linear,1"), std::string("kernel: 'linear,1'") + kAny);
+  EXPECT_EQ(refusal("poly"), "kernel: 'poly'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
+  EXPECT_EQ(refusal("poly,1,1,1,1"), "kernel: 'poly,1,1,1,1'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
   for (const char* text : {"poly,0", "poly,11", "poly,2.5", "poly,x", "poly,"}) {
     EXPECT_EQ(refusal(text),
-              "--kernel: '" + std::string(text) + "'; expected a whole number from 1 to 10 as the degree");
+              "kernel: '" + std::string(text) + "'; expected a whole number from 1 to 10 as the degree");
   }
-  EXPECT_EQ(refusal("poly,2,-1"), "--kernel: 'poly,2,-1'; expected a number >= 0 as the constant");
-  EXPECT_EQ(refusal("poly,2,1,0"), "--kernel: 'poly,2,1,0'; expected a number > 0 as the scale");
+  EXPECT_EQ(refusal("poly,2,-1"), "kernel: 'poly,2,-1'; expected a number >= 0 as the constant");
+  EXPECT_EQ(refusal("poly,2,1,0"), "kernel: 'poly,2,1,0'; expected a number > 0 as the scale");
   for (const char* text : {"rbf", "rbf,0", "rbf,-1", "rbf,nan", "rbf,1,2"}) {
-    EXPECT_EQ(refusal(text), "--kernel: '" + std::string(text) + "'; expected rbf,GAMMA with a number > 0");
+    EXPECT_EQ(refusal(text), "kernel: '" + std::string(text) + "'; expected rbf,GAMMA with a number > 0");
   }
 }
 

@@ -5,8 +5,8 @@
 
 #include "base/team.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
@@ -43,10 +43,10 @@ TEST(AccumulateSharedThreads, LoseNothingOfRowsThatManySequencesHave) {
 }
 
 TEST(AccumulateSharedThreads, LoseNothingOfTrees) {
-  test_support::RandomTreebankOptions short_sentences;
+  test_support::RandomDependencyOptions short_sentences;
   short_sentences.longest = 1;
   short_sentences.shape.num_labels = 2;
-  expect_that_nothing_is_lost(test_support::OwnedTreebankProblem(3, short_sentences).problem, 100000);
+  expect_that_nothing_is_lost(test_support::OwnedDependencyProblem(3, short_sentences).problem, 100000);
 }
 
 }  // namespace

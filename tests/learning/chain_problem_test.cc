@@ -130,30 +130,30 @@ RC_GTEST_PROP(ChainProblem, FactoredAgreesWithInference, ()) {
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const auto s = *test_support::finite_scores(owned.problem.num_statistics(i));
     const auto e = test_support::enumerate(owned.problem.examples().structure(i), std::span<const double>(s));
+    const Chain chain = owned.problem.examples().structure(i);
     std::vector<double> mu(s.size()), cliques(factored->num_clique_marginals(i)), statistics(s.size(), -1);
     owned.problem.log_partition(i, std::span<const double>(s), std::span(mu), ws);
-    factored->clique_marginals(i, s, cliques, ws);
-    factored->statistics(i, cliques, statistics);
+    chain.clique_marginals(s, cliques, ws);
+    chain.statistics(cliques, statistics);
     for (std::size_t k = 0; k < s.size(); ++k) {
       RC_ASSERT(std::abs(statistics[k] - mu[k]) <= 1e-15 * (100 + e.largest));
     }
-    RC_ASSERT(std::abs(factored->clique_entropy(i, cliques) - e.entropy) <= 1e-14 * (10 + e.largest));
+    RC_ASSERT(std::abs(chain.clique_entropy(cliques) - e.entropy) <= 1e-14 * (10 + e.largest));
   }
 }
 
 // The conditionals of clique marginals, multiplied along a sequence, are its probability.
 RC_GTEST_PROP(ChainProblem, LogConditionalsAreTheLogarithmsOfTheDistribution, ()) {
   const OwnedChainProblem owned(any_chain_data());
-  const Factored* factored = owned.problem.factored();
   Workspace ws;
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const Chain chain = owned.problem.examples().structure(i);
     const std::size_t labels = chain.num_labels();
     const auto s = *test_support::finite_scores(chain.num_statistics());
     const auto e = test_support::enumerate(chain, std::span<const double>(s));
-    std::vector<double> cliques(factored->num_clique_marginals(i)), conditionals(cliques.size());
-    factored->clique_marginals(i, s, cliques, ws);
-    factored->log_conditionals(i, cliques, conditionals);
+    std::vector<double> cliques(chain.num_clique_marginals()), conditionals(cliques.size());
+    chain.clique_marginals(s, cliques, ws);
+    chain.log_conditionals(cliques, conditionals);
     for (std::size_t y = 0; y < e.outputs.size(); ++y) {
       const Chain::Output& output = e.outputs[y];
       double sum = output.size() == 1 ? conditionals[output[0]] : 0;

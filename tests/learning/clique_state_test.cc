@@ -29,7 +29,21 @@ CliqueState cliques_of(const Problem& problem, const DualState& dual) {
   return state;
 }
 
-void check_float_marginals(const Problem& problem) {
+// Clique marginals and statistics in double precision.
+void exact_cliques(const ChainProblem& problem, std::size_t i, DoubleIn s, DoubleOut cliques, DoubleOut mu,
+                   Workspace& ws) {
+  const Chain chain = problem.examples().structure(i);
+  chain.clique_marginals(s, cliques, ws);
+  chain.statistics(cliques, mu);
+}
+void exact_cliques(const MulticlassProblem& problem, std::size_t i, DoubleIn s, DoubleOut cliques,
+                   DoubleOut mu, Workspace& ws) {
+  problem.log_partition(i, s, mu, ws);
+  std::copy(mu.begin(), mu.end(), cliques.begin());
+}
+
+template <class AProblem>
+void check_float_marginals(const AProblem& problem) {
   const DualState dual = any_dual(problem);
   const CliqueState state = cliques_of(problem, dual);
   Workspace ws;
@@ -37,8 +51,7 @@ void check_float_marginals(const Problem& problem) {
     const std::vector<double> s(dual.s(i).begin(), dual.s(i).end());
     std::vector<double> cliques(state.cliques(i).size()), mu(s.size());
     std::vector<float> again(cliques.size()), again_mu(s.size());
-    problem.factored()->clique_marginals(i, s, cliques, ws);
-    problem.factored()->statistics(i, cliques, mu);
+    exact_cliques(problem, i, s, cliques, mu, ws);
     for (std::size_t k = 0; k < cliques.size(); ++k)
       RC_ASSERT(std::abs(state.cliques(i)[k] - cliques[k]) <= 2e-5);
     for (std::size_t k = 0; k < mu.size(); ++k) RC_ASSERT(std::abs(state.mu(i)[k] - mu[k]) <= 5e-5);
@@ -54,7 +67,8 @@ RC_GTEST_PROP(CliqueState, FloatMarginalsOfChainsAreThoseOfDoubles, ()) {
 }
 
 // KL(x|to) on the way, by entropies and log conditionals in double precision, and its derivatives by central differences.
-void check_divergence_along(const Problem& problem) {
+template <class AProblem>
+void check_divergence_along(const AProblem& problem) {
   const Factored& factored = *problem.factored();
   // No mass so small that floats have none of it: divergences would be infinite.
   Random random(*rc::gen::arbitrary<std::uint64_t>());
@@ -70,7 +84,8 @@ void check_divergence_along(const Problem& problem) {
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const auto along = factored.divergence_along(i, from.means(i), to.means(i), step);
     std::vector<double> target(to.cliques(i).begin(), to.cliques(i).end()), log_target(target.size());
-    factored.log_conditionals(i, target, log_target);
+    const auto structure = problem.examples().structure(i);
+    structure.log_conditionals(target, log_target);
     const auto divergence_at = [&](double at) {
       std::vector<double> x(target.size());
       double sum = 0;
@@ -78,7 +93,7 @@ void check_divergence_along(const Problem& problem) {
         x[k] = (1 - at) * from.cliques(i)[k] + at * target[k];
         if (x[k] > 0) sum -= x[k] * log_target[k];
       }
-      return sum - factored.clique_entropy(i, x);
+      return sum - structure.clique_entropy(x);
     };
     constexpr double kStep = 1e-4;
     const double before = divergence_at(step - kStep), here = divergence_at(step),

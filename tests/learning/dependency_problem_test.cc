@@ -16,29 +16,29 @@
 namespace espalier {
 namespace {
 
+using test_support::any_dependencies;
 using test_support::any_dual;
 using test_support::any_l2;
 using test_support::any_loss;
-using test_support::any_treebank;
 using test_support::any_weights;
-using test_support::OwnedTreebankProblem;
-using test_support::RandomTreebankOptions;
+using test_support::OwnedDependencyProblem;
+using test_support::RandomDependencyOptions;
 using test_support::squared_distance;
 
 RC_GTEST_PROP(DependencyProblem, FeaturesAreALinearOperatorAndItsAdjoint, (std::uint64_t seed)) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   Random random(seed);
   RC_ASSERT(test_support::check_double_features(owned.problem, random) == "");
 }
 
 RC_GTEST_PROP(DependencyProblem, PrimalHasTheGradientThatAccumulates, (std::uint64_t seed)) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   Random random(seed);
   RC_ASSERT(test_support::check_gradient(owned.problem, random) == "");
 }
 
 RC_GTEST_PROP(DependencyProblem, GoldIsTheGoldTreeAndCostTheNumberOfWrongHeads, ()) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const DependencyTree tree = owned.problem.examples().structure(i);
     const DependencyTree::Output gold = owned.gold(i);
@@ -73,7 +73,7 @@ RC_GTEST_PROP(DependencyProblem, GoldIsTheGoldTreeAndCostTheNumberOfWrongHeads, 
 }
 
 RC_GTEST_PROP(DependencyProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoTrees, (std::uint64_t seed)) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   Random random(seed);
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {
     const auto outputs = all_outputs(owned.problem.examples().structure(i));
@@ -86,7 +86,7 @@ RC_GTEST_PROP(DependencyProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoTrees, 
 
 // Steps in float may leave out what hardly moves, but nothing where all that moves moves alike: by a power of two, say.
 RC_GTEST_PROP(DependencyProblem, ChangesOfOneSizeAreAllTaken, (std::uint64_t seed)) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   Random random(seed);
   const float size = *rc::gen::element(1.0f, 0.5f, 0x1p-40f, 0x1p20f, 0.3f);
   RC_ASSERT(test_support::check_changes_of_one_size(owned.problem, size, random) == "");
@@ -94,10 +94,10 @@ RC_GTEST_PROP(DependencyProblem, ChangesOfOneSizeAreAllTaken, (std::uint64_t see
 
 // What is left out of weights is no more than 0.2 % of all that moves, and what is left out of norms no more than 2 %.
 RC_GTEST_PROP(DependencyProblem, LittleIsLeftOut, (std::uint64_t seed)) {
-  auto data = any_treebank();
+  auto data = any_dependencies();
   data.shape.num_labels = 1;
-  std::fill(data.treebank.labels.begin(), data.treebank.labels.end(), 0u);
-  const OwnedTreebankProblem owned(data);
+  std::fill(data.corpus.labels.begin(), data.corpus.labels.end(), 0u);
+  const OwnedDependencyProblem owned(data);
   Random random(seed);
   Workspace ws;
   constexpr double kMostFeatures = 100;  // of an arc of four words at most
@@ -124,7 +124,7 @@ RC_GTEST_PROP(DependencyProblem, LittleIsLeftOut, (std::uint64_t seed)) {
 }
 
 TEST(DependencyProblem, NothingThatMovesIsNothing) {
-  const OwnedTreebankProblem owned(1);
+  const OwnedDependencyProblem owned(1);
   const std::vector<float> delta(owned.problem.num_statistics(0), 0.0f);
   Weights w(owned.problem.weight_shape());
   Workspace ws;
@@ -134,33 +134,33 @@ TEST(DependencyProblem, NothingThatMovesIsNothing) {
 }
 
 RC_GTEST_PROP(DependencyProblem, SharesAddUp, (std::uint64_t seed)) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   Random random(seed);
   RC_ASSERT(test_support::check_shares(owned.problem, *rc::gen::inRange<std::size_t>(1, 5), random) == "");
 }
 
 RC_GTEST_PROP(DependencyProblem, DualIsThatOfEnumeration, ()) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   test_support::check_dual(owned.problem, any_loss(), any_l2(), any_dual(owned.problem));
 }
 
 RC_GTEST_PROP(DependencyProblem, PrimalIsThatOfEnumeration, ()) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   test_support::check_primal(owned.problem, any_loss(), any_l2(), any_weights(owned.problem));
 }
 
 RC_GTEST_PROP(DependencyProblem, GapIsTheSumOfItsParts, ()) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   test_support::check_gaps(owned.problem, any_loss(), any_l2(), any_weights(owned.problem),
                            any_dual(owned.problem));
 }
 
 TEST(DependencyProblem, ShapeAndWeights) {
-  RandomTreebankOptions options;
+  RandomDependencyOptions options;
   options.bits = 9;
   options.relation_bits = 5;
   options.shape.num_labels = 5;  // rows of 8
-  const OwnedTreebankProblem owned(2, options);
+  const OwnedDependencyProblem owned(2, options);
   EXPECT_EQ(owned.problem.size(), 12u);
   EXPECT_EQ(owned.problem.weight_shape(), (WeightShape{(1u << 9) + (1u << 5) * 8, 1}));
   EXPECT_EQ(owned.problem.weight(3), 1);

@@ -18,12 +18,12 @@ namespace {
 
 using test_support::any_chain_data_of_any_shape;
 using test_support::any_data;
-using test_support::any_treebank;
+using test_support::any_dependencies;
 using test_support::enumerate_example;
 using test_support::EnumeratedExample;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::score_of;
 
 // The scores of the k best outputs, best first, and no output twice.
@@ -65,17 +65,17 @@ RC_GTEST_PROP(Kbest, Chains, ()) {
 }
 
 RC_GTEST_PROP(Kbest, Trees, ()) {
-  auto data = any_treebank();
+  auto data = any_dependencies();
   // Trees are ranked with their best labels: where there is but one, those are all outputs.
   RC_PRE(data.shape.num_labels == 1u);
-  const OwnedTreebankProblem owned(std::move(data));
+  const OwnedDependencyProblem owned(std::move(data));
   if (owned.problem.ranking()) check_kbest(owned.problem, *rc::gen::inRange<std::size_t>(1, 8));
 }
 
 TEST(Kbest, SecondOrderHasNone) {
-  test_support::RandomTreebankOptions options;
+  test_support::RandomDependencyOptions options;
   options.second_order = true;
-  const OwnedTreebankProblem owned(1, options);
+  const OwnedDependencyProblem owned(1, options);
   EXPECT_EQ(owned.problem.ranking(), nullptr);
   EXPECT_EQ(SubsetProblem(owned.problem, {0}).ranking(), nullptr);
 }

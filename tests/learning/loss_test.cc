@@ -67,7 +67,7 @@ TEST(Loss, AnythingElseIsRefused) {
         "1,1,1", "1, 1",  "1 ,1",    " 1,1",    "1,1 ",     "1;1",   "one,1", "1,x",     "1x,1",
         "+1,0",  "0x1,0", "1e999,0", "1,1e999", "1e-999,0", "crf,1", "inf"}) {
     EXPECT_EQ(message_of(text),
-              "--loss: '" + text +
+              "loss: '" + text +
                   "' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA "
                   "in (0, inf] and GAMMA >= 0");
   }
@@ -75,10 +75,10 @@ TEST(Loss, AnythingElseIsRefused) {
 
 TEST(Loss, TheMessageIsOneLine) {
   EXPECT_EQ(message_of("c\nrf"),
-            "--loss: 'c\\x0arf' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+            "loss: 'c\\x0arf' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
             "with BETA in (0, "
             "inf] and GAMMA >= 0");
-  EXPECT_EQ(message_of(std::string(50, 'x')), "--loss: '" + std::string(40, 'x') +
+  EXPECT_EQ(message_of(std::string(50, 'x')), "loss: '" + std::string(40, 'x') +
                                                   "...' is no loss; expected crf, svm, softmax-margin, "
                                                   "perceptron, or BETA,GAMMA with BETA in (0, inf] and "
                                                   "GAMMA >= 0");

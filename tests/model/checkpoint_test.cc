@@ -202,7 +202,7 @@ TEST_F(CheckpointTest, RefusesOtherFiles) {
   save_checkpoint(file, identity, trained(*data));
   std::string message = error_message([&] { Model model(file); });
   EXPECT_EQ(message.substr(file.size()),
-            ": a checkpoint, which 'espalier train --resume' goes on from; expected a model");
+            ": a checkpoint, from which a run with resume goes on; expected a model");
   // A changed byte anywhere is found.
   std::string bytes;
   {
@@ -238,10 +238,10 @@ TEST_F(CheckpointTest, RefusesSoundFilesThatDoNotFit) {
   EXPECT_EQ(message(state.dump(), scores), "(no error)");
   EXPECT_EQ(message(state.dump(), scores - 1),
             "run.ckpt: " + std::to_string(scores - 1) + " scores of 2 examples; expected " +
-                std::to_string(scores) + " of 2; start the run anew, without --resume");
+                std::to_string(scores) + " of 2; start the run anew, without resume");
   state.erase("passes");
   EXPECT_TRUE(message(state.dump(), scores).starts_with("run.ckpt: a section that does not read ("));
-  EXPECT_TRUE(message("{", scores).ends_with("start the run anew, without --resume"));
+  EXPECT_TRUE(message("{", scores).ends_with("start the run anew, without resume"));
 }
 
 }  // namespace

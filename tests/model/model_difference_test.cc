@@ -98,7 +98,7 @@ TEST_F(ModelDifferenceTest, NeedsModelsOfOneTask) {
   const auto tagged = read_tag_training(folder.file("data.txt", "a x\nb y\n\n"), {});
   const Model one(save("one.esp", *data, 1)), two(save("two.esp", *tagged, 1));
   EXPECT_EQ(error_message([&] { compare_models(one, two, 1); }),
-            "--diff: a model of classify and one of tag; expected two of one task");
+            "diff: a model of classify and one of tag; expected two of one task");
 }
 
 }  // namespace

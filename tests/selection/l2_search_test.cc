@@ -75,9 +75,9 @@ TEST(L2Range, RefusesWhatIsNone) {
   const auto message = [](double min, double max) {
     return error_message([&] { L2Range{min, max}.check(); });
   };
-  EXPECT_EQ(message(2, 1), "--l2-max 1 --l2-min 2: no range; expected 0 < l2-min <= l2-max");
-  EXPECT_EQ(message(0, 1), "--l2-max 1 --l2-min 0: no range; expected 0 < l2-min <= l2-max");
-  EXPECT_EQ(message(1, std::nan("")), "--l2-max nan --l2-min 1: no range; expected 0 < l2-min <= l2-max");
+  EXPECT_EQ(message(2, 1), "l2_max 1 l2_min 2: no range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(0, 1), "l2_max 1 l2_min 0: no range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(1, std::nan("")), "l2_max nan l2_min 1: no range; expected 0 < l2_min <= l2_max");
 }
 
 TEST(NextL2, GoesDownByDecadesAndThenCloser) {

@@ -19,8 +19,8 @@
 #include "support/enumerated_qp.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
@@ -29,8 +29,8 @@ using test_support::enumerated_qp;
 using test_support::expect_gaps;
 using test_support::minimise_by_projection;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::QpMinimum;
 
 const std::vector<Loss> kLosses{
@@ -40,7 +40,7 @@ const std::vector<Loss> kLosses{
 struct SmallProblems {
   OwnedProblem classes{5, {.examples = 7, .attributes = 5, .labels = 4}};
   OwnedChainProblem chains{5, {.sequences = 6, .longest = 4, .labels = 3, .attributes = 5}};
-  OwnedTreebankProblem trees{5, {.sentences = 6, .longest = 3, .shape = {true, false, 2}}};
+  OwnedDependencyProblem trees{5, {.sentences = 6, .longest = 3, .shape = {true, false, 2}}};
 };
 
 enum class Kind { classes, chains, trees };

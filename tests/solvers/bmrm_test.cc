@@ -15,9 +15,9 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_objective.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -26,8 +26,8 @@ namespace {
 using test_support::CountingProblem;
 using test_support::expect_gaps;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_weights;
 using testing::error_message;
 
@@ -70,7 +70,7 @@ void expect_optimum(const Problem& problem, const std::string& where) {
 TEST(Bmrm, ReachesTheOptimumOfLbfgs) {
   expect_optimum(OwnedProblem(1).problem, "classes ");
   expect_optimum(OwnedChainProblem(2).problem, "chains ");
-  expect_optimum(OwnedTreebankProblem(3).problem, "trees ");
+  expect_optimum(OwnedDependencyProblem(3).problem, "trees ");
 }
 
 RC_GTEST_PROP(Bmrm, EveryReportIsATrueCertificate, ()) {
@@ -172,7 +172,7 @@ TEST(Bmrm, RefusesThePerceptron) {
       error_message([&] {
         bmrm({owned.problem, Loss::perceptron(), 1}, {}, theta);
       }),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
+      "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
       "a finite beta");
 }
 

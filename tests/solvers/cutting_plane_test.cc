@@ -20,9 +20,9 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_objective.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -33,8 +33,8 @@ using test_support::enumerate_example;
 using test_support::EnumeratedExample;
 using test_support::expect_gaps;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_weights;
 using testing::error_message;
 
@@ -196,7 +196,7 @@ void expect_optimum_of_eg(const Owned& owned, const std::string& where) {
 TEST(CuttingPlane, HasTheOptimumOfEg) {
   expect_optimum_of_eg(OwnedProblem(1), "classes, ");
   expect_optimum_of_eg(OwnedChainProblem(2), "chains, ");
-  expect_optimum_of_eg(OwnedTreebankProblem(3), "trees, ");
+  expect_optimum_of_eg(OwnedDependencyProblem(3), "trees, ");
 }
 
 RC_GTEST_PROP(CuttingPlane, EveryReportIsATrueCertificate, ()) {
@@ -305,7 +305,7 @@ TEST(SlackArgmax, OfSomeOfTheExamples) {
               owned.problem.slack_rescaling()->slack_argmax(whole, s, 1, of_whole, ws));
     EXPECT_EQ(chi, of_whole);
   }
-  EXPECT_FALSE(SubsetProblem(OwnedTreebankProblem(1).problem, {0}).slack_rescaling());
+  EXPECT_FALSE(SubsetProblem(OwnedDependencyProblem(1).problem, {0}).slack_rescaling());
 }
 
 TEST(SlackArgmax, WhereItCanBeFound) {
@@ -319,7 +319,7 @@ TEST(SlackArgmax, WhereItCanBeFound) {
     EXPECT_FALSE(examples.capabilities().slack_rescaling) << wrong;
   }
   EXPECT_FALSE(OwnedChainProblem(1, {.order = 2}).problem.slack_rescaling());
-  EXPECT_FALSE(OwnedTreebankProblem(1).problem.slack_rescaling());
+  EXPECT_FALSE(OwnedDependencyProblem(1).problem.slack_rescaling());
 }
 
 TEST(CuttingPlane, WeightsOfExamplesCountAsCopies) {
@@ -454,7 +454,7 @@ TEST(CuttingPlane, InterruptedWithinAPass) {
 }
 
 TEST(CuttingPlane, RefusesWhatItIsNotFor) {
-  const OwnedTreebankProblem owned(6);
+  const OwnedDependencyProblem owned(6);
   Weights theta(owned.problem.weight_shape());
   const auto message = [&](const Loss& loss, Rescaling rescaling) {
     return error_message([&] {
@@ -465,12 +465,12 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
             "cutting-plane: the loss crf is smooth; expected one with infinite beta; bmrm is for all");
   EXPECT_EQ(
       message(Loss::perceptron(), Rescaling::margin),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
+      "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) or "
       "a finite beta");
   EXPECT_EQ(
       message(Loss::svm(), Rescaling::slack),
-      "--rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
-      "order 1 whose costs are small whole numbers, or --rescaling margin");
+      "rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
+      "order 1 whose costs are small whole numbers, or rescaling margin");
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ namespace {
 
 using test_support::any_chain_data;
 using test_support::any_data;
+using test_support::any_dependencies;
 using test_support::any_l2;
 using test_support::any_loss;
 using test_support::any_smooth_loss;
-using test_support::any_treebank;
 using test_support::any_weights;
 using test_support::distance;
 using test_support::enumerate_example;
@@ -32,8 +32,8 @@ using test_support::naive_online;
 using test_support::NaiveOnline;
 using test_support::online_order;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_weights;
 using test_support::RandomDataOptions;
 
@@ -104,7 +104,7 @@ RC_GTEST_PROP(Dca, FirstVisitOnChains, ()) {
   check_first_visit(owned.problem);
 }
 RC_GTEST_PROP(Dca, FirstVisitOnTrees, ()) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   check_first_visit(owned.problem);
 }
 

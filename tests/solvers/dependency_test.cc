@@ -11,7 +11,7 @@
 #include "solvers/sgd.h"
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
-#include "support/random_treebank.h"
+#include "support/random_dependencies.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -19,8 +19,8 @@ namespace {
 
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
-using test_support::OwnedTreebankProblem;
-using test_support::RandomTreebankOptions;
+using test_support::OwnedDependencyProblem;
+using test_support::RandomDependencyOptions;
 using Solution = test_support::EgSolution;
 
 // Arcs have a hundred features: with less regularisation, steps as small as that asks for get SGD nowhere in a few passes, and
@@ -44,8 +44,8 @@ const std::vector<Kind> kKinds{
     {"projective, second order, labelled", {true, false, 2}, false, true},
 };
 
-RandomTreebankOptions options_of(const Kind& kind, std::size_t sentences = 20) {
-  RandomTreebankOptions options;
+RandomDependencyOptions options_of(const Kind& kind, std::size_t sentences = 20) {
+  RandomDependencyOptions options;
   options.sentences = sentences;
   options.longest = 7;
   options.shape = kind.shape;
@@ -68,7 +68,7 @@ Certificate by_lbfgs(const Objective& objective, const std::string& where) {
 
 TEST(EgOnTrees, ReachesTheOptimumOfLbfgs) {
   for (const Kind& kind : kKinds) {
-    const OwnedTreebankProblem owned(1, options_of(kind));
+    const OwnedDependencyProblem owned(1, options_of(kind));
     for (const Loss& loss : {Loss::crf(), Loss::softmax_margin(), Loss{0.5, 1}}) {
       const std::string where = std::string(kind.name) + ": " + loss.name();
       const Objective objective{owned.problem, loss, kL2};
@@ -94,7 +94,7 @@ TEST(EgOnTrees, ReachesTheOptimumOfLbfgs) {
 // From both sides to one optimum.
 TEST(EgOnTrees, ReachesTheOptimumOfMaxima) {
   for (const Kind& kind : kKinds) {
-    const OwnedTreebankProblem owned(2, options_of(kind));
+    const OwnedDependencyProblem owned(2, options_of(kind));
     const Objective objective{owned.problem, Loss::svm(), kMuchL2};
     EgOptions options = to_gap(5e-3, 2000);
     const Solution from_gold(objective, options);
@@ -113,7 +113,7 @@ TEST(EgOnTrees, ReachesTheOptimumOfMaxima) {
 // Every visit is reported.
 TEST(EgOnTrees, SafeAndPaperStepsNeverLowerTheDual) {
   for (const Kind& kind : kKinds) {
-    const OwnedTreebankProblem owned(3, options_of(kind, 6));
+    const OwnedDependencyProblem owned(3, options_of(kind, 6));
     for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
       for (const EgStep step : {EgStep::safe, EgStep::paper}) {
         EgOptions options = to_gap(-1, 20);
@@ -133,7 +133,7 @@ TEST(EgOnTrees, SafeAndPaperStepsNeverLowerTheDual) {
 TEST(SgdOnTrees, ComesCloseToTheOptimum) {
   for (const Kind& kind : kKinds) {
     if (kind.second_order) continue;  // more features: it takes longer
-    const OwnedTreebankProblem owned(4, options_of(kind, 100));
+    const OwnedDependencyProblem owned(4, options_of(kind, 100));
     for (const Loss& loss : {Loss::crf(), Loss::softmax_margin(), Loss::svm()}) {
       const std::string where = std::string(kind.name) + ": " + loss.name();
       const Objective objective{owned.problem, loss, kMuchL2};
@@ -153,7 +153,7 @@ TEST(SgdOnTrees, ComesCloseToTheOptimum) {
 }
 
 TEST(EgOnTrees, SameSeedSameBits) {
-  const OwnedTreebankProblem owned(7, options_of(kKinds.back(), 30));
+  const OwnedDependencyProblem owned(7, options_of(kKinds.back(), 30));
   EgOptions options = to_gap(-1, 7);
   const Objective objective{owned.problem, Loss::crf(), kL2};
   const Solution one(objective, options), again(objective, options);
@@ -165,9 +165,9 @@ TEST(EgOnTrees, SameSeedSameBits) {
 
 // Sentences of one word have one tree: nothing is to be learnt.
 TEST(EgOnTrees, OneWordEach) {
-  RandomTreebankOptions shape;
+  RandomDependencyOptions shape;
   shape.longest = 1;
-  const OwnedTreebankProblem owned(8, shape);
+  const OwnedDependencyProblem owned(8, shape);
   for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss::softmax_margin()}) {
     const Solution solution({owned.problem, loss, 1}, to_gap(1e-6, 10));
     EXPECT_EQ(solution.summary.status, Status::converged) << loss.name() << ": " << solution.summary.message;
@@ -179,9 +179,9 @@ TEST(EgOnTrees, OneWordEach) {
 // Nothing tells one word from another but where it is.
 TEST(EgOnTrees, AllWordsEqual) {
   for (const Kind& kind : kKinds) {
-    RandomTreebankOptions options = options_of(kind);
+    RandomDependencyOptions options = options_of(kind);
     options.vocabulary = 1;
-    const OwnedTreebankProblem owned(9, options);
+    const OwnedDependencyProblem owned(9, options);
     const Objective objective{owned.problem, Loss::crf(), kL2};
     const Certificate optimum = by_lbfgs(objective, kind.name);
     const Solution solution(objective, to_gap(1e-4, 1000));
@@ -192,7 +192,7 @@ TEST(EgOnTrees, AllWordsEqual) {
 
 // Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what it is.
 TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
-  const OwnedTreebankProblem owned(5, options_of({"", {false, false, 1}, true, true}));
+  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1}, true, true}));
   ASSERT_EQ(owned.problem.inference(), Inference::approximate);
   const Objective objective{owned.problem, Loss::crf(), kMuchL2};
   const Solution solution(objective, to_gap(1e-3, 200));
@@ -203,7 +203,7 @@ TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
   const Certificate again = certify(objective, solution.theta, solution.dual);
   EXPECT_TRUE(again.approximate());
   EXPECT_EQ(again.primal, solution.last().primal);
-  EXPECT_EQ(OwnedTreebankProblem(5, options_of(kKinds.back())).problem.inference(), Inference::exact);
+  EXPECT_EQ(OwnedDependencyProblem(5, options_of(kKinds.back())).problem.inference(), Inference::exact);
 }
 
 }  // namespace

@@ -342,7 +342,7 @@ TEST(EgBatch, RefusesThePerceptron) {
           Weights theta;
           solve(form, {owned.problem, Loss::perceptron(), 1}, {}, theta);
         }),
-        "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+        "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
         "or a finite beta");
   }
 }

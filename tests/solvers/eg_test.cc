@@ -405,12 +405,11 @@ TEST(Eg, LeavesOutAReportThatIsForecastToBeTheLastButOne) {
 
 TEST(Eg, RefusesThePerceptron) {
   const OwnedProblem owned(1);
-  EXPECT_EQ(
-      error_message([&] {
-        solve({owned.problem, Loss::perceptron(), 1}, {});
-      }),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
+  EXPECT_EQ(error_message([&] {
+              solve({owned.problem, Loss::perceptron(), 1}, {});
+            }),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
 }
 
 // Bartlett et al. 2004: s_i + eta(F_i'theta + p_i) after one visit, whether that is a better dual or not.

@@ -7,19 +7,20 @@
 #include <string>
 #include <vector>
 
+#include "solvers/eg_in_turns.h"
 #include "solvers/lbfgs.h"
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
 
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using Solution = test_support::EgSolution;
 
 // A few hundred sequences that have much in common, as words have.
@@ -45,10 +46,9 @@ double gap_at(const Summary& summary, double passes) {
   return 0;
 }
 
-EgOptions options_for(std::size_t workers, bool in_turns) {
+EgOptions options_for(std::size_t workers) {
   EgOptions options;
   options.threads = workers;
-  options.in_turns = in_turns;
   options.report_every = 1;
   options.stopping.gap = 1e-5;
   return options;
@@ -60,12 +60,12 @@ TEST(EgWorkers, GetAlongInTurns) {
   for (const double l2 : {10.0, 1.0}) {
     for (const Loss loss : {Loss::crf(), Loss::softmax_margin()}) {
       const Objective objective{owned.problem, loss, l2};
-      const Solution alone(objective, options_for(1, false));
+      const Solution alone(objective, options_for(1));
       ASSERT_EQ(alone.summary.status, Status::converged);
       for (const std::size_t workers : {2, 8, 16}) {
         const std::string where =
             loss.name() + ", l2 " + std::to_string(l2) + ", " + std::to_string(workers) + " workers";
-        const Solution together(objective, options_for(workers, true));
+        const Solution together(objective, options_for(workers), eg_in_turns);
         EXPECT_EQ(together.summary.status, Status::converged) << where;
         test_support::expect_gaps(together.summary, where);
         EXPECT_LE(together.last().passes, (workers == 2 ? 1.15 : 1.6) * alone.last().passes) << where;
@@ -87,12 +87,12 @@ TEST(EgWorkers, TwoAreAsGoodAsOneAfterEachPass) {
     const Objective objective{owned.problem, Loss::crf(), l2};
     std::vector<Summary> alone, together;
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-      EgOptions options = options_for(1, true);
+      EgOptions options = options_for(1);
       options.stopping.gap = 1e-4;
       options.seed = seed;
-      alone.push_back(Solution(objective, options).summary);
+      alone.push_back(Solution(objective, options, eg_in_turns).summary);
       options.threads = 2;
-      together.push_back(Solution(objective, options).summary);
+      together.push_back(Solution(objective, options, eg_in_turns).summary);
     }
     double shortest = std::numeric_limits<double>::infinity();
     for (const auto* runs : {&alone, &together}) {
@@ -112,7 +112,7 @@ TEST(EgWorkers, TwoAreAsGoodAsOneAfterEachPass) {
 TEST(EgWorkers, InTurnsAreRepeatable) {
   const OwnedChainProblem owned(4, many_sequences());
   const Objective objective{owned.problem, Loss::crf(), 2};
-  const Solution a(objective, options_for(16, true)), b(objective, options_for(16, true));
+  const Solution a(objective, options_for(16), eg_in_turns), b(objective, options_for(16), eg_in_turns);
   EXPECT_TRUE(std::equal(a.theta.values().begin(), a.theta.values().end(), b.theta.values().begin()));
   EXPECT_EQ(a.summary.history.size(), b.summary.history.size());
 }
@@ -120,7 +120,7 @@ TEST(EgWorkers, InTurnsAreRepeatable) {
 // Threads reach the optimum of one, and what they report is the certificate of the weights that they leave.
 void expect_same_optimum(const Problem& problem, const Loss& loss, double l2, double gap) {
   const Objective objective{problem, loss, l2};
-  EgOptions options = options_for(1, false);
+  EgOptions options = options_for(1);
   options.stopping.gap = gap;
   const Solution alone(objective, options);
   for (const std::size_t threads : {2, 4, 16}) {
@@ -151,21 +151,21 @@ TEST(EgThreads, ReachTheOptimumOfClasses) {
 }
 
 // Sentences with some arcs, labelled; and with all.
-std::vector<test_support::RandomTreebankOptions> two_treebanks() {
-  std::vector<test_support::RandomTreebankOptions> treebanks(2);
-  for (auto& options : treebanks) {
+std::vector<test_support::RandomDependencyOptions> two_corpora() {
+  std::vector<test_support::RandomDependencyOptions> corpora(2);
+  for (auto& options : corpora) {
     options.sentences = 60;
     options.longest = 7;
   }
-  treebanks[0].shape.num_labels = 3;
-  treebanks[0].pruned = true;
-  treebanks[1].shape.projective = false;
-  return treebanks;
+  corpora[0].shape.num_labels = 3;
+  corpora[0].pruned = true;
+  corpora[1].shape.projective = false;
+  return corpora;
 }
 
 TEST(EgThreads, ReachTheOptimumOfTrees) {
-  for (const auto& options : two_treebanks()) {
-    const OwnedTreebankProblem owned(11, options);
+  for (const auto& options : two_corpora()) {
+    const OwnedDependencyProblem owned(11, options);
     expect_same_optimum(owned.problem, Loss::crf(), 10, 1e-4);
     expect_same_optimum(owned.problem, Loss::svm(), 100, 2e-2);
   }
@@ -175,7 +175,7 @@ TEST(EgThreads, TakeTheStepsOfThePaperToo) {
   const OwnedChainProblem owned(7, many_sequences());
   const Objective objective{owned.problem, Loss::crf(), 4};
   for (const EgStep step : {EgStep::paper, EgStep::safe}) {
-    EgOptions options = options_for(3, false);
+    EgOptions options = options_for(3);
     options.step = step;
     options.stopping.gap = 1e-2;
     EXPECT_EQ(Solution(objective, options).summary.status, Status::converged);
@@ -184,7 +184,7 @@ TEST(EgThreads, TakeTheStepsOfThePaperToo) {
 
 TEST(EgThreads, StopWhenOutOfPasses) {
   const OwnedChainProblem owned(8, many_sequences());
-  EgOptions options = options_for(4, false);
+  EgOptions options = options_for(4);
   options.stopping.gap = 0;
   options.stopping.passes = 3.5;
   const Solution solution({owned.problem, Loss::crf(), 1}, options);
@@ -195,7 +195,7 @@ TEST(EgThreads, StopWhenOutOfPasses) {
 TEST(EgThreads, StopWhenInterrupted) {
   const OwnedChainProblem owned(9, many_sequences());
   std::atomic<bool> stop{true};
-  EgOptions options = options_for(4, false);
+  EgOptions options = options_for(4);
   options.stopping.stop = &stop;
   const Solution solution({owned.problem, Loss::crf(), 1}, options);
   EXPECT_EQ(solution.summary.status, Status::stopped);
@@ -225,7 +225,7 @@ TEST(LbfgsThreads, LeaveTheSameBitsOfChains) {
 }
 
 TEST(LbfgsThreads, LeaveTheSameBitsOfTrees) {
-  for (const auto& options : two_treebanks()) expect_same_bits(OwnedTreebankProblem(12, options).problem, 10);
+  for (const auto& options : two_corpora()) expect_same_bits(OwnedDependencyProblem(12, options).problem, 10);
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ using test_support::enumerate_loss;
 using test_support::EnumeratedExample;
 using test_support::expect_gaps;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::ProblemsOfAllKinds;
 using test_support::weighted_divergence_from_uniform;
 using test_support::weighted_log_outputs;
@@ -214,11 +214,11 @@ void expect_plain_iterates(const StructuredProblem<Examples>& problem, double l2
 TEST(ExcessiveGap, IteratesAreThoseOfThePlainAlgorithm) {
   expect_plain_iterates(OwnedProblem(3, {.examples = 8}).problem, 1, "multi-class");
   expect_plain_iterates(OwnedChainProblem(3, {.sequences = 5, .longest = 4}).problem, 0.5, "chain");
-  test_support::RandomTreebankOptions trees;
+  test_support::RandomDependencyOptions trees;
   trees.sentences = 5;
   trees.longest = 3;
   trees.shape = {false, false, 2};
-  expect_plain_iterates(OwnedTreebankProblem(3, trees).problem, 20, "trees");
+  expect_plain_iterates(OwnedDependencyProblem(3, trees).problem, 20, "trees");
 }
 
 // Algorithm 2 as the paper has it, with marginals that are stored and updated additively, in either precision. They steer the
@@ -386,12 +386,11 @@ TEST(ExcessiveGap, RefusesLossesThatItIsNotFor) {
               excessive_gap({owned.problem, Loss::crf(), 1}, {}, theta);
             }),
             "excessive-gap: the loss crf is smooth; expected one with infinite beta");
-  EXPECT_EQ(
-      error_message([&] {
-        excessive_gap({owned.problem, Loss::perceptron(), 1}, {}, theta);
-      }),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
+  EXPECT_EQ(error_message([&] {
+              excessive_gap({owned.problem, Loss::perceptron(), 1}, {}, theta);
+            }),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
 }
 
 }  // namespace

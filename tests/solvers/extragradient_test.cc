@@ -134,12 +134,11 @@ TEST(Extragradient, RefusesLossesThatItIsNotFor) {
               extragradient({owned.problem, Loss::crf(), 1}, {}, theta);
             }),
             "extragradient: the loss crf is smooth; expected one with infinite beta");
-  EXPECT_EQ(
-      error_message([&] {
-        extragradient({owned.problem, Loss::perceptron(), 1}, {}, theta);
-      }),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
+  EXPECT_EQ(error_message([&] {
+              extragradient({owned.problem, Loss::perceptron(), 1}, {}, theta);
+            }),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
 }
 
 }  // namespace

@@ -18,9 +18,9 @@ namespace {
 
 using test_support::any_chain_data;
 using test_support::any_data;
+using test_support::any_dependencies;
 using test_support::any_l2;
 using test_support::any_loss;
-using test_support::any_treebank;
 using test_support::enumerate_dual;
 using test_support::enumerate_example;
 using test_support::enumerate_loss;
@@ -28,9 +28,9 @@ using test_support::EnumeratedExample;
 using test_support::expectation;
 using test_support::online_order;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedPartialChain;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_chain_data;
 using test_support::random_weights;
 using test_support::RandomChainOptions;
@@ -100,7 +100,7 @@ RC_GTEST_PROP(FirstPassDual, RisesOnChains, ()) {
 }
 
 RC_GTEST_PROP(FirstPassDual, RisesOnTrees, ()) {
-  const OwnedTreebankProblem owned(any_treebank());
+  const OwnedDependencyProblem owned(any_dependencies());
   check_first_pass(owned.problem);
 }
 

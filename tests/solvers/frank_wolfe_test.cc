@@ -17,8 +17,8 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -28,8 +28,8 @@ using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::MulticlassData;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_data;
 using test_support::Transitions;
 using testing::error_message;
@@ -110,7 +110,7 @@ TEST(FrankWolfe, ReachesTheOptimumOfChains) {
 
 TEST(FrankWolfe, ReachesTheOptimumOfTrees) {
   for (const bool projective : {false, true}) {
-    const OwnedTreebankProblem owned(2, {.sentences = 10, .longest = 6, .shape = {projective, true, 2}});
+    const OwnedDependencyProblem owned(2, {.sentences = 10, .longest = 6, .shape = {projective, true, 2}});
     expect_optimum(owned.problem, 100, 5e-3, projective ? "projective" : "nonprojective");
   }
 }
@@ -310,10 +310,9 @@ TEST(FrankWolfe, RefusesOtherLosses) {
       message(Loss::crf()),
       "frank-wolfe: the loss crf has a finite beta; expected svm, or another loss with infinite beta; sdca "
       "makes the same moves for finite ones");
-  EXPECT_EQ(
-      message(Loss::perceptron()),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
+  EXPECT_EQ(message(Loss::perceptron()),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
 }
 
 // Allocations of a run that reports once, at its end. The program's allocator counts (eg_allocation_test.cc).

@@ -24,9 +24,9 @@ namespace {
 using espalier::testing::error_message;
 using test_support::any_chain_data;
 using test_support::any_data;
+using test_support::any_dependencies;
 using test_support::any_l2;
 using test_support::any_maximum_loss;
-using test_support::any_treebank;
 using test_support::distance;
 using test_support::enumerate_example;
 using test_support::enumerate_loss;
@@ -35,10 +35,10 @@ using test_support::naive_online;
 using test_support::NaiveOnline;
 using test_support::online_order;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_weights;
-using test_support::RandomTreebankOptions;
+using test_support::RandomDependencyOptions;
 using test_support::score_of;
 using test_support::slack_qp_optimum;
 
@@ -147,9 +147,9 @@ RC_GTEST_PROP(Mira, FirstVisitOnChains, ()) {
 }
 RC_GTEST_PROP(Mira, FirstVisitOnTrees, ()) {
   // Trees are ranked with their best labels: without labels, those are all there are.
-  auto data = any_treebank();
+  auto data = any_dependencies();
   RC_PRE(data.shape.num_labels == 1u);
-  const OwnedTreebankProblem owned(std::move(data));
+  const OwnedDependencyProblem owned(std::move(data));
   check_first_visit(owned.problem, owned.problem.ranking() ? *rc::gen::inRange<std::size_t>(1, 6) : 1);
 }
 
@@ -217,7 +217,7 @@ TEST(Mira, IsDcaOfTheHingeLoss) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     expect_dca(OwnedProblem(seed).problem, seed);
     expect_dca(OwnedChainProblem(seed).problem, seed);
-    expect_dca(OwnedTreebankProblem(seed).problem, seed);
+    expect_dca(OwnedDependencyProblem(seed).problem, seed);
   }
 }
 
@@ -317,9 +317,9 @@ TEST(Mira, RefusesWhatItIsNotFor) {
             }),
             "mira: the loss crf is smooth; expected one with infinite beta, or dca");
 
-  RandomTreebankOptions second_order;
+  RandomDependencyOptions second_order;
   second_order.second_order = true;
-  const OwnedTreebankProblem trees(1, second_order);
+  const OwnedDependencyProblem trees(1, second_order);
   Weights weights(trees.problem.weight_shape());
   MiraOptions options;
   options.k = 5;

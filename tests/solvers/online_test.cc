@@ -24,8 +24,8 @@ namespace {
 using test_support::distance;
 using test_support::expect_gaps;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_weights;
 
 struct OnlineSolver {
@@ -111,7 +111,7 @@ void expect_true_reports(const Problem& problem, const std::string& kind) {
 TEST(OnlineSolvers, ReportsAreTrueCertificates) {
   expect_true_reports(OwnedProblem(3).problem, "on classes");
   expect_true_reports(OwnedChainProblem(3).problem, "on chains");
-  expect_true_reports(OwnedTreebankProblem(3).problem, "on trees");
+  expect_true_reports(OwnedDependencyProblem(3).problem, "on trees");
 }
 
 TEST(OnlineSolvers, SeedDecidesTheBits) {

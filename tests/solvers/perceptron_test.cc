@@ -18,8 +18,8 @@ using test_support::MulticlassData;
 using test_support::naive_online;
 using test_support::online_order;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::random_data;
 using test_support::random_weights;
 using test_support::RandomDataOptions;
@@ -62,7 +62,7 @@ TEST(Perceptron, PassesInFull) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     expect_naive(OwnedProblem(seed).problem, seed);
     expect_naive(OwnedChainProblem(seed).problem, seed);
-    expect_naive(OwnedTreebankProblem(seed).problem, seed);
+    expect_naive(OwnedDependencyProblem(seed).problem, seed);
   }
 }
 

@@ -35,14 +35,14 @@ TEST(SolverTable, RefusesUnknownNames) {
       "dca, mira, "
       "perceptron";
   EXPECT_EQ(error_message([] { find_solver("adam", Loss::crf()); }),
-            "--solver: 'adam' is no solver; expected one of " + names);
+            "solver: 'adam' is no solver; expected one of " + names);
   EXPECT_EQ(error_message([] { find_solver("", Loss::svm()); }),
-            "--solver: '' is no solver; expected one of " + names);
+            "solver: '' is no solver; expected one of " + names);
 }
 
 TEST(SolverTable, RefusesLossesThatAreNotTheSolvers) {
   EXPECT_EQ(error_message([] { find_solver("lbfgs", Loss::svm()); }),
-            "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg");
+            "solver lbfgs: not for loss svm; expected a loss of finite beta, or solver eg");
   EXPECT_EQ(find_solver("eg", Loss::svm()).name, "eg");
   EXPECT_EQ(find_solver("sgd", Loss::perceptron()).name, "sgd");
 }

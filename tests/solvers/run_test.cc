@@ -63,13 +63,13 @@ TEST(Run, GoesOnWhileTheGapIsTooLarge) {
 TEST(Run, RunsOutOfPasses) {
   const Summary summary = report_once({.gap = 0.01, .passes = 5}, {100, 98, 5});
   EXPECT_EQ(summary.status, Status::out_of_passes);
-  EXPECT_EQ(summary.message, "out of passes (--passes): relative gap 0.02 after 5.0 passes");
+  EXPECT_EQ(summary.message, "out of passes: relative gap 0.02 after 5.0 passes");
 }
 
 TEST(Run, RunsOutOfTime) {
   const Summary summary = report_once({.gap = 0.01, .seconds = 0}, {100, 98, 3});
   EXPECT_EQ(summary.status, Status::out_of_time);
-  EXPECT_EQ(summary.message, "out of time (--seconds): relative gap 0.02 after 3.0 passes");
+  EXPECT_EQ(summary.message, "out of time: relative gap 0.02 after 3.0 passes");
 }
 
 TEST(Run, StopsByTheObserver) {
@@ -141,7 +141,7 @@ TEST(Run, CountsOnFromWhatWasBefore) {
   EXPECT_TRUE(run.report({10, 5, 5}, {}));
   const Summary summary = run.finish();
   EXPECT_EQ(summary.status, Status::out_of_passes);
-  EXPECT_EQ(summary.message, "out of passes (--passes): relative gap 0.5 after 12.0 passes");
+  EXPECT_EQ(summary.message, "out of passes: relative gap 0.5 after 12.0 passes");
   EXPECT_EQ(summary.history.back().passes, 12);
   EXPECT_GE(summary.history.back().seconds, 100);
   EXPECT_LT(summary.history.back().seconds, 150);

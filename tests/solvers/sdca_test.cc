@@ -14,8 +14,8 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -24,8 +24,8 @@ namespace {
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::Transitions;
 using testing::error_message;
 
@@ -169,14 +169,14 @@ TEST(Sdca, RefusesWhatItIsNotFor) {
       error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
       "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe makes the same moves for "
       "infinite ones");
-  const OwnedTreebankProblem trees(1);
+  const OwnedDependencyProblem trees(1);
   const OwnedChainProblem ngrams(1, {.order = 2});
   for (const Problem* problem :
        {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&ngrams.problem)}) {
     EXPECT_EQ(error_message([&] { check_sdca(*problem, Loss::crf()); }),
               "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
               "chains "
-              "whose labels interact in pairs, or --solver eg, which trains every structure");
+              "whose labels interact in pairs, or eg, which trains every structure");
   }
 }
 

@@ -20,9 +20,9 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_objective.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 #include "support/until_gap.h"
 
 namespace espalier {
@@ -31,8 +31,8 @@ namespace {
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::Transitions;
 using testing::error_message;
 
@@ -376,18 +376,16 @@ TEST(Smo, RefusesWhatItIsNotFor) {
   };
   EXPECT_EQ(message(owned.problem, Loss::crf()),
             "smo: the loss crf has a finite beta; expected svm, or another loss with infinite beta");
-  EXPECT_EQ(
-      message(owned.problem, Loss::perceptron()),
-      "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
-      "or a finite beta");
-  const OwnedTreebankProblem trees(1);
+  EXPECT_EQ(message(owned.problem, Loss::perceptron()),
+            "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
+            "or a finite beta");
+  const OwnedDependencyProblem trees(1);
   const OwnedChainProblem second_order(1, {.order = 2});
   for (const Problem* problem :
        {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&second_order.problem)}) {
-    EXPECT_EQ(
-        message(*problem, Loss::svm()),
-        "smo: this structure offers no clique marginals (Factored); expected classes or chains whose "
-        "labels interact in pairs, or --solver frank-wolfe, which makes similar moves on every structure");
+    EXPECT_EQ(message(*problem, Loss::svm()),
+              "smo: this structure offers no clique marginals (Factored); expected classes or chains whose "
+              "labels interact in pairs, or frank-wolfe, which makes similar moves on every structure");
   }
 }
 

@@ -103,42 +103,42 @@ TEST(SolverArguments, HelpNamesTheSolvers) {
 
 TEST(SolverArguments, RefusesWhatTheSolverDoesNotHave) {
   EXPECT_EQ(refusal("lbfgs", Loss::crf(), "recompute", "true"),
-            "--recompute: not for --solver lbfgs; expected --solver eg or eg-batch");
+            "recompute: not for solver lbfgs; expected solver eg or eg-batch");
   EXPECT_EQ(refusal("eg", Loss::svm(), "slacks", "one"),
-            "--slacks one: not for --solver eg; expected --solver cutting-plane");
+            "slacks one: not for solver eg; expected solver cutting-plane");
   EXPECT_EQ(refusal("eg-batch", Loss::crf(), "step", "paper"),
-            "--step paper: not for --solver eg-batch; expected --solver eg or excessive-gap");
+            "step paper: not for solver eg-batch; expected solver eg or excessive-gap");
   EXPECT_EQ(refusal("perceptron", Loss::svm(), "sampling", "gap"),
-            "--sampling gap: not for --solver perceptron; expected --solver eg, sdca, frank-wolfe or smo");
+            "sampling gap: not for solver perceptron; expected solver eg, sdca, frank-wolfe or smo");
 }
 
 // Each of them takes what it has; what none of them has is refused.
 TEST(SolverArguments, ChainsAndAutoTakeThoseOfTheSolversThatTheyRun) {
-  const SolverOptions chain = applied(
+  const SolverOptions sequence = applied(
       "smo,eg", Loss::svm(), {{"smo_mass", "factored"}, {"start", "uniform"}, {"sampling", "cyclic"}});
-  EXPECT_EQ(chain.smo.mass, SmoMass::factored);
-  EXPECT_EQ(chain.eg.start, EgStart::uniform);
-  EXPECT_EQ(chain.smo.sampling, Sampling::cyclic);
-  EXPECT_EQ(chain.eg.sampling, Sampling::cyclic);
-  EXPECT_EQ(chain.frank_wolfe.sampling, Sampling::gap);
+  EXPECT_EQ(sequence.smo.mass, SmoMass::factored);
+  EXPECT_EQ(sequence.eg.start, EgStart::uniform);
+  EXPECT_EQ(sequence.smo.sampling, Sampling::cyclic);
+  EXPECT_EQ(sequence.eg.sampling, Sampling::cyclic);
+  EXPECT_EQ(sequence.frank_wolfe.sampling, Sampling::gap);
   EXPECT_EQ(refusal("smo,eg", Loss::svm(), "kbest", "2"),
-            "--kbest 2: not for --solver smo,eg; expected --solver mira");
+            "kbest 2: not for solver smo,eg; expected solver mira");
   EXPECT_EQ(applied("auto", Loss::crf(), {{"step", "paper"}}).eg.step, EgStep::paper);
   EXPECT_EQ(applied("auto", Loss::svm(), {{"slacks", "one"}}).cutting_plane.slacks, Slacks::one);
   EXPECT_EQ(refusal("auto", Loss::crf(), "slacks", "one"),
-            "--slacks one: not for --solver auto; expected --solver cutting-plane");
+            "slacks one: not for solver auto; expected solver cutting-plane");
 }
 
 TEST(SolverArguments, LogHasWhatConcernsTheRun) {
   SolverArguments arguments;
-  const std::vector<std::string> automatic{"auto"}, chain{"smo", "mira"};
+  const std::vector<std::string> automatic{"auto"}, sequence{"smo", "mira"};
   EXPECT_EQ(arguments.log(automatic), (Json{{"sampling", "gap"}, {"step", "auto"}, {"start", "gold"}}));
-  EXPECT_EQ(arguments.log(chain), (Json{{"sampling", "gap"},
-                                        {"step", "auto"},
-                                        {"start", "gold"},
-                                        {"smo_mass", "cliques"},
-                                        {"update", "max-loss"},
-                                        {"kbest", 1}}));
+  EXPECT_EQ(arguments.log(sequence), (Json{{"sampling", "gap"},
+                                           {"step", "auto"},
+                                           {"start", "gold"},
+                                           {"smo_mass", "cliques"},
+                                           {"update", "max-loss"},
+                                           {"kbest", 1}}));
   const std::vector<std::string> eg{"eg"};
   arguments.give("slacks", "one");
   EXPECT_EQ(arguments.log(automatic).at("slacks"), "one");
@@ -194,7 +194,7 @@ TEST(SolverArguments, AnOptionIsARowOfItsSolver) {
   EXPECT_EQ(error_message([&] {
               arguments.apply({table.data(), 1}, options);
             }),
-            "--jumps 7: not for --solver eg; expected --solver toy");
+            "jumps 7: not for solver eg; expected solver toy");
 }
 
 // So that a new one touches the solver's own files alone: those that list solvers, or pass options on, name none of them.
@@ -202,7 +202,7 @@ TEST(SolverArguments, NobodyElseNamesTheOptions) {
   std::size_t read = 0;
   for (const std::string name :
        {"include/espalier/solvers/registry.h", "src/solvers/solver_arguments.h", "src/solvers/registry.cc",
-        "src/solvers/solver_arguments.cc", "src/solvers/chained.cc", "src/solvers/automatic.cc",
+        "src/solvers/solver_arguments.cc", "src/solvers/solver_sequence.cc", "src/solvers/automatic.cc",
         "src/cli/training_options.h", "src/cli/training_options.cc", "src/cli/train.cc", "src/cli/path.cc",
         "src/cli/cross_validate.cc"}) {
     std::ifstream file(std::filesystem::path(ESPALIER_SOURCE_DIR) / name);

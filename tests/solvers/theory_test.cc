@@ -27,8 +27,8 @@ using test_support::EgSolution;
 using test_support::expect_gaps;
 using test_support::expect_rising_dual;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::ProblemsOfAllKinds;
 using test_support::weighted_divergence_from_uniform;
 using test_support::weighted_squared_diameters;
@@ -51,7 +51,7 @@ class SmallProblems {
  private:
   OwnedProblem classes_{7, {.examples = 8, .attributes = 5, .labels = 3}};
   OwnedChainProblem chains_{7, {.sequences = 8, .longest = 4, .labels = 3}};
-  OwnedTreebankProblem trees_{7, {.sentences = 8, .longest = 4, .shape = {true, false, 1}}};
+  OwnedDependencyProblem trees_{7, {.sentences = 8, .longest = 4, .shape = {true, false, 1}}};
 };
 
 // What the bounds of Collins et al. 2008 are made of, for duals that start uniform. Weights of examples are those of their

@@ -14,8 +14,8 @@
 #include "structures/enumerated_trees.h"
 #include "structures/projectivity.h"
 #include "support/enumeration.h"
+#include "support/random_dependencies.h"
 #include "support/random_scores.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "structures/ngram_automaton.h"
+#include "kernels/ngram_automaton.h"
 #include "support/random_ngrams.h"
 
 namespace espalier {

@@ -145,7 +145,7 @@ TEST(MarkovGraph, SaysWhatExactInferenceNeeds) {
   EXPECT_EQ(
       testing::error_message([&] { MarkovGraph(graph, options); }),
       "exact inference: a junction tree of width 8 needs 2.96 GiB of memory; expected at most 977 KiB: allow "
-      "more with --memory, or take --inference trw or bp");
+      "more with memory, or take inference trw or bp");
   options.inference = GraphInference::automatic;
   const MarkovGraph approximate(graph, options);
   EXPECT_FALSE(approximate.exact());
@@ -332,7 +332,7 @@ TEST(GraphInference, HasNames) {
   EXPECT_EQ(graph_inference("trw"), GraphInference::trw);
   EXPECT_EQ(graph_inference("auto"), GraphInference::automatic);
   EXPECT_EQ(testing::error_message([] { graph_inference("magic"); }),
-            "--inference: 'magic'; expected exact, bp, trw or auto");
+            "inference: 'magic'; expected exact, bp, trw or auto");
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 #include "espalier/learning/problem.h"
 #include "support/random_cfg_problem.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_graph_problem.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier::test_support {
 
@@ -37,10 +37,12 @@ class AnyProblem {
         hold<OwnedGraphProblem>(seed, RandomGraphOptions{.graphs = size});
         break;
       case 4:
-        hold<OwnedTreebankProblem>(seed, RandomTreebankOptions{.sentences = size, .shape = {true, false, 2}});
+        hold<OwnedDependencyProblem>(seed,
+                                     RandomDependencyOptions{.sentences = size, .shape = {true, false, 2}});
         break;
       case 5:
-        hold<OwnedTreebankProblem>(seed, RandomTreebankOptions{.sentences = size, .shape = {false, true, 1}});
+        hold<OwnedDependencyProblem>(seed,
+                                     RandomDependencyOptions{.sentences = size, .shape = {false, true, 1}});
         break;
       default:
         hold<OwnedCfgProblem>(seed, RandomCfgOptions{.sentences = size});

@@ -15,7 +15,7 @@
 #include "features/arc_features.h"
 #include "features/dependency_features.h"
 #include "features/relation_features.h"
-#include "support/random_treebank.h"
+#include "support/random_dependencies.h"
 
 namespace espalier::test_support {
 

@@ -6,10 +6,10 @@ namespace espalier::test_support {
 
 // A run of EG, and what it leaves.
 struct EgSolution {
-  EgSolution(const Objective& objective, const EgOptions& options)
+  EgSolution(const Objective& objective, const EgOptions& options, decltype(&eg) solve = eg)
       : dual(objective.problem),
         theta(objective.problem.weight_shape()),
-        summary(eg(objective, options, dual, theta)) {}
+        summary(solve(objective, options, dual, theta, {})) {}
 
   DualState dual;
   Weights theta;

@@ -8,9 +8,9 @@
 #include "espalier/learning/problem.h"
 #include "support/random_cfg_problem.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_graph_problem.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier::test_support {
 
@@ -48,8 +48,8 @@ class ProblemsOfAllKinds {
   }
 
  private:
-  static RandomTreebankOptions trees(TreeShape shape, bool pruned, bool second_order) {
-    RandomTreebankOptions options;
+  static RandomDependencyOptions trees(TreeShape shape, bool pruned, bool second_order) {
+    RandomDependencyOptions options;
     options.sentences = 15;
     options.longest = 5;
     options.shape = shape;
@@ -60,7 +60,7 @@ class ProblemsOfAllKinds {
 
   OwnedProblem multiclass_;
   OwnedChainProblem chain_, constrained_chain_;
-  OwnedTreebankProblem projective_, nonprojective_;
+  OwnedDependencyProblem projective_, nonprojective_;
   OwnedGraphProblem graph_;
   OwnedCfgProblem grammar_;
 };

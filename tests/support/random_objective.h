@@ -9,8 +9,8 @@
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/loss.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier::test_support {
 
@@ -70,8 +70,8 @@ inline ChainData any_chain_data_of_any_shape() {
 }
 
 // Sentences whose trees can be enumerated.
-inline TreebankData any_treebank() {
-  RandomTreebankOptions options;
+inline DependencyData any_dependencies() {
+  RandomDependencyOptions options;
   options.sentences = *rc::gen::inRange<std::size_t>(1, 6);
   options.longest = *rc::gen::inRange<std::size_t>(1, 5);
   options.vocabulary = *rc::gen::element<std::size_t>(1, 4, 30);
@@ -82,7 +82,7 @@ inline TreebankData any_treebank() {
   options.second_order = options.shape.projective && *rc::gen::arbitrary<bool>();  // where that is exact
   options.bits = *rc::gen::element(8u, 11u);
   options.relation_bits = *rc::gen::element(4u, 8u);
-  return random_treebank(*rc::gen::arbitrary<std::uint64_t>(), options);
+  return random_dependencies(*rc::gen::arbitrary<std::uint64_t>(), options);
 }
 
 inline Weights any_weights(const Problem& problem) {

@@ -89,7 +89,7 @@ TEST(ClassifyFormat, HasNames) {
     EXPECT_EQ(parse_classify_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_classify_format("arff"); }),
-            "--format: 'arff' is no format of classification; expected libsvm, crfsuite or idx");
+            "format: 'arff' is no format of classification; expected libsvm, crfsuite or idx");
 }
 
 using Libsvm = ClassifyReader;
@@ -191,7 +191,7 @@ TEST_F(Libsvm, BadFieldsAreNamed) {
   EXPECT_EQ(train_error("a 0.5 3:1\n"),
             "data:1: '3:1' among values without an index; expected 'label value value ...'");
   EXPECT_EQ(train_error("a 0.5 x\n"),
-            "data:1: value 'x' of index 2; expected a finite number; attributes that are words need --format "
+            "data:1: value 'x' of index 2; expected a finite number; attributes that are words need format "
             "crfsuite");
 }
 
@@ -219,7 +219,7 @@ TEST_F(Libsvm, ReadsTheFirstExamplesOnly) {
   options.first = 1000;
   EXPECT_EQ(train("a 1:1\nb 2:1\na 3:1\n", options).size(), 3u);
   options.first = 0;
-  EXPECT_EQ(train_error("a 1:1\nb 2:1\n", options), "--first: 0 examples; expected at least 1");
+  EXPECT_EQ(train_error("a 1:1\nb 2:1\n", options), "first: 0 examples; expected at least 1");
 }
 
 TEST_F(Libsvm, ABiasIsAnAttributeOfEveryExample) {

@@ -101,8 +101,8 @@ TEST(Classify, MarginalsAndBestOutputs) {
   EXPECT_EQ(maximum.predict(input, ClassifyPredictOptions{.kbest = 2}), "no:2.000000\tmaybe:0.000000\n");
   EXPECT_EQ(
       error_message([&] { maximum.predict(input, ClassifyPredictOptions{.marginals = true}); }),
-      "--marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
-      "--loss crf");
+      "marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
+      "loss crf");
 }
 
 TEST(Classify, EvaluatesByErrorOrCost) {

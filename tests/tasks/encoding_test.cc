@@ -29,7 +29,7 @@ TEST(Encoding, HasNames) {
     EXPECT_EQ(parse_encoding(to_string(encoding)), encoding);
   }
   EXPECT_EQ(error_message([] { parse_encoding("iob2"); }),
-            "--encoding: 'iob2' is no encoding of chunks; expected iob1, bio or bioes");
+            "encoding: 'iob2' is no encoding of chunks; expected iob1, bio or bioes");
 }
 
 TEST(Encoding, ChunkTags) {

@@ -195,7 +195,7 @@ TEST(KernelModel, Refusals) {
   ClassifyOptions classify;
   classify.kernel = "cubic";
   const std::string unknown =
-      "--kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3";
+      "kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3";
   EXPECT_EQ(error_message([&] { read_classify_training(svm, classify); }), unknown);
   GraphOptions graph;
   graph.kernel = "cubic";
@@ -205,7 +205,7 @@ TEST(KernelModel, Refusals) {
   tag.kernel = "poly,3";
   tag.features = "observed";
   EXPECT_EQ(error_message([&] { read_tag_training(path, tag); }),
-            "--features: observed with --kernel, whose coefficients are not of features; expected all");
+            "features: observed with kernel, whose coefficients are not of features; expected all");
 }
 
 // A model whose parts do not fit, made by hand.

@@ -75,15 +75,14 @@ TEST(LabelConstraints, RefusesLabelsThatAreNoTags) {
     return error_message([&] { by_scheme(scheme, {"O", label}); });
   };
   for (const char* label : {"NN", "B_X", "", "o", "O-X", "B-", "X-B", "E-X", "S"}) {
-    EXPECT_EQ(message("bio", label), "--valid bio: the label '" + std::string(label) +
+    EXPECT_EQ(message("bio", label), "valid bio: the label '" + std::string(label) +
                                          "' is no tag of it; expected O, B-TYPE or I-TYPE");
   }
   EXPECT_EQ(message("iob1", "S-X"),
-            "--valid iob1: the label 'S-X' is no tag of it; expected O, B-TYPE or I-TYPE");
+            "valid iob1: the label 'S-X' is no tag of it; expected O, B-TYPE or I-TYPE");
   EXPECT_EQ(message("bioes", "L-X"),
-            "--valid bioes: the label 'L-X' is no tag of it; expected O, B-TYPE, I-TYPE, E-TYPE or S-TYPE");
-  EXPECT_EQ(message("bilou", "O"),
-            "--valid: 'bilou' is no scheme of chunk tags; expected bio, iob1 or bioes");
+            "valid bioes: the label 'L-X' is no tag of it; expected O, B-TYPE, I-TYPE, E-TYPE or S-TYPE");
+  EXPECT_EQ(message("bilou", "O"), "valid: 'bilou' is no scheme of chunk tags; expected bio, iob1 or bioes");
 }
 
 class Listed : public ::testing::Test {

@@ -19,6 +19,7 @@ using testing::Names;
 using testing::names_of;
 using testing::row_of;
 using testing::TagReader;
+using testing::TagStream;
 using testing::Token;
 using testing::Tokens;
 using testing::tokens_of;
@@ -49,14 +50,14 @@ TEST_F(TagColumns, TheLabelMayBeInAnyColumn) {
   EXPECT_EQ(stream("c d\n"), (Tokens{{{"", {{"Uc/d", 1.0f}}, {}}}}));
   label_column_ = 3;
   EXPECT_EQ(train_error("a X b\n"),
-            "data:1: 3 columns; expected the label in column 4, as --label-column says");
+            "data:1: 3 columns; expected the label in column 4, as label_column says");
 }
 
 TEST_F(TagColumns, EveryLineHasTheSameNumber) {
   EXPECT_EQ(train_error("\na X\nb Y\n\nc d X\n"), "data:5: 3 columns; expected 2 as in line 2");
   EXPECT_EQ(train_error("a b X\nY\n"), "data:2: 1 column; expected 3 as in line 1");
   EXPECT_EQ(train_error("X\tw=a\tw=b\nY\tw=b\n"),
-            "data:2: 2 columns; expected 3 as in line 1, or --format crfsuite for attribute files");
+            "data:2: 2 columns; expected 3 as in line 1, or format crfsuite for attribute files");
   EXPECT_EQ(train_error("\na\nb\n"),
             "data:2: 1 column; expected at least 2, a word and its label, with spaces or tabs between");
 }
@@ -189,7 +190,7 @@ TEST_F(TagColumns, LabelsAreReEncoded) {
                     {{"O", {{"Ud", 1.0f}}, {}}, {"S-B", {{"Ue", 1.0f}}, {}}}}));
   EXPECT_EQ(evaluate("a I-C\n")[0][0].label, "S-C");
   EXPECT_EQ(stream("a I-C\n", true)[0][0].label, "I-C");
-  const std::string expected = "; expected O, or B-, I-, E- or S- and a type, as --encoding needs";
+  const std::string expected = "; expected O, or B-, I-, E- or S- and a type, as encoding needs";
   EXPECT_EQ(train_error("a B-A\n\nb NN\n"), "data:3: the label 'NN'" + expected);
   EXPECT_EQ(evaluate_error("a B\n"), "data:1: the label 'B'" + expected);
   EXPECT_EQ(stream_error("a B\n", true), "data:1: the label 'B'" + expected);
@@ -258,7 +259,7 @@ TEST_F(TagColumns, GazetteersMakeAttributes) {
   EXPECT_TRUE(train("X York\nY a\n")[0][0].attributes.contains("gazetteer=S-LOC"));
   input_.format = TagFormat::crfsuite;
   label_column_.reset();
-  EXPECT_EQ(train_error("X\ta\n"), "--gazetteer: given for --format crfsuite; expected --format columns");
+  EXPECT_EQ(train_error("X\ta\n"), "gazetteer: given for format crfsuite; expected format columns");
 }
 
 }  // namespace

@@ -66,22 +66,19 @@ TEST_F(TagCrfsuite, Errors) {
   EXPECT_EQ(train_error("a\tx\n\nb\tx\nb\t:1\n"),
             "data:4: ':1' without a name; expected 'attribute' or 'attribute:value'");
   EXPECT_EQ(train_error("the DT B-NP\n"),
-            "data:1: no TAB in 'the DT B-NP'" + expected + ", or --format columns");
+            "data:1: no TAB in 'the DT B-NP'" + expected + ", or format columns");
   train("a\tx\nb\ty\n");
   EXPECT_EQ(evaluate_error("a\tx\n\tx\n"), "data:2: no label before the first TAB" + expected);
   EXPECT_EQ(stream_error("a\tx\n\n\tx\n", true), "data:3: no label before the first TAB" + expected);
-  EXPECT_EQ(stream_error("a\tx\nthe DT\n"),
-            "data:2: no TAB in 'the DT'" + expected + ", or --format columns");
+  EXPECT_EQ(stream_error("a\tx\nthe DT\n"), "data:2: no TAB in 'the DT'" + expected + ", or format columns");
 }
 
 TEST_F(TagCrfsuite, HasNoColumns) {
   label_column_ = 1;
-  EXPECT_EQ(train_error("a\tx\nb\ty\n"),
-            "--label-column: given for --format crfsuite; expected --format columns");
+  EXPECT_EQ(train_error("a\tx\nb\ty\n"), "label_column: given for format crfsuite; expected format columns");
   label_column_.reset();
   input_.templates = "U";
-  EXPECT_EQ(train_error("a\tx\nb\ty\n"),
-            "--template: given for --format crfsuite; expected --format columns");
+  EXPECT_EQ(train_error("a\tx\nb\ty\n"), "template: given for format crfsuite; expected format columns");
 }
 
 TEST_F(TagCrfsuite, RareAttributesAreDropped) {

@@ -62,30 +62,29 @@ class TagGoldTest : public ::testing::Test {
 };
 
 TEST_F(TagGoldTest, RefusesTheFirstTokenThatBreaksTheScheme) {
-  const std::string advice = " does not allow it; --invalid drop leaves such sequences out";
+  const std::string advice = " does not allow it; invalid drop leaves such sequences out";
   EXPECT_EQ(message("O B-X I-X / O / B-X O I-X", valid("bio")),
-            "train.txt:9: the label 'I-X' after 'O'; --valid bio" + advice);
+            "train.txt:9: the label 'I-X' after 'O'; valid bio" + advice);
   EXPECT_EQ(message("O B-X I-X / I-X", valid("bio")),
-            "train.txt:5: the label 'I-X' at the beginning of a sequence; --valid bio" + advice);
+            "train.txt:5: the label 'I-X' at the beginning of a sequence; valid bio" + advice);
   EXPECT_EQ(message("S-X O / O B-X", valid("bioes")),
-            "train.txt:5: the label 'B-X' at the end of a sequence; --valid bioes" + advice);
+            "train.txt:5: the label 'B-X' at the end of a sequence; valid bioes" + advice);
   EXPECT_EQ(message("O I-X / O B-X", valid("iob1")),
-            "train.txt:5: the label 'B-X' after 'O'; --valid iob1" + advice);
+            "train.txt:5: the label 'B-X' after 'O'; valid iob1" + advice);
   TagOptions both = valid("bio");
   both.transitions = folder.file("pairs.txt", "B-X B-X\n");
   EXPECT_EQ(
       message("O B-X B-X", both),
-      "train.txt:3: the label 'B-X' after 'B-X'; --valid bio and --transitions " + both.transitions + advice);
+      "train.txt:3: the label 'B-X' after 'B-X'; valid bio and transitions " + both.transitions + advice);
   both.valid.clear();
   EXPECT_EQ(message("O I-X B-X B-X", both),
-            "train.txt:4: the label 'B-X' after 'B-X'; --transitions " + both.transitions + advice);
+            "train.txt:4: the label 'B-X' after 'B-X'; transitions " + both.transitions + advice);
 }
 
 TEST_F(TagGoldTest, DropsSequencesThatBreakTheScheme) {
   const auto set = read("O I-X / O B-X I-X / I-X O / O O", valid("bio", "drop"));
-  EXPECT_EQ(
-      set->describe(),
-      "2 sequences, 5 tokens, 3 labels, 3 attributes; 2 sequences dropped: their labels break --valid bio");
+  EXPECT_EQ(set->describe(),
+            "2 sequences, 5 tokens, 3 labels, 3 attributes; 2 sequences dropped: their labels break bio");
   ASSERT_EQ(set->problem().size(), 2u);
   // Those that are left are the second and the fourth.
   std::vector<double> z(set->problem().num_statistics(0)), second(set->problem().num_statistics(1));
@@ -94,12 +93,11 @@ TEST_F(TagGoldTest, DropsSequencesThatBreakTheScheme) {
   EXPECT_EQ(std::vector(z.begin(), z.begin() + 9), (std::vector<double>{0, 0, 1, 1, 0, 0, 0, 1, 0}));
   EXPECT_EQ(std::vector(second.begin(), second.begin() + 6), (std::vector<double>{0, 0, 1, 0, 0, 1}));
 
-  EXPECT_EQ(
-      read("O I-X / O B-X", valid("bio", "drop"))->describe(),
-      "1 sequences, 2 tokens, 3 labels, 3 attributes; 1 sequence dropped: their labels break --valid bio");
+  EXPECT_EQ(read("O I-X / O B-X", valid("bio", "drop"))->describe(),
+            "1 sequences, 2 tokens, 3 labels, 3 attributes; 1 sequence dropped: their labels break bio");
   EXPECT_EQ(read("O I-X B-X", crfsuite())->describe(), "1 sequences, 3 tokens, 3 labels, 3 attributes");
   EXPECT_EQ(message("O I-X / I-X O B-X", valid("bio", "drop")),
-            "train.txt: no sequence is left: their labels break --valid bio; expected at least one");
+            "train.txt: no sequence is left: their labels break bio; expected at least one");
 }
 
 // The tokens that stay keep their attributes, values and transitions.
@@ -129,17 +127,17 @@ TEST_F(TagGoldTest, DroppingIsLikeAFileWithoutThem) {
 
 TEST_F(TagGoldTest, RefusesConstraintsThatLeaveNothing) {
   EXPECT_EQ(message("B-X E-X", valid("bioes")),
-            "--valid bioes: no sequence of 1 label is left; expected some of every length");
+            "valid bioes: no sequence of 1 label is left; expected some of every length");
   TagOptions options = crfsuite();
   options.transitions = folder.file("pairs.txt", "* (stop)\n");
-  EXPECT_EQ(message("A B", options), "--transitions " + options.transitions +
+  EXPECT_EQ(message("A B", options), "transitions " + options.transitions +
                                          ": no sequence of 1 label is left; expected some of every length");
   options.transitions = folder.file("pairs.txt", "A *\nB *\n");
-  EXPECT_EQ(message("A B", options), "--transitions " + options.transitions +
+  EXPECT_EQ(message("A B", options), "transitions " + options.transitions +
                                          ": no sequence of 2 labels is left; expected some of every length");
   EXPECT_EQ(message("O NN", valid("bio")),
-            "--valid bio: the label 'NN' is no tag of it; expected O, B-TYPE or I-TYPE");
-  EXPECT_EQ(message("O B-X", valid("bio", "ignore")), "--invalid: 'ignore'; expected refuse or drop");
+            "valid bio: the label 'NN' is no tag of it; expected O, B-TYPE or I-TYPE");
+  EXPECT_EQ(message("O B-X", valid("bio", "ignore")), "invalid: 'ignore'; expected refuse or drop");
 }
 
 // Attributes that speak for a stray I-X do not get it.
@@ -267,13 +265,12 @@ TEST_F(TagGoldTest, PartialLabelsObeyTheConstraints) {
   set->problem().add_gold(0, 1.0, z);
   EXPECT_EQ(std::vector(z.begin(), z.begin() + 9), (std::vector<double>{1, 0, 0, 0, 1, 0, 0, 0, 1}));
   // No completion is possible.
-  EXPECT_EQ(
-      message("B-X O / O I-X|B-Y I-Y|I-X / O I-X|I-Y O", options),
-      "train.txt:9: the label 'I-X|I-Y' after 'O'; --valid bio does not allow it; --invalid drop leaves "
-      "such sequences out");
+  EXPECT_EQ(message("B-X O / O I-X|B-Y I-Y|I-X / O I-X|I-Y O", options),
+            "train.txt:9: the label 'I-X|I-Y' after 'O'; valid bio does not allow it; invalid drop leaves "
+            "such sequences out");
   EXPECT_EQ(message("I-X ? / B-X O", options),
-            "train.txt:1: the label 'I-X' at the beginning of a sequence; --valid bio does not allow it; "
-            "--invalid drop leaves such sequences out");
+            "train.txt:1: the label 'I-X' at the beginning of a sequence; valid bio does not allow it; "
+            "invalid drop leaves such sequences out");
 }
 
 }  // namespace

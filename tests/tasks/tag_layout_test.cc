@@ -138,9 +138,9 @@ TEST_F(TagLayoutTest, RefusesWhatIsNoLayout) {
   const auto message = [&](const char* features, std::size_t order) {
     return error_message([&] { read({"", features, order, ""}); });
   };
-  EXPECT_EQ(message("some", 1), "--features: 'some' is no set of features; expected all or observed");
-  EXPECT_EQ(message("all", 0), "--order: 0; expected 1 to 4");
-  EXPECT_EQ(message("all", 5), "--order: 5; expected 1 to 4");
+  EXPECT_EQ(message("some", 1), "features: 'some' is no set of features; expected all or observed");
+  EXPECT_EQ(message("all", 0), "order: 0; expected 1 to 4");
+  EXPECT_EQ(message("all", 5), "order: 5; expected 1 to 4");
 }
 
 TEST_F(TagLayoutTest, RefusesModelsThatDoNotFit) {

@@ -19,6 +19,7 @@ using testing::error_message;
 using testing::Names;
 using testing::names_of;
 using testing::TagReader;
+using testing::TagStream;
 using testing::TemporaryFolder;
 using testing::Token;
 using testing::token_of;
@@ -30,7 +31,7 @@ TEST(TagFormat, HasNames) {
     EXPECT_EQ(parse_tag_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_tag_format("conllu"); }),
-            "--format: 'conllu' is no format of tagging; expected columns, crfsuite or wapiti");
+            "format: 'conllu' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 
 TEST_F(TagReader, TrainingAndEvaluationNeedSequences) {
@@ -71,7 +72,7 @@ TEST_F(TagReader, ReadsTheFirstSequencesOnly) {
   EXPECT_EQ(train("a X\nb Y\n\nc X\n\nnot read\nlike this line\n").size(), 2u);
   EXPECT_EQ(train("a X\nb Y").size(), 1u);
   first_ = 0;
-  EXPECT_EQ(train_error("a X\nb Y\n"), "--first: 0 sequences; expected at least 1");
+  EXPECT_EQ(train_error("a X\nb Y\n"), "first: 0 sequences; expected at least 1");
 }
 
 TEST_F(TagReader, BuiltInAttributesTieTransitionsAndMarkBothEnds) {
@@ -106,16 +107,15 @@ TEST_F(TagReader, WeightsInAColumn) {
   EXPECT_EQ(train_error("a 2 X\n\nb 0 Y\n"),
             "data:3: the weight '0' in column 2; expected a positive, finite number");
   input_.weight_column = 2;
-  EXPECT_EQ(train_error("a 2 X\n"),
-            "--example-weights: column 3, which is the label; expected another column");
+  EXPECT_EQ(train_error("a 2 X\n"), "example_weights: column 3, which is the label; expected another column");
   input_.weight_column = 3;
   EXPECT_EQ(train_error("a 2 X\n"),
-            "data:1: 3 columns; expected the weight in column 4, as --example-weights says");
+            "data:1: 3 columns; expected the weight in column 4, as example_weights says");
   input_.weight_column = 0;
   EXPECT_EQ(train_error("2 X\n"), "data:1: 2 columns; expected at least 3: a word, its label and a weight");
   input_.format = TagFormat::crfsuite;
   EXPECT_EQ(train_error("X\ta\n"),
-            "a column of --example-weights: given for --format crfsuite; expected --format columns");
+            "a column of example_weights: given for format crfsuite; expected format columns");
 }
 
 // Small files of every kind, read in every way.

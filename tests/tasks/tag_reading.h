@@ -13,6 +13,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 #include "tasks/tag/reader.h"
+#include "tasks/tag_stream.h"
 
 namespace espalier::testing {
 

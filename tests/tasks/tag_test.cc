@@ -174,33 +174,32 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   };
   TagOptions options = crfsuite();
   options.templates = folder.file("template", "U00:%x[0,0]\n");
-  EXPECT_EQ(message(options), "--template: given for --format crfsuite; expected --format columns");
+  EXPECT_EQ(message(options), "template: given for format crfsuite; expected format columns");
   options = crfsuite();
   options.label_column = 1;
-  EXPECT_EQ(message(options), "--label-column: given for --format crfsuite; expected --format columns");
+  EXPECT_EQ(message(options), "label_column: given for format crfsuite; expected format columns");
   options.format.reset();
   options.label_column = 0;
-  EXPECT_EQ(message(options), "--label-column: 0; expected at least 1");
+  EXPECT_EQ(message(options), "label_column: 0; expected at least 1");
   options = crfsuite();
   options.first = 0;
-  EXPECT_EQ(message(options), "--first: 0 sequences; expected at least 1");
+  EXPECT_EQ(message(options), "first: 0 sequences; expected at least 1");
   options.first.reset();
   options.min_count = 0;
-  EXPECT_EQ(message(options), "--min-count: 0; expected at least 1");
+  EXPECT_EQ(message(options), "min_count: 0; expected at least 1");
   options = crfsuite();
   options.encoding = "bilou";
-  EXPECT_EQ(message(options), "--encoding: 'bilou' is no encoding of chunks; expected iob1, bio or bioes");
+  EXPECT_EQ(message(options), "encoding: 'bilou' is no encoding of chunks; expected iob1, bio or bioes");
   options = crfsuite();
   for (const char* weights : {"comments", "0", "", "-1", "2x"}) {
     options.example_weights = weights;
     EXPECT_EQ(
         message(options),
-        fmt::format("--example-weights: '{}'; expected comment, or the number of a column, from 1", weights));
+        fmt::format("example_weights: '{}'; expected comment, or the number of a column, from 1", weights));
   }
   options.example_weights.reset();
   options.format = "csv";
-  EXPECT_EQ(message(options),
-            "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
+  EXPECT_EQ(message(options), "format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
   options.format.reset();
   options.templates = folder.file("template", "\n \n");
   EXPECT_EQ(message(options),
@@ -366,8 +365,8 @@ TEST_F(TagTest, BestLabellings) {
   EXPECT_EQ(
       error_message(
           [&] { trained(Loss::svm()).predict(input, TagPredictOptions{.marginals = TagMarginals::label}); }),
-      "--marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
-      "--loss crf");
+      "marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
+      "loss crf");
 }
 
 TEST_F(TagTest, MarginalsBesideEachOfTheBest) {
@@ -448,11 +447,11 @@ TEST_F(TagTest, TheFormatIsThatOfTraining) {
   const Trained tagger = trained();
   EXPECT_EQ(tagger.predict(input, TagPredictOptions{.format = "crfsuite"}), "A\n\n");
   const std::string refusal =
-      "--format: columns for a model of crfsuite; expected the format that the model was trained on";
+      "format: columns for a model of crfsuite; expected the format that the model was trained on";
   EXPECT_EQ(error_message([&] { tagger.predict(input, TagPredictOptions{.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, {.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predict(input, TagPredictOptions{.format = "csv"}); }),
-            "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
+            "format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
 }
 
 TEST_F(TagTest, ShowsWeights) {

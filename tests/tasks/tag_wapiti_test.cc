@@ -42,7 +42,7 @@ TEST_F(TagWapiti, OtherFieldsAreErrors) {
   EXPECT_EQ(train_error("uw=a X\n\nw=a X\n"), "data:3: the attribute 'w=a'" + expected);
   EXPECT_EQ(train_error("U1 X\n"), "data:1: the attribute 'U1'" + expected);
   input_.templates = "u1";
-  EXPECT_EQ(train_error("u1 X\n"), "--template: given for --format wapiti; expected --format columns");
+  EXPECT_EQ(train_error("u1 X\n"), "template: given for format wapiti; expected format columns");
 }
 
 }  // namespace

@@ -287,9 +287,8 @@ TEST(TagData, RefusesTokensThatDoNotFit) {
   // Messages of what comes later say which token it is.
   TagOptions options;
   options.encoding = "bio";
-  EXPECT_EQ(
-      error_message([&] { make_tag_training(attributes, options); }),
-      "data in memory:2: the label 'Y'; expected O, or B-, I-, E- or S- and a type, as --encoding needs");
+  EXPECT_EQ(error_message([&] { make_tag_training(attributes, options); }),
+            "data in memory:2: the label 'Y'; expected O, or B-, I-, E- or S- and a type, as encoding needs");
 }
 
 TEST(TagData, RefusesOptionsOfFiles) {

@@ -105,7 +105,7 @@ TEST(SelectionOfGroups, FoldsKeepThemTogether) {
     for (const auto& [document, sentences] : documents) EXPECT_EQ(sentences, 3u) << document;
   }
   EXPECT_EQ(error_message([&] { cross_validate(*grouped); }),
-            "--folds 5 of 4 groups; expected at least 2, and a group for each");
+            "folds 5 of 4 groups; expected at least 2, and a group for each");
 }
 
 TEST_F(SelectionTest, ARaceIsTheOneOfTheProblem) {
@@ -149,16 +149,16 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   CrossValidateOptions folds;
   folds.folds = 41;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
-            "--folds 41 of 40 examples; expected at least 2, and an example for each");
+            "folds 41 of 40 examples; expected at least 2, and an example for each");
   folds.folds = 2;
   folds.train.repeat = 2;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
             "repeated runs: not in cross-validation; expected none");
   RaceOptions options;
-  EXPECT_EQ(error_message([&] { race(*data, options); }), "--solvers: none; expected some to race");
+  EXPECT_EQ(error_message([&] { race(*data, options); }), "solvers: none; expected some to race");
   options.solvers = {"eg", "eg"};
   EXPECT_EQ(error_message([&] { race(*data, options); }),
-            "--solvers: eg more than once; expected different ones");
+            "solvers: eg more than once; expected different ones");
   options.solvers = {"eg"};
   options.train.checkpoint.file = folder.path("run.ckpt");
   EXPECT_EQ(error_message([&] { race(*data, options); }), "a checkpoint: not in a race; expected none");

@@ -154,7 +154,7 @@ TEST_F(TrainTest, RefusesWhatIsNoProblem) {
         << l2;
   }
   EXPECT_EQ(error_message([&] { train(*tag, {.loss = Loss::svm(), .solver = "lbfgs"}); }),
-            "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg");
+            "solver lbfgs: not for loss svm; expected a loss of finite beta, or solver eg");
   EXPECT_EQ(error_message([&] { train(*classify, {}).tagger(); }),
             "the model in memory: a model of classify; expected a model of tag");
 }

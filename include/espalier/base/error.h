@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -11,7 +13,8 @@ namespace espalier {
 // expected. The command line prints it behind "espalier: " and exits with status 2.
 class Error : public std::runtime_error {
  public:
-  explicit Error(const std::string& message) : std::runtime_error(message) {}
+  // Settings in the message are marked by setting(); what() has their bare names.
+  explicit Error(const std::string& message);
 
   // "FILE:LINE: found; expected". Lines count from 1.
   static Error at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected);
@@ -19,7 +22,20 @@ class Error : public std::runtime_error {
   static Error in(std::string_view file, std::string_view found, std::string_view expected);
   // "FILE: cannot ACTION: REASON; expected", the reason in the operating system's words. `code` is an errno.
   static Error system(std::string_view file, std::string_view action, int code, std::string_view expected);
+
+  // The message with its marks: for spelled(), and for the message of another Error.
+  std::string_view marked() const noexcept { return marked_ ? std::string_view(*marked_) : what(); }
+
+ private:
+  std::shared_ptr<const std::string>
+      marked_;  // null: no marks. Shared, since copying an exception must not throw
 };
+
+// The name of a setting (hash_bits), marked as one: programs call a setting by its name in the library, and those who use the
+// command line by another (--hash-bits), so that whoever shows them a text has to find the settings in it.
+std::string setting(std::string_view name);
+// A text with every marked setting as `spell` writes it.
+std::string spelled(std::string_view text, const std::function<std::string(std::string_view name)>& spell);
 
 // The user stopped (Ctrl-C) what was not far enough to leave anything behind.
 class Stopped : public std::runtime_error {
@@ -34,7 +50,8 @@ std::string in_quotes(std::string_view text);
 
 }  // namespace espalier
 
-// The programmer's mistake. Active in debug and sanitizer builds; costs nothing elsewhere.
+// The programmer's mistake. Active in debug and sanitizer builds of the library; costs nothing elsewhere. Not for public
+// headers: they have to mean the same in programs that are built without its flag.
 #ifdef ESPALIER_CHECKED
 #define ESPALIER_EXPECT(condition) \
   ((condition) ? static_cast<void>(0) : ::espalier::expectation_failed(#condition, __FILE__, __LINE__))

@@ -51,10 +51,13 @@ struct OptionRange {
   bool above = false;  // `least` itself is none of them
 };
 
+// "--hash-bits" for hash_bits
+std::string argument_of(std::string_view name);
+
 // One option of a struct whose type is not known here: objects are passed by their address.
 struct OptionRow {
   std::string name;  // as in the log: hash_bits
-  std::string help;
+  std::string help;  // other options in it are marked by setting()
   OptionKind kind = OptionKind::text;
   bool may_be_unset = false;  // std::optional
   OptionRange range{};
@@ -70,7 +73,7 @@ struct OptionRow {
   std::function<bool(const void* object)> logged{};  // whether the value belongs in the log of a run
 
   // "--hash-bits"
-  std::string argument() const;
+  std::string argument() const { return argument_of(name); }
   // As it would be typed; empty where it is unset, an empty text, a flag that is off or a number that nobody may type.
   std::string default_text() const;
   // "a whole number from 10 to 30"; empty where any text will do.

@@ -24,12 +24,7 @@ class Factored {
  public:
   virtual ~Factored() = default;
   virtual std::size_t num_clique_marginals(std::size_t i) const = 0;
-  // Clique marginals of the distribution with scores s.
-  virtual void clique_marginals(std::size_t i, std::span<const double> s, std::span<double> clique_mu,
-                                Workspace& ws) const = 0;
-  // The statistics that these clique marginals add up to.
-  virtual void statistics(std::size_t i, std::span<const double> clique_mu, std::span<double> mu) const = 0;
-  // The same in float, for the hot path: clique marginals with their statistics; returns log Z(s).
+  // Clique marginals of the distribution with scores s, with the statistics that they add up to; returns log Z(s).
   virtual double clique_marginals(std::size_t i, std::span<const float> s, std::span<float> clique_mu,
                                   std::span<float> mu, Workspace& ws) const = 0;
   // How far it still is to the other on the way from one distribution to another: the Markov distribution x with the mixed clique
@@ -38,10 +33,6 @@ class Factored {
                                            float step) const = 0;
   // A distribution whose clique marginals these are, up to their rounding: its statistics, and its entropy or a little less.
   virtual double rebuild(std::size_t i, std::span<const float> clique_mu, std::span<double> mu) const = 0;
-  virtual double clique_entropy(std::size_t i, std::span<const double> clique_mu) const = 0;
-  // Scores on cliques whose distribution has these marginals.
-  virtual void log_conditionals(std::size_t i, std::span<const double> clique_mu,
-                                std::span<double> clique_s) const = 0;
 
   // An output by its cliques: which of the clique marginals are 1 where all mass is on it. Every output has num_cliques.
   virtual std::size_t num_cliques(std::size_t i) const = 0;

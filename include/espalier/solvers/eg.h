@@ -13,8 +13,6 @@ struct EgOptions : EgTuning {
   StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // only with 1 does the same seed give the same bits
-  // The workers of `threads` take turns on one thread: slow, but repeatable. For tests of how many of them get along.
-  bool in_turns = false;
   // Passes between two reports; twice as many at most, where the end is near. A report costs about two passes of time.
   double report_every = 5;
 };

@@ -12,7 +12,7 @@ namespace espalier {
 
 // How to race. The defaults are those of `espalier race`, its budget of 60 seconds for each solver included.
 struct RaceOptions {
-  std::vector<std::string> solvers{};  // by their names; one with commas is a chain
+  std::vector<std::string> solvers{};  // by their names; one with commas is a sequence of solvers
   TrainOptions train{.gap = 1e-5, .seconds = 60, .report_every = 1};  // of each; its solver does not count
 };
 

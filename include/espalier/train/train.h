@@ -29,7 +29,7 @@ struct TrainOptions {
   Loss loss = Loss::crf();
   double l2 = 1;  // l2/2 |theta|^2 against the sum of losses
   std::string solver =
-      "auto";  // by its name; several with commas between them are a chain (solvers/registry.h)
+      "auto";  // by its name; several with commas between them in sequence (solvers/registry.h)
   SolverOptions solver_options{};  // of single solvers
   double gap = 1e-3;               // stop at this duality gap, relative to the objective,
   double passes = 1000;            // after so many passes over the data

@@ -59,9 +59,6 @@ Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const K
   return evaluate(examples, all, theta, nodes, labels, costs);
 }
 
-struct WeightPlace {
-  std::uint32_t row, column;
-};
 std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& attributes,
                                       const Dictionary& labels) {
   if (!name.before.empty()) return std::nullopt;
@@ -85,7 +82,7 @@ class ClassifyTrainingSet final : public TrainingSet {
     // Data read in a format that it is not in often looks like this.
     if (attributes_.size() == 0) {
       throw Error::in(path == "-" ? "standard input" : path, "no attributes in any example",
-                      "expected some, and --format to be that of the data");
+                      fmt::format("expected some, and {} to be that of the data", setting("format")));
     }
     if (!options.costs.empty()) costs_ = read_costs(options.costs, labels_);
     if (!options.kernel.empty()) {
@@ -195,7 +192,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
-    check_probabilities(options.marginals, "--marginals", loss_);
+    check_probabilities(options.marginals, setting("marginals"), loss_);
     const ClassifyExamples examples = read(input, options.format, false);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;

@@ -125,7 +125,8 @@ class LibsvmReader {
                     "expected 'label value value ...'");
       }
       const float value = parse_value(
-          field, ++index, "expected a finite number; attributes that are words need --format crfsuite");
+          field, ++index,
+          "expected a finite number; attributes that are words need " + setting("format") + " crfsuite");
       if (value != 0) builder_.add(attribute(index), value);
     }
     if (dense_width_ == 0) {

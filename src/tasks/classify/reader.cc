@@ -12,7 +12,7 @@ ClassifyFormat parse_classify_format(std::string_view name) {
   for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx}) {
     if (name == to_string(format)) return format;
   }
-  throw Error::in("--format", fmt::format("{} is no format of classification", in_quotes(name)),
+  throw Error::in(setting("format"), fmt::format("{} is no format of classification", in_quotes(name)),
                   "expected libsvm, crfsuite or idx");
 }
 
@@ -35,7 +35,7 @@ ClassifyFormat guess_classify_format(const std::string& path) {
 namespace {
 
 void check_first(const ClassifyReadOptions& options) {
-  if (options.first == 0) throw Error::in("--first", "0 examples", "expected at least 1");
+  if (options.first == 0) throw Error::in(setting("first"), "0 examples", "expected at least 1");
 }
 
 ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,

@@ -215,7 +215,7 @@ std::shared_ptr<const MarkovGraph> GraphShapes::find(const GraphRecord& record, 
     try {
       structure = std::make_shared<MarkovGraph>(std::move(graph), model_.inference_options());
     } catch (const Error& e) {
-      throw Error(fmt::format("{}:{}: {}", file, record.line, e.what()));
+      throw Error(fmt::format("{}:{}: {}", file, record.line, e.marked()));
     }
   }
   return structure;

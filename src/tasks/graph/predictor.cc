@@ -50,7 +50,7 @@ class GraphPredictor final : public Predictor {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<GraphPredictOptions>("graph");
-    check_probabilities(options.marginals, "--marginals", loss_);
+    check_probabilities(options.marginals, setting("marginals"), loss_);
     check_format(options.format);
     run(
         input, options.threads, false,
@@ -134,7 +134,8 @@ class GraphPredictor final : public Predictor {
   float weight(std::size_t place) const { return theta_.values[place]; }
 
   static void check_format(const std::optional<std::string>& format) {
-    if (format && *format != "jsonl") throw Error::in("--format", in_quotes(*format), "expected jsonl");
+    if (format && *format != "jsonl")
+      throw Error::in(setting("format"), in_quotes(*format), "expected jsonl");
   }
 
   // Calls work(graph, i, batch) for each graph of a batch, and write(batch) for each batch, in order.
@@ -169,7 +170,7 @@ class GraphPredictor final : public Predictor {
     if (options.marginals) json["marginals"] = marginals(graph);
     if (options.kbest == 0) return;
     if (!graph.has_kbest())
-      throw Error::in("--kbest", "given where inference is approximate",
+      throw Error::in(setting("kbest"), "given where inference is approximate",
                       "expected a model of exact inference");
     Json& best = json["kbest"] = Json::array();
     for (const auto& [y, score] : graph.kbest(options.kbest)) {

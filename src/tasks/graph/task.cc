@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/input.h"
+#include "espalier/base/error.h"
 #include "espalier/base/json.h"
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/registry.h"
@@ -16,8 +17,10 @@ using Row = OptionOf<GraphOptions>;
 const OptionTable& options() {
   static const OptionTable table{
       Row("inference", &GraphOptions::inference,
-          "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper bound), or "
-          "auto: exact where --memory allows it, else trw")
+          fmt::format("exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
+                      "bound), or "
+                      "auto: exact where {} allows it, else trw",
+                      setting("memory")))
           .choices({"exact", "bp", "trw", "auto"}),
       Row("memory", &GraphOptions::memory, "that the tables of exact inference may take").bytes(),
       Row("nodes_only", &GraphOptions::nodes_only,

@@ -124,14 +124,15 @@ class ParsePredictor final : public Predictor {
 
  private:
   static void check_format(const std::optional<std::string>& format) {
-    if (format && *format != "conll") throw Error::in("--format", in_quotes(*format), "expected conll");
+    if (format && *format != "conll")
+      throw Error::in(setting("format"), in_quotes(*format), "expected conll");
   }
   void check_options(const ParsePredictOptions& options) const {
-    check_probabilities(options.marginals, "--marginals", loss_);
+    check_probabilities(options.marginals, setting("marginals"), loss_);
     if (options.kbest > 0 && model_.second_order)
-      throw Error::in("--kbest", "given for a parser of order 2", "expected one of order 1");
+      throw Error::in(setting("kbest"), "given for a parser of order 2", "expected one of order 1");
     if (options.format != "conll" && options.format != "tree")
-      throw Error::in("--format", in_quotes(options.format), "expected conll or tree");
+      throw Error::in(setting("format"), in_quotes(options.format), "expected conll or tree");
   }
 
   template <class Work, class Write>

@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "espalier/base/error.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/registry.h"
 #include "generate/writers.h"
@@ -26,7 +29,9 @@ const OptionTable& options() {
       Row("first", &ParseOptions::first, "use only the first N training sentences").from(1),
       Row("hash_bits", &ParseOptions::hash_bits, "2^N weights of arcs, N from 10 to 30").between(10, 30),
       Row("prune_below", &ParseOptions::prune_below,
-          "with relations or --order 2: only heads with at least this part of the best one's probability")
+          fmt::format(
+              "with relations or {} 2: only heads with at least this part of the best one's probability",
+              setting("order")))
           .between(0, 1)
           .logged_if(prunes),
       Row("most_heads", &ParseOptions::most_heads, "and at most so many heads of a word")

@@ -29,18 +29,18 @@ Crossing parse_crossing(std::string_view name) {
   if (name == "refuse") return Crossing::refuse;
   if (name == "drop") return Crossing::drop;
   if (name == "lift") return Crossing::lift;
-  throw Error::in("--crossing", in_quotes(name), "expected lift, drop or refuse");
+  throw Error::in(setting("crossing"), in_quotes(name), "expected lift, drop or refuse");
 }
 
 bool parse_projective(std::string_view name) {
   if (name == "projective") return true;
   if (name == "nonprojective") return false;
-  throw Error::in("--structure", in_quotes(name), "expected projective or nonprojective");
+  throw Error::in(setting("structure"), in_quotes(name), "expected projective or nonprojective");
 }
 
 bool parse_order(std::size_t order) {
   if (order == 1 || order == 2) return order == 2;
-  throw Error::in("--order", std::to_string(order), "expected 1 or 2");
+  throw Error::in(setting("order"), std::to_string(order), "expected 1 or 2");
 }
 
 // Whether its comments have '# newdoc', or '# newdoc id = ...'.
@@ -176,7 +176,7 @@ class ParseTrainingSet final : public TrainingSet {
   void read(const SentenceSource& source, const ParseOptions& options) {
     const Crossing crossing = parse_crossing(options.crossing);
     if (!options.group_by.empty() && options.group_by != "boundary") {
-      throw Error::in("--group-by", in_quotes(options.group_by), "expected boundary");
+      throw Error::in(setting("group_by"), in_quotes(options.group_by), "expected boundary");
     }
     std::uint32_t document = 0;
     DependencySentence sentence;
@@ -189,12 +189,13 @@ class ParseTrainingSet final : public TrainingSet {
       for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
       if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
         throw Error::at(source.name, sentence.first_line, "a sentence with several words on the root",
-                        "expected one, or training without --single-root");
+                        "expected one, or training without " + setting("single_root"));
       }
       if (model_.shape.projective && !is_projective(heads)) {
         if (crossing == Crossing::refuse) {
           throw Error::at(source.name, sentence.first_line, "a tree with crossing arcs",
-                          "expected a projective one, --crossing lift or drop, or --structure nonprojective");
+                          fmt::format("expected a projective one, {} lift or drop, or {} nonprojective",
+                                      setting("crossing"), setting("structure")));
         }
         if (crossing == Crossing::drop) {
           ++dropped_;
@@ -230,7 +231,7 @@ class ParseTrainingSet final : public TrainingSet {
     if (options.notice) options.notice("learning which heads to leave out, by a simpler model");
     TreeShape unlabelled = model_.shape;
     unlabelled.num_labels = 1;
-    Treebank bare = train_;
+    DependencyCorpus bare = train_;
     std::fill(bare.labels.begin(), bare.labels.end(), 0u);
     const DependencyFeatures features(model_.bits, 0, 1);
     const ArcSets all;
@@ -270,7 +271,7 @@ class ParseTrainingSet final : public TrainingSet {
 
   ParseModel model_;
   Dictionary attributes_;  // features have no names
-  Treebank train_;
+  DependencyCorpus train_;
   ArcSets arcs_;
   TreePartLists parts_;
   std::vector<DependencySentence> sentences_, dev_;

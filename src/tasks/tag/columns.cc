@@ -56,7 +56,7 @@ class ColumnSplitter {
     if (found == found_) return;
     std::string expected = fmt::format("expected {} as in line {}", found_, reader.file().first_line_number);
     if (reader.line(t).find('\t') != std::string_view::npos) {
-      expected += ", or --format crfsuite for attribute files";
+      expected += fmt::format(", or {} crfsuite for attribute files", setting("format"));
     }
     reader.fail(t, columns(found), expected);
   }
@@ -68,8 +68,8 @@ class ColumnSplitter {
       throw Error::at(file.name, file.first_line_number, columns(found), expected);
     };
     if (labels_.forced_column && *labels_.forced_column >= found) {
-      fail(fmt::format("expected the forced labels in column {}, as --forced says",
-                       *labels_.forced_column + 1));
+      fail(fmt::format("expected the forced labels in column {}, as {} says", *labels_.forced_column + 1,
+                       setting("forced")));
     }
     const std::size_t more = labels_.forced_column ? 1 : 0, most = num_columns_ + more;
     const char* training = labels_.forced_column ? "as in training, and the forced one" : "as in training";

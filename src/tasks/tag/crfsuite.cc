@@ -53,7 +53,8 @@ class CrfsuiteParser final : public TagParser {
     const std::string_view line = reader.line(t);
     if (count_columns(line) > 1 && line.find('\t') == std::string_view::npos) {
       reader.fail(t, fmt::format("no TAB in {}", in_quotes(line)),
-                  "expected 'label TAB attribute TAB attribute:value ...', or --format columns");
+                  fmt::format("expected 'label TAB attribute TAB attribute:value ...', or {} columns",
+                              setting("format")));
     }
   }
 

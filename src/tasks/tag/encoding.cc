@@ -41,7 +41,7 @@ Encoding parse_encoding(std::string_view name) {
   for (const Encoding encoding : kEncodings) {
     if (name == to_string(encoding)) return encoding;
   }
-  throw Error::in("--encoding", fmt::format("{} is no encoding of chunks", in_quotes(name)),
+  throw Error::in(setting("encoding"), fmt::format("{} is no encoding of chunks", in_quotes(name)),
                   "expected iob1, bio or bioes");
 }
 

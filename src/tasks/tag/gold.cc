@@ -158,8 +158,9 @@ void refuse_broken(const std::string& path, const ChainConstraints& constraints,
     } else {
       found += t == 0 ? " at the beginning of a sequence" : fmt::format(" after {}", name(t - 1));
     }
-    throw Error::at(path == "-" ? "standard input" : path, examples.first_lines[i] + t, found,
-                    fmt::format("{} does not allow it; --invalid drop leaves such sequences out", source));
+    throw Error::at(
+        path == "-" ? "standard input" : path, examples.first_lines[i] + t, found,
+        fmt::format("{} does not allow it; {} drop leaves such sequences out", source, setting("invalid")));
   }
 }
 

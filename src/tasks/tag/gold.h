@@ -38,7 +38,7 @@ std::vector<bool> find_informative(const LabelSets& sets, const TagExamples& exa
 // The sequences that the constraints allow.
 std::vector<bool> find_allowed(const ChainConstraints& constraints, const LabelSets& sets,
                                const TagExamples& examples);
-// Throws Error::at for the first one that they do not allow. `source` is where they come from: "--valid bio".
+// Throws Error::at for the first one that they do not allow. `source` is where they come from: "valid bio".
 void refuse_broken(const std::string& path, const ChainConstraints& constraints, const std::string& source,
                    const LabelSets& sets, const TagExamples& examples, const Dictionary& labels);
 

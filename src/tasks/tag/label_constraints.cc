@@ -26,7 +26,7 @@ const Scheme& find_scheme(std::string_view name) {
   for (const Scheme& scheme : kSchemes) {
     if (scheme.name == name) return scheme;
   }
-  throw Error::in("--valid", fmt::format("{} is no scheme of chunk tags", in_quotes(name)),
+  throw Error::in(setting("valid"), fmt::format("{} is no scheme of chunk tags", in_quotes(name)),
                   "expected bio, iob1 or bioes");
 }
 
@@ -40,7 +40,7 @@ Tag parse_tag(const Scheme& scheme, std::string_view label) {
   const bool known = !label.empty() && scheme.prefixes.find(label[0]) != std::string_view::npos;
   if (known && label.size() == 1) return {label[0], {}};
   if (known && label.size() > 2 && label[1] == '-') return {label[0], label.substr(2)};
-  throw Error::in(fmt::format("--valid {}", scheme.name),
+  throw Error::in(fmt::format("{} {}", setting("valid"), scheme.name),
                   fmt::format("the label {} is no tag of it", in_quotes(label)), scheme.expected);
 }
 

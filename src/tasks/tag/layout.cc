@@ -65,20 +65,24 @@ LabelNgrams load_ngrams(const StoredTask& stored, std::size_t order, std::size_t
 
 void check_layout(const TagOptions& options) {
   if (options.features != "all" && options.features != kObserved) {
-    throw Error::in("--features", fmt::format("{} is no set of features", in_quotes(options.features)),
+    throw Error::in(setting("features"), fmt::format("{} is no set of features", in_quotes(options.features)),
                     "expected all or observed");
   }
   if (!options.kernel.empty()) Kernel::parse(options.kernel);
   if (!options.kernel.empty() && options.features == kObserved) {
-    throw Error::in("--features", "observed with --kernel, whose coefficients are not of features",
-                    "expected all");
+    throw Error::in(
+        setting("features"),
+        fmt::format("observed with {}, whose coefficients are not of features", setting("kernel")),
+        "expected all");
   }
   if (options.order < 1 || options.order > kLargestOrder) {
-    throw Error::in("--order", fmt::format("{}", options.order),
+    throw Error::in(setting("order"), fmt::format("{}", options.order),
                     fmt::format("expected 1 to {}", kLargestOrder));
   }
   if (options.partial && options.features == kObserved) {
-    throw Error::in("--features", "observed with --partial, where labels are not all seen", "expected all");
+    throw Error::in(setting("features"),
+                    fmt::format("observed with {}, where labels are not all seen", setting("partial")),
+                    "expected all");
   }
 }
 

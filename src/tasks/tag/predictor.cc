@@ -32,10 +32,10 @@ TagLabels forced_labels(const std::optional<std::string>& forced, TagFormat form
   const char* end = forced->data() + forced->size();
   const auto result = std::from_chars(forced->data(), end, column);
   if (result.ec != std::errc() || result.ptr != end || column == 0) {
-    throw Error::in("--forced", in_quotes(*forced), "expected label, or a column counted from 1");
+    throw Error::in(setting("forced"), in_quotes(*forced), "expected label, or a column counted from 1");
   }
   if (format != TagFormat::columns) {
-    throw Error::in("--forced", fmt::format("column {} for a model of {}", column, to_string(format)),
+    throw Error::in(setting("forced"), fmt::format("column {} for a model of {}", column, to_string(format)),
                     "expected label");
   }
   labels.forced_column = column - 1;
@@ -242,8 +242,8 @@ class TagPredictor final : public Predictor {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<TagPredictOptions>("tag");
-    check_probabilities(options.marginals != TagMarginals::none, "--marginals", loss_);
-    check_probabilities(options.min_confidence > 0, "--min-confidence", loss_);
+    check_probabilities(options.marginals != TagMarginals::none, setting("marginals"), loss_);
+    check_probabilities(options.min_confidence > 0, setting("min_confidence"), loss_);
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input);
@@ -305,7 +305,8 @@ class TagPredictor final : public Predictor {
   // Attributes of one format mean nothing in the other.
   void check_format(const std::optional<std::string>& format) const {
     if (!format || parse_tag_format(*format) == model_.input.format) return;
-    throw Error::in("--format", fmt::format("{} for a model of {}", *format, to_string(model_.input.format)),
+    throw Error::in(setting("format"),
+                    fmt::format("{} for a model of {}", *format, to_string(model_.input.format)),
                     "expected the format that the model was trained on");
   }
 
@@ -315,7 +316,8 @@ class TagPredictor final : public Predictor {
     const Encoding encoding = parse_encoding(*name);
     for (std::uint32_t y = 0; y < tagger_.num_labels(); ++y) {
       if (is_chunk_tag(tagger_.label(y))) continue;
-      throw Error::in("--encoding", fmt::format("a model with the label {}", in_quotes(tagger_.label(y))),
+      throw Error::in(setting("encoding"),
+                      fmt::format("a model with the label {}", in_quotes(tagger_.label(y))),
                       "expected labels that are O, or B-, I-, E- or S- and a type");
     }
     return encoding;

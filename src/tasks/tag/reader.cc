@@ -17,7 +17,7 @@ TagFormat parse_tag_format(std::string_view name) {
   for (const auto format : {TagFormat::columns, TagFormat::crfsuite, TagFormat::wapiti}) {
     if (name == to_string(format)) return format;
   }
-  throw Error::in("--format", fmt::format("{} is no format of tagging", in_quotes(name)),
+  throw Error::in(setting("format"), fmt::format("{} is no format of tagging", in_quotes(name)),
                   "expected columns, crfsuite or wapiti");
 }
 
@@ -54,7 +54,7 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
   for (std::size_t t = 0; encoding && t < labels.size(); ++t) {
     if (is_chunk_tag(labels[t])) continue;
     lines.fail(t, fmt::format("the label {}", in_quotes(labels[t])),
-               "expected O, or B-, I-, E- or S- and a type, as --encoding needs");
+               fmt::format("expected O, or B-, I-, E- or S- and a type, as {} needs", setting("encoding")));
   }
 }
 
@@ -68,17 +68,18 @@ void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_c
   }
   if (label_column && *label_column >= found) {
     reader.fail(0, fmt::format("{} columns", found),
-                fmt::format("expected the label in column {}, as --label-column says", *label_column + 1));
+                fmt::format("expected the label in column {}, as {} says", *label_column + 1,
+                            setting("label_column")));
   }
   const std::size_t label = label_column.value_or(found - 1);
   if (input.weight_column) {
     const std::string column = fmt::format("column {}", *input.weight_column + 1);
     if (*input.weight_column >= found) {
       reader.fail(0, fmt::format("{} columns", found),
-                  fmt::format("expected the weight in {}, as --example-weights says", column));
+                  fmt::format("expected the weight in {}, as {} says", column, setting("example_weights")));
     }
     if (*input.weight_column == label) {
-      throw Error::in("--example-weights", fmt::format("{}, which is the label", column),
+      throw Error::in(setting("example_weights"), fmt::format("{}, which is the label", column),
                       "expected another column");
     }
     if (found < 3) reader.fail(0, "2 columns", "expected at least 3: a word, its label and a weight");
@@ -87,10 +88,11 @@ void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_c
     const std::string column = fmt::format("column {}", *input.group_column + 1);
     if (*input.group_column >= found) {
       reader.fail(0, fmt::format("{} columns", found),
-                  fmt::format("expected the document in {}, as --group-by says", column));
+                  fmt::format("expected the document in {}, as {} says", column, setting("group_by")));
     }
     if (*input.group_column == label) {
-      throw Error::in("--group-by", fmt::format("{}, which is the label", column), "expected another column");
+      throw Error::in(setting("group_by"), fmt::format("{}, which is the label", column),
+                      "expected another column");
     }
   }
   input.num_columns = found;
@@ -120,17 +122,17 @@ class GroupReader {
 
 void check_options(const TagInput& input, std::optional<std::size_t> label_column,
                    std::optional<std::size_t> first) {
-  if (first == 0) throw Error::in("--first", "0 sequences", "expected at least 1");
+  if (first == 0) throw Error::in(setting("first"), "0 sequences", "expected at least 1");
   if (input.format == TagFormat::columns) return;
-  const auto refuse = [&](const char* option) {
-    throw Error::in(option, fmt::format("given for --format {}", to_string(input.format)),
-                    "expected --format columns");
+  const auto refuse = [&](const std::string& option) {
+    throw Error::in(option, fmt::format("given for {} {}", setting("format"), to_string(input.format)),
+                    fmt::format("expected {} columns", setting("format")));
   };
-  if (label_column) refuse("--label-column");
-  if (!input.templates.empty()) refuse("--template");
-  if (input.weight_column) refuse("a column of --example-weights");
-  if (input.gazetteer) refuse("--gazetteer");
-  if (input.group_documents || input.group_column) refuse("--group-by");
+  if (label_column) refuse(setting("label_column"));
+  if (!input.templates.empty()) refuse(setting("template"));
+  if (input.weight_column) refuse("a column of " + setting("example_weights"));
+  if (input.gazetteer) refuse(setting("gazetteer"));
+  if (input.group_documents || input.group_column) refuse(setting("group_by"));
 }
 
 // The labels of the sequence that was read last, as the model is to have them.
@@ -301,49 +303,5 @@ TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictio
       input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
   return take_sentences(data, input, *parser, std::nullopt, labels);
 }
-
-struct TagStream::State {
-  SequenceReader reader;
-  std::unique_ptr<TagParser> parser;
-  LabelReader label_reader;
-  bool labels_required;
-  bool any = false;
-  Sequences sequence;
-  StringBuffer labels;
-};
-
-TagStream::TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
-                     bool labels_required)
-    : state_(new State{
-          SequenceReader(path, input),
-          make_tag_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
-                          {labels_required, {}}),
-          LabelReader(input),
-          labels_required,
-          false,
-          {},
-          {}}) {}
-TagStream::~TagStream() = default;
-
-bool TagStream::next() {
-  State& state = *state_;
-  state.sequence.clear();
-  state.labels.clear();
-  if (!state.reader.next()) {
-    if (state.labels_required && !state.any) fail_without_sequences(state.reader.name());
-    return false;
-  }
-  state.any = true;
-  state.parser->append(state.reader.lines(), state.sequence, state.labels);
-  if (state.labels_required) state.label_reader.read(state.reader.lines(), state.labels);  // just checks them
-  state.parser->finish(state.sequence);
-  return true;
-}
-
-std::size_t TagStream::size() const { return state_->reader.lines().size(); }
-const Sequences& TagStream::sequence() const { return state_->sequence; }
-std::string_view TagStream::line(std::size_t t) const { return state_->reader.lines().line(t); }
-std::string_view TagStream::before() const { return state_->reader.before(); }
-std::string_view TagStream::label(std::size_t t) const { return state_->labels[t]; }
 
 }  // namespace espalier

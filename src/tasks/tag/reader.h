@@ -78,28 +78,4 @@ TagExamples read_tag(const std::string& path, const TagInput& input, const TagDi
 TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels);
 
-// Sequences one after the other, in the memory of one, with dictionaries that stay as they are: unknown attributes are
-// skipped. Labels are text, since a file may have some that training never saw.
-class TagStream {
- public:
-  // labels_required: a token without one is an error (evaluation); else labels are read where there are some.
-  TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
-            bool labels_required);
-  ~TagStream();
-
-  // Goes on to the next sequence; false at the end of the file.
-  bool next();
-  std::size_t size() const;                     // tokens of this sequence
-  const Sequences& sequence() const;            // just this one
-  std::string_view line(std::size_t t) const;   // as it was read
-  std::string_view label(std::size_t t) const;  // as it was read; empty: none
-  // The lines, each with its LF, between the blank line that ended the sequence before and this one: more blank lines,
-  // document boundaries, comments. After next() said false, those behind the last sequence.
-  std::string_view before() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
 }  // namespace espalier

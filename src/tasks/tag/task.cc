@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/input.h"
+#include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "generate/writers.h"
@@ -48,7 +49,8 @@ const OptionTable& options() {
           "file of lines BEFORE AFTER: labels that do not follow one another")
           .file("the list of transitions"),
       Row("invalid", &TagOptions::invalid,
-          "training sequences that --valid or --transitions forbid: refuse or drop")
+          fmt::format("training sequences that {} or {} forbid: refuse or drop", setting("valid"),
+                      setting("transitions")))
           .choices({"refuse", "drop"})
           .logged_if([](const TagOptions& tag) { return !tag.valid.empty() || !tag.transitions.empty(); }),
       Row("costs", &TagOptions::costs, "file of lines GOLD PREDICTED COST; other wrong labels cost 1")

@@ -26,7 +26,8 @@ namespace espalier {
 namespace {
 
 // A column, counted from 0, of an option that is either `word` or the number of a column, from 1.
-std::optional<std::size_t> column_unless(const char* word, const char* name, const std::string& option) {
+std::optional<std::size_t> column_unless(const char* word, const std::string& name,
+                                         const std::string& option) {
   if (option == word) return std::nullopt;
   std::size_t column = 0;
   const auto [end, error] = std::from_chars(option.data(), option.data() + option.size(), column);
@@ -38,16 +39,16 @@ std::optional<std::size_t> column_unless(const char* word, const char* name, con
 }
 
 void set_example_weights(const std::string& option, TagInput& input) {
-  input.weight_column = column_unless("comment", "--example-weights", option);
+  input.weight_column = column_unless("comment", setting("example_weights"), option);
   input.weight_comments = !input.weight_column;
 }
 
 void set_groups(const TagOptions& options, TagInput& input) {
-  input.group_column = column_unless("boundary", "--group-by", options.group_by);
+  input.group_column = column_unless("boundary", setting("group_by"), options.group_by);
   input.group_documents = !input.group_column;
   if (input.group_column && options.templates.empty() && input.format == TagFormat::columns) {
-    throw Error::in("--group-by", "a column, which the built-in attributes look at",
-                    "expected --template, with one that does not");
+    throw Error::in(setting("group_by"), "a column, which the built-in attributes look at",
+                    fmt::format("expected {}, with one that does not", setting("template")));
   }
 }
 
@@ -55,14 +56,14 @@ void set_groups(const TagOptions& options, TagInput& input) {
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
   if (options.format) input.format = parse_tag_format(*options.format);
-  if (options.label_column == 0) throw Error::in("--label-column", "0", "expected at least 1");
+  if (options.label_column == 0) throw Error::in(setting("label_column"), "0", "expected at least 1");
   if (!options.templates.empty()) {
     input.templates = read_all(options.templates);
     input.template_name = options.templates;
     Templates(input.templates, input.template_name);  // an empty one would stand for the built-in attributes
   }
   if (options.encoding) input.encoding = parse_encoding(*options.encoding);
-  if (options.min_count == 0) throw Error::in("--min-count", "0", "expected at least 1");
+  if (options.min_count == 0) throw Error::in(setting("min_count"), "0", "expected at least 1");
   if (options.example_weights) set_example_weights(*options.example_weights, input);
   if (!options.group_by.empty()) set_groups(options, input);
   if (!options.gazetteers.empty()) {
@@ -115,16 +116,21 @@ struct DevSet {
   const ChainConstraints* constraints;
 };
 
-// Where constraints come from, for messages.
+// Where constraints come from, for messages: "bio and transitions.txt".
+std::string rules_of(const TagOptions& options, const std::string& valid = "",
+                     const std::string& transitions = "") {
+  std::string text = options.valid.empty() ? "" : valid + options.valid;
+  if (!options.valid.empty() && !options.transitions.empty()) text += " and ";
+  return options.transitions.empty() ? text : text + transitions + options.transitions;
+}
+// The same with the settings: "valid bio and transitions transitions.txt".
 std::string source_of(const TagOptions& options) {
-  const std::string valid = options.valid.empty() ? "" : "--valid " + options.valid;
-  const std::string listed = options.transitions.empty() ? "" : "--transitions " + options.transitions;
-  return valid + (valid.empty() || listed.empty() ? "" : " and ") + listed;
+  return rules_of(options, setting("valid") + ' ', setting("transitions") + ' ');
 }
 
 std::optional<ChainConstraints> read_constraints(const TagOptions& options, const Dictionary& labels) {
   if (options.invalid != "refuse" && options.invalid != "drop") {
-    throw Error::in("--invalid", in_quotes(options.invalid), "expected refuse or drop");
+    throw Error::in(setting("invalid"), in_quotes(options.invalid), "expected refuse or drop");
   }
   if (options.valid.empty() && options.transitions.empty()) return std::nullopt;
   ChainConstraints constraints = all_allowed(labels.size());
@@ -279,8 +285,7 @@ class TagTrainingSet final : public TrainingSet {
     }
     if (!model_.constraints) return;
     if (options.invalid == "drop") {
-      drop_others(find_allowed(*model_.constraints, sets, train_),
-                  "their labels break " + source_of(options));
+      drop_others(find_allowed(*model_.constraints, sets, train_), "their labels break " + rules_of(options));
     } else {
       refuse_broken(path, *model_.constraints, source_of(options), sets, train_, model_.dictionaries.labels);
     }

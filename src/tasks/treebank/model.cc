@@ -20,7 +20,8 @@ constexpr double kSecondTry = 1e-3;
 constexpr unsigned kTagBits = 15;
 
 // One of two names.
-bool is_second(const char* option, std::string_view name, std::string_view first, std::string_view second) {
+bool is_second(const std::string& option, std::string_view name, std::string_view first,
+               std::string_view second) {
   if (name == first) return false;
   if (name == second) return true;
   throw Error::in(option, in_quotes(name), fmt::format("expected {} or {}", first, second));
@@ -43,25 +44,26 @@ Json settings_of(const TreebankOptions& options) {
 
 BinariseOptions binarise_options(const TreebankOptions& options) {
   BinariseOptions result;
-  result.side = is_second("--binarise", options.binarise, "right", "head") ? BinariseOptions::Side::head
-                                                                           : BinariseOptions::Side::right;
+  result.side = is_second(setting("binarise"), options.binarise, "right", "head")
+                    ? BinariseOptions::Side::head
+                    : BinariseOptions::Side::right;
   result.horizontal = options.horizontal;
   result.vertical = options.vertical;
-  result.shorten = is_second("--unaries", options.unaries, "keep", "shorten");
+  result.shorten = is_second(setting("unaries"), options.unaries, "keep", "shorten");
   return result;
 }
 
 CfgFeatureOptions feature_options(std::string_view features, std::string_view tags, std::size_t bits) {
   CfgFeatureOptions result;
-  result.spans = is_second("--features", features, "rules", "spans");
+  result.spans = is_second(setting("features"), features, "rules", "spans");
   result.bits = static_cast<unsigned>(bits);
-  result.tag_bits = is_second("--tags", tags, "gold", "predicted") ? kTagBits : 0;
+  result.tag_bits = is_second(setting("tags"), tags, "gold", "predicted") ? kTagBits : 0;
   return result;
 }
 
 std::optional<TagLexicon> make_lexicon(std::span<const BracketTree> trees, std::string_view tags,
                                        const Dictionary& names) {
-  if (!is_second("--tags", tags, "gold", "predicted")) return std::nullopt;
+  if (!is_second(setting("tags"), tags, "gold", "predicted")) return std::nullopt;
   std::vector<std::vector<TaggedWord>> sentences;
   for (const BracketTree& tree : trees) append_words(tree, sentences.emplace_back());
   return TagLexicon(sentences, names);

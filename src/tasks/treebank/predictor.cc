@@ -51,7 +51,7 @@ class TreebankPredictor final : public Predictor {
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
     if (format_of(options.format) != TreebankFormat::brackets)
-      throw Error::in("--format", in_quotes(*options.format),
+      throw Error::in(setting("format"), in_quotes(*options.format),
                       "expected brackets: without trees there is no gold");
     ParsevalScores scores;
     std::size_t sentences = 0;
@@ -110,8 +110,9 @@ class TreebankPredictor final : public Predictor {
   TreebankFormat format_of(const std::optional<std::string>& name) const {
     const TreebankFormat format = name ? parse_treebank_format(*name) : TreebankFormat::brackets;
     if (format == TreebankFormat::words && !model_.predicts_tags())
-      throw Error::in("--format", "'words' for a model that takes the tags of its input",
-                      "expected brackets or tagged, or a model trained with --tags predicted");
+      throw Error::in(
+          setting("format"), "'words' for a model that takes the tags of its input",
+          fmt::format("expected brackets or tagged, or a model trained with {} predicted", setting("tags")));
     return format;
   }
 

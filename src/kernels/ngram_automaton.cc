@@ -1,4 +1,4 @@
-#include "structures/ngram_automaton.h"
+#include "kernels/ngram_automaton.h"
 
 #include <iterator>
 #include <map>

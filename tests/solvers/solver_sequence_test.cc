@@ -17,16 +17,16 @@
 #include "support/error_message.h"
 #include "support/history_checks.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
 #include "support/random_problem.h"
-#include "support/random_treebank.h"
 
 namespace espalier {
 namespace {
 
 using test_support::expect_gaps;
 using test_support::OwnedChainProblem;
+using test_support::OwnedDependencyProblem;
 using test_support::OwnedProblem;
-using test_support::OwnedTreebankProblem;
 using test_support::Transitions;
 using testing::error_message;
 
@@ -75,15 +75,15 @@ void expect_one_history(const Outcome& run, const std::string& where) {
   expect_gaps(run.summary, where);
 }
 
-TEST(ChainedSolvers, HaveTheNamesOfTheirStages) {
-  const SolverEntry chain = find_solver("dca,smo,eg", Loss::svm());
-  EXPECT_EQ(chain.name, "dca,smo,eg");
-  EXPECT_EQ(chain.duals, Duals::scores);
-  EXPECT_TRUE(chain.needs_cliques);
-  EXPECT_TRUE(chain.converges);
+TEST(SolverSequence, HaveTheNamesOfTheirStages) {
+  const SolverEntry sequence = find_solver("dca,smo,eg", Loss::svm());
+  EXPECT_EQ(sequence.name, "dca,smo,eg");
+  EXPECT_EQ(sequence.duals, Duals::scores);
+  EXPECT_TRUE(sequence.needs_cliques);
+  EXPECT_TRUE(sequence.converges);
 }
 
-TEST(ChainedSolvers, RefuseStagesThatAreNone) {
+TEST(SolverSequence, RefuseStagesThatAreNone) {
   const auto message = [](const std::string& name, const Loss& loss) {
     return error_message([&] { find_solver(name, loss); });
   };
@@ -92,24 +92,22 @@ TEST(ChainedSolvers, RefuseStagesThatAreNone) {
     for (const SolverEntry& entry : solver_table()) all += (all.empty() ? "" : ", ") + entry.name;
     return all;
   }();
-  EXPECT_EQ(message("eg,nonsense", Loss::svm()),
-            "--solver: 'nonsense' is no solver; expected one of " + names);
-  EXPECT_EQ(message("eg,", Loss::svm()), "--solver: '' is no solver; expected one of " + names);
+  EXPECT_EQ(message("eg,nonsense", Loss::svm()), "solver: 'nonsense' is no solver; expected one of " + names);
+  EXPECT_EQ(message("eg,", Loss::svm()), "solver: '' is no solver; expected one of " + names);
   EXPECT_EQ(message("smo,lbfgs", Loss::svm()),
-            "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg");
-  EXPECT_EQ(message("smo,eg", Loss::crf()),
-            "--solver smo: not for loss crf; expected --loss svm, or --solver eg");
-  const OwnedTreebankProblem trees(1);
+            "solver lbfgs: not for loss svm; expected a loss of finite beta, or solver eg");
+  EXPECT_EQ(message("smo,eg", Loss::crf()), "solver smo: not for loss crf; expected loss svm, or solver eg");
+  const OwnedDependencyProblem trees(1);
   EXPECT_EQ(
       error_message([&] {
         Outcome("smo,eg", {trees.problem, Loss::svm(), 1}, {});
       }),
       "smo: this structure offers no clique marginals (Factored); expected classes or chains whose labels "
-      "interact in pairs, or --solver frank-wolfe, which makes similar moves on every structure");
+      "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
 }
 
-// Every chain of two that makes sense, to the optimum that EG finds alone.
-TEST(ChainedSolvers, ReachTheOptimum) {
+// Every sequence of two that makes sense, to the optimum that EG finds alone.
+TEST(SolverSequence, ReachTheOptimum) {
   const OwnedProblem classes(1, {.examples = 25, .attributes = 8, .labels = 4});
   const OwnedChainProblem tied(1), few(2, {.transitions = Transitions::few, .constrained = true});
   for (const Problem* problem :
@@ -120,7 +118,7 @@ TEST(ChainedSolvers, ReachTheOptimum) {
       const double gap = loss.smooth() ? 1e-6 : 1e-3;
       const Outcome truth("eg", objective, to_gap(gap));
       ASSERT_EQ(truth.summary.status, Status::converged);
-      const std::vector<std::string> chains =
+      const std::vector<std::string> sequences =
           loss.smooth() ? std::vector<std::string>{"sgd,eg",  "dca,eg-batch", "sdca,eg",
                                                    "eg,sdca", "eg,lbfgs",     "perceptron,lbfgs,eg"}
                         : std::vector<std::string>{"smo,eg",
@@ -133,7 +131,7 @@ TEST(ChainedSolvers, ReachTheOptimum) {
                                                    "eg,smo",
                                                    "perceptron,smo,eg",
                                                    "frank-wolfe,cutting-plane"};
-      for (const std::string& name : chains) {
+      for (const std::string& name : sequences) {
         const Outcome run(name, objective, to_gap(gap));
         const std::string where = name + ", " + loss.name();
         EXPECT_EQ(run.summary.status, Status::converged) << where << ": " << run.summary.message;
@@ -146,7 +144,7 @@ TEST(ChainedSolvers, ReachTheOptimum) {
 }
 
 // The first report of the second stage, from what was handed over: EG reports it before its first step.
-TEST(ChainedSolvers, HandOverAnHonestCertificate) {
+TEST(SolverSequence, HandOverAnHonestCertificate) {
   const OwnedProblem classes(3, {.examples = 60, .attributes = 20, .labels = 4});
   const OwnedChainProblem chains(3, {.sequences = 40, .labels = 4, .attributes = 20});
   for (const Problem* problem :
@@ -163,24 +161,24 @@ TEST(ChainedSolvers, HandOverAnHonestCertificate) {
       EXPECT_FALSE(training.means || training.cliques);
       const double dual = evaluate_dual(objective, *training.dual).value;
 
-      const Outcome chain(first + ",eg", objective, to_gap(1e-3));
-      ASSERT_EQ(chain.summary.status, Status::converged) << chain.summary.message;
+      const Outcome sequence(first + ",eg", objective, to_gap(1e-3));
+      ASSERT_EQ(sequence.summary.status, Status::converged) << sequence.summary.message;
       const std::size_t stage = before.history.size();
-      ASSERT_GT(chain.seen.size(), stage);
-      EXPECT_EQ(chain.seen[stage - 1].dual, before.history.back().dual);
-      EXPECT_EQ(chain.seen[stage].dual, dual) << first;
+      ASSERT_GT(sequence.seen.size(), stage);
+      EXPECT_EQ(sequence.seen[stage - 1].dual, before.history.back().dual);
+      EXPECT_EQ(sequence.seen[stage].dual, dual) << first;
       // The next one begins where the last one ended, plus what it took to hand over.
-      EXPECT_NEAR(chain.seen[stage].passes,
+      EXPECT_NEAR(sequence.seen[stage].passes,
                   before.history.back().passes +
                       static_cast<double>(inferences) / static_cast<double>(problem->size()),
                   1e-9);
-      expect_one_history(chain, first);
+      expect_one_history(sequence, first);
     }
   }
 }
 
 // Of classes nothing is lost but what is mixed in; of chains, whose statistics are tied, what the rounds do not find.
-TEST(ChainedSolvers, HandOverMostOfTheDual) {
+TEST(SolverSequence, HandOverMostOfTheDual) {
   const auto lost = [](const Problem& problem, const std::string& from) {
     const Objective objective{problem, Loss::svm(), 1};
     const SolverEntry entry = find_solver(from, objective.loss);
@@ -196,7 +194,7 @@ TEST(ChainedSolvers, HandOverMostOfTheDual) {
 }
 
 // Where a state fits the next solver as it is, it loses nothing.
-TEST(ChainedSolvers, HandOverScoresAsMeansAndCliques) {
+TEST(SolverSequence, HandOverScoresAsMeansAndCliques) {
   const OwnedChainProblem owned(4);
   for (const Loss& loss : {Loss::svm(), Loss::crf()}) {
     const Objective objective{owned.problem, loss, 1};
@@ -214,19 +212,19 @@ TEST(ChainedSolvers, HandOverScoresAsMeansAndCliques) {
   }
 }
 
-TEST(ChainedSolvers, ConvergeWhereTheFirstStageIsStoppedEarly) {
+TEST(SolverSequence, ConvergeWhereTheFirstStageIsStoppedEarly) {
   const OwnedChainProblem owned(7, {.sequences = 40, .attributes = 30});
   const Objective objective{owned.problem, Loss::svm(), 5};
   const Outcome alone("smo", objective, to_gap(0.1));
   ASSERT_EQ(alone.summary.status, Status::converged);
   ASSERT_GT(alone.last().relative_gap(), 1e-3);
-  const Outcome chain("smo,eg", objective, to_gap(1e-3));
-  EXPECT_EQ(chain.summary.status, Status::converged);
-  EXPECT_LE(chain.last().relative_gap(), 1e-3);
+  const Outcome sequence("smo,eg", objective, to_gap(1e-3));
+  EXPECT_EQ(sequence.summary.status, Status::converged);
+  EXPECT_LE(sequence.last().relative_gap(), 1e-3);
 }
 
 // A stage that is good enough for the user is the last; so is one that the limits end.
-TEST(ChainedSolvers, EndWhereTheUserIsContent) {
+TEST(SolverSequence, EndWhereTheUserIsContent) {
   const OwnedProblem owned(5);
   const Objective objective{owned.problem, Loss::svm(), 1};
   const Outcome content("smo,eg", objective, to_gap(0.2));
@@ -244,16 +242,16 @@ TEST(ChainedSolvers, EndWhereTheUserIsContent) {
   EXPECT_TRUE(both.summary.message.ends_with(" passes, then eg)")) << both.summary.message;
 }
 
-TEST(ChainedSolvers, ObserverAndInterruptEndAllStages) {
+TEST(SolverSequence, ObserverAndInterruptEndAllStages) {
   const OwnedProblem owned(5);
   const Objective objective{owned.problem, Loss::svm(), 1};
-  const SolverEntry chain = find_solver("smo,eg", objective.loss);
+  const SolverEntry sequence = find_solver("smo,eg", objective.loss);
   SolverSettings settings = to_gap(1e-9);
   settings.report_every = 1;
   Training training;
-  const Summary stopped = chain.run(objective, settings, training, [](const Progress& now, const Weights&) {
-    return now.epoch == 2 ? Control::stop : Control::go_on;
-  });
+  const Summary stopped = sequence.run(
+      objective, settings, training,
+      [](const Progress& now, const Weights&) { return now.epoch == 2 ? Control::stop : Control::go_on; });
   EXPECT_EQ(stopped.status, Status::stopped);
   EXPECT_EQ(stopped.history.size(), 2u);
   EXPECT_TRUE(stopped.message.ends_with(" passes (smo)")) << stopped.message;
@@ -261,13 +259,13 @@ TEST(ChainedSolvers, ObserverAndInterruptEndAllStages) {
   std::atomic<bool> stop{true};
   settings.stopping.stop = &stop;
   Training other;
-  const Summary interrupted = chain.run(objective, settings, other, {});
+  const Summary interrupted = sequence.run(objective, settings, other, {});
   EXPECT_EQ(interrupted.status, Status::stopped);
   EXPECT_EQ(interrupted.history.size(), 1u);
 }
 
 // Between two stages: the weights of the first one stay, with their certificate.
-TEST(ChainedSolvers, InterruptOnTheWayKeepsTheFirstStage) {
+TEST(SolverSequence, InterruptOnTheWayKeepsTheFirstStage) {
   const OwnedChainProblem owned(5);
   const Objective objective{owned.problem, Loss::svm(), 1};
   std::atomic<bool> stop{false};
@@ -286,7 +284,7 @@ TEST(ChainedSolvers, InterruptOnTheWayKeepsTheFirstStage) {
 }
 
 // What it takes to hand over may use up the passes: then what was handed over is certified.
-TEST(ChainedSolvers, LimitsHoldAcrossTheHandOver) {
+TEST(SolverSequence, LimitsHoldAcrossTheHandOver) {
   const OwnedChainProblem owned(5);
   const Objective objective{owned.problem, Loss::svm(), 1};
   const Outcome first("smo", objective, to_gap(0.1));
@@ -298,25 +296,25 @@ TEST(ChainedSolvers, LimitsHoldAcrossTheHandOver) {
 }
 
 // Solvers that do not converge hand over when they get no further.
-TEST(ChainedSolvers, DoNotWaitForStagesThatGetNoFurther) {
+TEST(SolverSequence, DoNotWaitForStagesThatGetNoFurther) {
   const OwnedChainProblem owned(2, {.sequences = 40});
   const Objective objective{owned.problem, Loss::crf(), 0.1};
   const Outcome alone("perceptron", objective, to_gap(1e-3, 60));
   ASSERT_EQ(alone.summary.status, Status::out_of_passes);
   ASSERT_GT(alone.last().relative_gap(), 0.1);
-  const Outcome chain("perceptron,eg", objective, to_gap(1e-3, 1000));
-  EXPECT_EQ(chain.summary.status, Status::converged) << chain.summary.message;
-  EXPECT_TRUE(chain.summary.message.ends_with(", then eg)")) << chain.summary.message;
+  const Outcome sequence("perceptron,eg", objective, to_gap(1e-3, 1000));
+  EXPECT_EQ(sequence.summary.status, Status::converged) << sequence.summary.message;
+  EXPECT_TRUE(sequence.summary.message.ends_with(", then eg)")) << sequence.summary.message;
 }
 
 // The next l2 of a path, or a run that is resumed, has the last stage alone.
-TEST(ChainedSolvers, GoOnWithTheLastStage) {
+TEST(SolverSequence, GoOnWithTheLastStage) {
   const OwnedProblem owned(6);
   const Objective first{owned.problem, Loss::svm(), 2}, second{owned.problem, Loss::svm(), 1};
-  Outcome chain("smo,eg", first, to_gap(1e-3));
-  ASSERT_EQ(chain.summary.status, Status::converged);
-  ASSERT_TRUE(chain.training.dual.has_value());
-  const Outcome next("smo,eg", second, to_gap(1e-3), std::move(chain.training));
+  Outcome sequence("smo,eg", first, to_gap(1e-3));
+  ASSERT_EQ(sequence.summary.status, Status::converged);
+  ASSERT_TRUE(sequence.training.dual.has_value());
+  const Outcome next("smo,eg", second, to_gap(1e-3), std::move(sequence.training));
   EXPECT_EQ(next.summary.status, Status::converged);
   EXPECT_TRUE(next.summary.message.ends_with("(eg alone, from what was at hand)")) << next.summary.message;
 }

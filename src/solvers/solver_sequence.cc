@@ -1,4 +1,4 @@
-#include "solvers/chained.h"
+#include "solvers/solver_sequence.h"
 
 #include <fmt/format.h>
 
@@ -138,25 +138,25 @@ Summary run_stages(const std::vector<SolverEntry>& stages, const Objective& obje
 
 }  // namespace
 
-SolverEntry chain_solvers(std::vector<SolverEntry> stages) {
+SolverEntry solvers_in_sequence(std::vector<SolverEntry> stages) {
   ESPALIER_EXPECT(!stages.empty());
-  SolverEntry chain = stages.back();
-  chain.summary = "a chain of solvers";
+  SolverEntry sequence = stages.back();
+  sequence.summary = "solvers in sequence";
   for (auto stage = stages.rbegin() + 1; stage != stages.rend(); ++stage) {
-    chain.name = stage->name + "," + chain.name;
-    chain.converges = chain.converges || stage->converges;
-    chain.needs_cliques = chain.needs_cliques || stage->needs_cliques;
-    chain.needs_coordinates = chain.needs_coordinates || stage->needs_coordinates;
-    chain.batch = chain.batch && stage->batch;
-    chain.allocates = chain.allocates || stage->allocates;
-    chain.threads_share = chain.threads_share || stage->threads_share;
-    chain.options.insert(chain.options.begin(), stage->options.begin(), stage->options.end());
+    sequence.name = stage->name + "," + sequence.name;
+    sequence.converges = sequence.converges || stage->converges;
+    sequence.needs_cliques = sequence.needs_cliques || stage->needs_cliques;
+    sequence.needs_coordinates = sequence.needs_coordinates || stage->needs_coordinates;
+    sequence.batch = sequence.batch && stage->batch;
+    sequence.allocates = sequence.allocates || stage->allocates;
+    sequence.threads_share = sequence.threads_share || stage->threads_share;
+    sequence.options.insert(sequence.options.begin(), stage->options.begin(), stage->options.end());
   }
-  chain.run = [stages = std::move(stages)](const Objective& objective, const SolverSettings& settings,
-                                           Training& training, const Observer& observer) {
+  sequence.run = [stages = std::move(stages)](const Objective& objective, const SolverSettings& settings,
+                                              Training& training, const Observer& observer) {
     return run_stages(stages, objective, settings, training, observer);
   };
-  return chain;
+  return sequence;
 }
 
 }  // namespace espalier

@@ -24,15 +24,15 @@ struct OwnedArcs {
 OwnedArcs random_arcs(Random& random, std::span<const std::uint32_t> tree, double chance);
 
 // Everything that a problem of dependency trees is made of, so that a test may change a piece before the problem is built.
-struct TreebankData {
-  Treebank treebank;
+struct DependencyData {
+  DependencyCorpus corpus;
   ArcSets arcs;
   TreePartLists parts;  // none: first order
   TreeShape shape;
   unsigned bits = 0, relation_bits = 0;
 };
 
-struct RandomTreebankOptions {
+struct RandomDependencyOptions {
   std::size_t sentences = 12, longest = 4, vocabulary = 15;  // lengths from 1 to longest
   TreeShape shape;
   bool pruned = false;                    // about half of the arcs are not allowed
@@ -42,27 +42,27 @@ struct RandomTreebankOptions {
 
 // Gold trees are the best ones of a random model of the same shape, with some noise. The same seed and options give the same
 // data.
-TreebankData random_treebank(std::uint64_t seed, const RandomTreebankOptions& options = {});
+DependencyData random_dependencies(std::uint64_t seed, const RandomDependencyOptions& options = {});
 
 // A problem with the data that it refers to. Stays where it was built.
-struct OwnedTreebankProblem {
-  explicit OwnedTreebankProblem(TreebankData from)
+struct OwnedDependencyProblem {
+  explicit OwnedDependencyProblem(DependencyData from)
       : data(std::move(from)),
         features(data.bits, data.relation_bits, data.shape.num_labels, !data.parts.empty()),
         problem(data.parts.empty()
-                    ? DependencyExamples(data.treebank, data.arcs, features, data.shape)
-                    : DependencyExamples(data.treebank, data.arcs, data.parts, features, data.shape)) {}
-  explicit OwnedTreebankProblem(std::uint64_t seed, const RandomTreebankOptions& options = {})
-      : OwnedTreebankProblem(random_treebank(seed, options)) {}
-  OwnedTreebankProblem(const OwnedTreebankProblem&) = delete;
-  OwnedTreebankProblem& operator=(const OwnedTreebankProblem&) = delete;
+                    ? DependencyExamples(data.corpus, data.arcs, features, data.shape)
+                    : DependencyExamples(data.corpus, data.arcs, data.parts, features, data.shape)) {}
+  explicit OwnedDependencyProblem(std::uint64_t seed, const RandomDependencyOptions& options = {})
+      : OwnedDependencyProblem(random_dependencies(seed, options)) {}
+  OwnedDependencyProblem(const OwnedDependencyProblem&) = delete;
+  OwnedDependencyProblem& operator=(const OwnedDependencyProblem&) = delete;
 
   DependencyTree::Output gold(std::size_t i) const {
-    const auto heads = data.treebank.heads_of(i), labels = data.treebank.labels_of(i);
+    const auto heads = data.corpus.heads_of(i), labels = data.corpus.labels_of(i);
     return {{heads.begin(), heads.end()}, {labels.begin(), labels.end()}};
   }
 
-  const TreebankData data;
+  const DependencyData data;
   const DependencyFeatures features;
   const DependencyProblem problem;
 };

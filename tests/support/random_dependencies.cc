@@ -1,4 +1,4 @@
-#include "support/random_treebank.h"
+#include "support/random_dependencies.h"
 
 #include <string>
 
@@ -37,13 +37,13 @@ OwnedArcs random_arcs(Random& random, std::span<const std::uint32_t> tree, doubl
   return arcs;
 }
 
-TreebankData random_treebank(std::uint64_t seed, const RandomTreebankOptions& options) {
+DependencyData random_dependencies(std::uint64_t seed, const RandomDependencyOptions& options) {
   Random random(seed);
-  TreebankData data;
+  DependencyData data;
   data.shape = options.shape;
   data.bits = options.bits;
   data.relation_bits = options.relation_bits;
-  Treebank& treebank = data.treebank;
+  DependencyCorpus& corpus = data.corpus;
   const DependencyFeatures features(options.bits, options.relation_bits, options.shape.num_labels);
   DoubleWeights model(features.weight_shape());
   for (double& w : model.values()) w = between(random, -1, 1);
@@ -56,10 +56,10 @@ TreebankData random_treebank(std::uint64_t seed, const RandomTreebankOptions& op
     features.score<double, double>(words, all, model.row(0), 1.0, s, ws);
     for (double& x : s) x += between(random, -10, 10);
     const DependencyTree::Output gold = tree.decode(std::span<const double>(s), ws);
-    treebank.words.insert(treebank.words.end(), words.begin(), words.end());
-    treebank.heads.insert(treebank.heads.end(), gold.heads.begin(), gold.heads.end());
-    treebank.labels.insert(treebank.labels.end(), gold.labels.begin(), gold.labels.end());
-    treebank.offsets.push_back(treebank.words.size());
+    corpus.words.insert(corpus.words.end(), words.begin(), words.end());
+    corpus.heads.insert(corpus.heads.end(), gold.heads.begin(), gold.heads.end());
+    corpus.labels.insert(corpus.labels.end(), gold.labels.begin(), gold.labels.end());
+    corpus.offsets.push_back(corpus.words.size());
     OwnedArcs some;
     if (options.pruned) {
       some = random_arcs(random, gold.heads, 0.5);
