@@ -27,12 +27,12 @@ class Error : public std::runtime_error {
   std::string_view marked() const noexcept { return marked_ ? std::string_view(*marked_) : what(); }
 
  private:
-  std::shared_ptr<const std::string>
-      marked_;  // null: no marks. Shared, since copying an exception must not throw
+  // Null where nothing is marked. Shared, since copying an exception must not throw.
+  std::shared_ptr<const std::string> marked_;
 };
 
-// The name of a setting (hash_bits), marked as one: programs call a setting by its name in the library, and those who use the
-// command line by another (--hash-bits), so that whoever shows them a text has to find the settings in it.
+// The name of a setting (hash_bits), marked as one: the command line calls it --hash-bits, so whoever shows a
+// text to its users has to find the settings in it.
 std::string setting(std::string_view name);
 // A text with every marked setting as `spell` writes it.
 std::string spelled(std::string_view text, const std::function<std::string(std::string_view name)>& spell);
