@@ -23,6 +23,7 @@ const TaskGenerator& find_generator(const std::vector<TaskGenerator>& all, std::
   const auto found = std::ranges::find(all, name, &TaskGenerator::name);
   if (found != all.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const TaskGenerator& generator : all) names.emplace_back(generator.name);
   throw Error(fmt::format("generate: {} is no task; expected {}", in_quotes(name), listed(names)));
 }

@@ -60,6 +60,7 @@ struct Arguments : TrainingOptions {
     Json json = to_json();
     json.erase("solver");
     std::vector<std::string> names;
+    names.reserve(entries.size());
     for (const SolverEntry& entry : entries) names.push_back(entry.name);
     json["solvers"] = names;
     json["budget"] = budget;
