@@ -73,7 +73,7 @@ void TrainingOptions::add_to(Command command) {
   command.add_option("--log", log, "write the run as JSON, one object a line");
   command
       .add_option("--report-every", report_every,
-                  "passes from one report to the next; eg leaves one out where the end is near")
+                  "passes from one report to the next; eg leaves its first out where the end is near")
       .capture_default_str()
       .check(positive_number());
   command.add_flag("--quiet", quiet, "say nothing but errors");

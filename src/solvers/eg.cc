@@ -268,9 +268,10 @@ class Eg {
     followed_.back() = {passes(), estimated_excess()};
   }
 
-  // Whether the gap, falling as it does, is there before another report is due. Then one now would be in vain.
+  // Whether the gap, falling as it does, is there before another report is due. Then the first one would be in vain; later ones
+  // tell how a longer run got on.
   bool end_is_near() const {
-    if (shared_.smoothing) return false;
+    if (shared_.smoothing || certified_at_ > 0) return false;
     const double gone = passes() - followed_.front().passes, excess = estimated_excess();
     const double fallen = std::log(followed_.front().excess / excess);  // in `gone` passes
     return fallen > 0 && std::log(excess) * gone < fallen * options_.report_every;
