@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "espalier/selection/l2_range.h"
+#include "espalier/selection/path.h"
 #include "selection/path_run.h"
 
 namespace espalier {

@@ -1,6 +1,6 @@
 // Replaces the allocator of the test program by one that counts.
 
-#include "espalier/tasks/tagger.h"
+#include "espalier/tasks/tag.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/tasks/tag.h"
 #include "support/counting_allocator.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/tasks/classify_data.h"
-#include "espalier/tasks/tag_data.h"
+#include "espalier/tasks/classify.h"
+#include "espalier/tasks/tag.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/model_bytes.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "espalier/base/json.h"
-#include "espalier/tasks/graph_data.h"
+#include "espalier/tasks/graph.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/model_bytes.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "espalier/tasks/classify_data.h"
-#include "espalier/tasks/parse_data.h"
+#include "espalier/tasks/classify.h"
+#include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/train/cross_validate.h"
 #include "espalier/train/race.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/input.h"
-#include "espalier/tasks/parse_data.h"
-#include "espalier/tasks/treebank_data.h"
+#include "espalier/tasks/parse.h"
+#include "espalier/tasks/treebank.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/generated_data.h"

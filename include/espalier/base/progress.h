@@ -4,9 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/inference.h"
-
 namespace espalier {
+
+// What log-partitions and marginals are, and so what primal and dual bound. From better to worse: of several examples the
+// worst one counts.
+enum class Inference {
+  exact,        // the optimum
+  relaxed,      // convex upper bounds with their gradients: the optimum of a relaxed problem
+  approximate,  // nothing
+};
 
 // primal - dual; 0 where the dual is above, but by no more than rounding may have put it there.
 inline double gap_of(double primal, double dual, double rounding) {

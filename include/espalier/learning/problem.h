@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "espalier/base/inference.h"
 #include "espalier/base/prefetch.h"
+#include "espalier/base/progress.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/capabilities.h"

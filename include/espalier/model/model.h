@@ -8,12 +8,12 @@
 #include "espalier/base/json.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
-#include "espalier/tasks/classifier.h"
-#include "espalier/tasks/graph_labeller.h"
-#include "espalier/tasks/parser.h"
-#include "espalier/tasks/tagger.h"
+#include "espalier/tasks/classify.h"
+#include "espalier/tasks/graph.h"
+#include "espalier/tasks/parse.h"
+#include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
-#include "espalier/tasks/treebank_parser.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier {
 

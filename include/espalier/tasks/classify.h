@@ -1,9 +1,17 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "espalier/features/dictionary.h"
+#include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
@@ -31,5 +39,62 @@ inline constexpr int kLinearClassifyVersion = 1;  // without
 // Both throw Error for what they cannot read.
 std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options);
 std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored);
+
+// Labelled examples in memory, to train a classifier on: what a file in CRFsuite's format has. Text is
+// copied.
+class ClassifyData {
+ public:
+  using Attribute = NamedRows::Attribute;  // those that are not given are 0
+
+  // Adds an example. Values of an attribute that is named twice add up. Throws Error for an empty name or
+  // label, and for a value that is not finite.
+  void add(std::span<const Attribute> attributes, std::string_view label);
+  void add(std::initializer_list<Attribute> attributes, std::string_view label) {
+    add(std::span(attributes.begin(), attributes.size()), label);
+  }
+
+  std::size_t size() const { return labels_.size(); }
+  const NamedRows& attributes() const { return attributes_; }
+  std::string_view label(std::size_t i) const { return names_of_labels_.name(labels_[i]); }
+
+ private:
+  NamedRows attributes_;
+  std::vector<std::uint32_t> labels_;
+  Dictionary names_of_labels_;
+};
+
+// What read_classify_training() makes of a file. An option that names another format is refused. `dev` is
+// held-out data, whose labels may be new. None of them need outlive the result.
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data,
+                                                    const ClassifyOptions& options = {},
+                                                    const ClassifyData* dev = nullptr);
+
+// Labels examples with a model of classification: what `espalier predict` does, for programs that have
+// examples in memory. A model has one (Model::classifier()), const and thread-safe. Attributes that training
+// never saw are skipped, and values of one that is named twice add up. Throws Error for a value that is not
+// finite.
+class Classifier {
+ public:
+  using Attribute = NamedRows::Attribute;
+
+  virtual ~Classifier() = default;
+  virtual std::size_t num_labels() const = 0;
+  virtual std::string_view label(std::uint32_t id) const = 0;
+  virtual std::optional<std::uint32_t> find_label(std::string_view name) const = 0;
+  // False for models of beta = infinity, which have scores alone.
+  virtual bool has_probabilities() const = 0;
+
+  // The best label, by its id.
+  virtual std::uint32_t classify(std::span<const Attribute> attributes) const = 0;
+  std::uint32_t classify(std::initializer_list<Attribute> attributes) const {
+    return classify(std::span(attributes.begin(), attributes.size()));
+  }
+  // The score of every label; and its probability. Throws Error where the model has none.
+  virtual std::vector<double> scores(std::span<const Attribute> attributes) const = 0;
+  virtual std::vector<double> probabilities(std::span<const Attribute> attributes) const = 0;
+  std::vector<double> probabilities(std::initializer_list<Attribute> attributes) const {
+    return probabilities(std::span(attributes.begin(), attributes.size()));
+  }
+};
 
 }  // namespace espalier

@@ -2,15 +2,62 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "espalier/features/weights.h"
+#include "espalier/learning/loss.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
+
+// A word of a dependency treebank. Words count from 1 and 0 is the root.
+struct DependencyWord {
+  std::string_view form{}, lemma{};
+  std::string_view coarse{};    // CPOSTAG, or UPOS
+  std::string_view fine{};      // POSTAG, or XPOS
+  std::string_view feats{};     // as it is written: "gen=m|num=s"
+  std::string_view relation{};  // "_" or "" where there is none
+  std::uint32_t head = 0;
+  bool has_head = false;
+  std::size_t line = 0;  // in the file, from 1
+};
+
+// A sentence of a dependency treebank. Copies have views into their own text.
+struct DependencySentence {
+  // Where HEAD and DEPREL of a word are in the text, with the TAB before each.
+  struct Blank {
+    std::size_t begin, end;
+  };
+
+  DependencySentence() = default;
+  DependencySentence(const DependencySentence& other);
+  DependencySentence(DependencySentence&& other) noexcept;
+  DependencySentence& operator=(const DependencySentence& other);
+  DependencySentence& operator=(DependencySentence&& other) noexcept;
+  ~DependencySentence() = default;
+
+  // Whether every word has a head.
+  bool has_heads() const;
+  void clear();
+  // Adds a line to the text, and keeps the views of the words right. What is returned is its place there.
+  std::string_view append_line(std::string_view line);
+
+  std::string text;  // its lines, comments and all; each ends with a newline
+  std::vector<DependencyWord> words;
+  std::vector<Blank> blanks;   // one for each word
+  std::size_t first_line = 0;  // in the file; it may be a comment
+  bool universal = false;      // of a CoNLL-U file
+
+ private:
+  void move_views(const char* from);
+};
 
 // Dependency parsing: a head for each word, and the relation to it.
 struct ParseOptions {
@@ -46,5 +93,109 @@ inline constexpr int kParseVersion = 1;
 // Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options);
 std::unique_ptr<Predictor> load_parse_predictor(const StoredTask& stored);
+
+// Dependency trees in memory, to train a parser on: what a file in CoNLL's format has, added word by word.
+// Text is copied. Numbers of lines in messages are those of words, over all sentences.
+class ParseData {
+ public:
+  // Whether words and relations are those of CoNLL-U: then evaluation counts as its shared task does, too.
+  // Sentences that were read know that themselves.
+  explicit ParseData(bool universal = false) : universal_(universal) {}
+
+  // Adds a word to the sentence at the end; head 0 is the root, and words count from 1 in each sentence.
+  // Fields that are empty are "_", as in files. Throws Error where it has no form, and for a TAB or an end of
+  // line within a field.
+  void add(const DependencyWord& word);
+  // Ends the sentence. Throws Error if it has no words or their heads do not form a tree; the sentence is
+  // then discarded.
+  void end_sentence();
+  // A sentence that was read already.
+  void add(const DependencySentence& sentence);
+  // The next sentence begins a document: for ParseOptions::group_by.
+  void begin_document();
+
+  // Sentences that were ended.
+  std::size_t size() const { return sentences_.size(); }
+  const DependencySentence& sentence(std::size_t i) const { return sentences_[i]; }
+
+ private:
+  bool universal_;
+  std::vector<DependencySentence> sentences_;
+  DependencySentence open_;    // the one at the end
+  std::size_t num_words_ = 0;  // of sentences that were ended
+};
+
+// What read_parse_training() makes of a file. `dev` is held-out data. None of them need outlive the result.
+// Throws Error where relations are to be learnt and a word has none.
+std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options = {},
+                                                 const ParseData* dev = nullptr);
+
+struct ParseModel;
+
+// Finds the dependency trees of sentences: what `espalier predict` does, for programs that have sentences in
+// memory. A model has one (Model::parser()), const and thread-safe; each thread that parses has a Sentence of
+// its own.
+class Parser {
+ public:
+  class Sentence;
+
+  // Keeps references to the model and to the weights.
+  Parser(const ParseModel& model, WeightsView theta, const Loss& loss);
+
+  // Whether arcs have relations.
+  bool labelled() const;
+  std::size_t num_relations() const;
+  std::string_view relation(std::uint32_t id) const;
+  std::optional<std::uint32_t> find_relation(std::string_view name) const;
+  // False for models of beta = infinity, which have scores alone.
+  bool has_probabilities() const { return loss_.smooth(); }
+  // False for models of order 2.
+  bool has_kbest() const;
+
+ private:
+  const ParseModel& model_;
+  WeightsView theta_;
+  Loss loss_;
+};
+
+// One sentence after another, in memory that is reused. Words count from 1, and 0 is the root. Results are
+// valid until the next call of clear(), add() or set(). Functions that look for trees throw Error if there
+// are no words, those that return probabilities throw Error if the model has none.
+class Parser::Sentence {
+ public:
+  struct Scored {
+    std::vector<std::uint32_t> heads,
+        relations;  // as of heads(), and by number; none where the model has none
+    double score;
+  };
+
+  // The parser has to outlive it.
+  explicit Sentence(const Parser& parser);
+  ~Sentence();
+  Sentence(Sentence&&) noexcept;
+
+  // Begins a new sentence.
+  void clear();
+  // Adds a word: what it looks like; nobody looks at its head and relation. Fields that are empty are "_", as
+  // in files.
+  void add(const DependencyWord& word);
+  // A sentence that was read already.
+  void set(const DependencySentence& sentence);
+
+  std::size_t size() const;
+  // The best tree: the head of each word, and the relation to it; no relations where the model has none.
+  std::span<const std::uint32_t> heads();
+  std::span<const std::string_view> relations();
+  // The probability of every head of a word: size() + 1 numbers, that of the root first.
+  std::span<const double> head_probabilities(std::size_t word);
+  // The k best trees with their scores, best first; and how probable one with such a score is. Throws Error
+  // without Parser::has_kbest().
+  std::vector<Scored> kbest(std::size_t k);
+  double probability(double score);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace espalier

@@ -5,12 +5,43 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "espalier/features/weights.h"
+#include "espalier/learning/loss.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
+
+// A phrase with what it is made of, or a word with its tag.
+struct BracketTree {
+  std::string label;  // of the phrase, or the tag
+  std::string word;   // empty: a phrase
+  std::vector<BracketTree> children;
+
+  bool is_word() const { return children.empty(); }
+  bool operator==(const BracketTree&) const = default;
+};
+
+struct TaggedWord {
+  std::string word, tag;
+  bool operator==(const TaggedWord&) const = default;
+};
+
+std::size_t num_words(const BracketTree& tree);
+// The words from left to right, with their tags, appended.
+void append_words(const BracketTree& tree, std::vector<TaggedWord>& words);
+// "(S (NP (DT the) (NN coach)) ...)" on one line, without a newline.
+void append_brackets(const BracketTree& tree, std::string& out);
+
+// What a label says beyond the category: NP-SBJ-1 and NP=2 are NP. What begins with a hyphen (-LRB-) is a label as it is.
+std::string_view without_function(std::string_view label);
+void remove_functions(BracketTree& tree);
+// Removes words of the tag -NONE- and the phrases that have nothing else in them. False: nothing is left.
+bool remove_traces(BracketTree& tree);
 
 // Phrase structure: the tree of a sentence, in brackets.
 struct TreebankOptions {
@@ -42,5 +73,90 @@ inline constexpr int kTreebankVersion = 1;
 // Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.
 std::unique_ptr<TrainingSet> read_treebank_training(const std::string& path, const TreebankOptions& options);
 std::unique_ptr<Predictor> load_treebank_predictor(const StoredTask& stored);
+
+// Bracketed trees in memory, to train a parser on. What of them counts (traces, functions) is for the options
+// to say. Numbers of lines in messages are those of trees.
+class TreebankData {
+ public:
+  // Throws Error for a phrase or a word without a label, for one that is neither phrase nor word or both, for
+  // white space and brackets in labels and words, and for trees that are too deep.
+  void add(BracketTree tree);
+  // The same as it is written: "(S (NP (DT the) (NN dog)) (VP (VBD barked)))". Throws Error where that is not
+  // one tree.
+  void add(std::string_view brackets);
+
+  std::size_t size() const { return trees_.size(); }
+  const BracketTree& tree(std::size_t i) const { return trees_[i]; }
+
+ private:
+  std::vector<BracketTree> trees_;
+};
+
+// What read_treebank_training() makes of a file. `dev` is held-out data. None of them need outlive the
+// result.
+std::unique_ptr<TrainingSet> make_treebank_training(const TreebankData& data,
+                                                    const TreebankOptions& options = {},
+                                                    const TreebankData* dev = nullptr);
+
+class TreebankModel;
+
+// Finds the phrase structure of sentences: what `espalier predict` does, for programs that have sentences in
+// memory. A model has one (Model::treebank_parser()), const and thread-safe; each thread that parses has a
+// Sentence of its own.
+class TreebankParser {
+ public:
+  class Sentence;
+
+  // Keeps references to the model and to the weights.
+  TreebankParser(const TreebankModel& model, WeightsView theta, const Loss& loss)
+      : model_(model), theta_(theta), loss_(loss) {}
+
+  // Whether it finds tags itself; otherwise words come with theirs.
+  bool predicts_tags() const;
+  // False for models of beta = infinity, which have scores alone.
+  bool has_probabilities() const { return loss_.smooth(); }
+
+ private:
+  const TreebankModel& model_;
+  WeightsView theta_;
+  Loss loss_;
+};
+
+// One sentence after another, in memory that is reused. Functions that look for trees throw Error if there
+// are no words; probability() throws Error if the model has no probabilities.
+class TreebankParser::Sentence {
+ public:
+  struct Scored {
+    BracketTree tree;
+    double score;
+  };
+
+  // The parser has to outlive it.
+  explicit Sentence(const TreebankParser& parser);
+  ~Sentence();
+  Sentence(Sentence&&) noexcept;
+
+  // Begins a new sentence.
+  void clear();
+  // Adds a word. Brackets in it are written -LRB- and -RRB-, as in treebanks. Throws Error where it is empty,
+  // and without a tag where the model does not predict tags; a tag that training did not have may be any.
+  void add(std::string_view word, std::string_view tag = {});
+  // A sentence that was read already.
+  void set(std::span<const TaggedWord> words);
+
+  std::size_t size() const;
+  // The best tree; a flat one where the grammar has none.
+  const BracketTree& tree();
+  // Whether the grammar has one.
+  bool parsed();
+  // The k best trees with their scores, best first; and how probable one with such a score is. Without one of
+  // the grammar it is the flat one.
+  std::vector<Scored> kbest(std::size_t k);
+  double probability(double score);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace espalier

@@ -10,7 +10,6 @@
 
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
-#include "espalier/selection/l2_range.h"
 #include "espalier/selection/path.h"
 #include "espalier/selection/repeat.h"
 #include "espalier/solvers/registry.h"

@@ -9,8 +9,6 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/features/row_features.h"
-#include "espalier/tasks/classifier.h"
-#include "espalier/tasks/classify_data.h"
 #include "learning/multiclass_problem.h"
 #include "structures/multiclass.h"
 #include "tasks/classify/builder.h"

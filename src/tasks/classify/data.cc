@@ -1,4 +1,4 @@
-#include "espalier/tasks/classify_data.h"
+#include "espalier/tasks/classify.h"
 
 #include "espalier/base/error.h"
 

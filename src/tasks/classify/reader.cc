@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
-#include "espalier/tasks/classify_data.h"
+#include "espalier/tasks/classify.h"
 #include "tasks/classify/builder.h"
 
 namespace espalier {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/tasks/labelled_graph.h"
+#include "espalier/tasks/graph.h"
 #include "tasks/graph/reader.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/tasks/graph_labeller.h"
+#include "espalier/tasks/graph.h"
 
 #include <fmt/format.h>
 

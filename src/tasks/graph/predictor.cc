@@ -4,7 +4,6 @@
 
 #include "espalier/base/error.h"
 #include "espalier/tasks/graph.h"
-#include "espalier/tasks/graph_labeller.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/graph/model.h"

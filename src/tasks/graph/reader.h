@@ -13,7 +13,7 @@
 #include "base/input.h"
 #include "espalier/base/json.h"
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/labelled_graph.h"
+#include "espalier/tasks/graph.h"
 
 namespace espalier {
 

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/graph.h"
-#include "espalier/tasks/graph_data.h"
 #include "espalier/tasks/named_rows.h"
 #include "structures/factor_graph.h"
 #include "tasks/common.h"

@@ -1,4 +1,4 @@
-#include "espalier/tasks/parse_data.h"
+#include "espalier/tasks/parse.h"
 
 #include <fmt/format.h>
 

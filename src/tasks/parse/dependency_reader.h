@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/input.h"
-#include "espalier/tasks/dependency_sentence.h"
+#include "espalier/tasks/parse.h"
 
 namespace espalier {
 

@@ -1,4 +1,4 @@
-#include "espalier/tasks/dependency_sentence.h"
+#include "espalier/tasks/parse.h"
 
 #include <algorithm>
 #include <utility>

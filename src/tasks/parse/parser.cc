@@ -1,4 +1,4 @@
-#include "espalier/tasks/parser.h"
+#include "espalier/tasks/parse.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/parse.h"
-#include "espalier/tasks/parser.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/parse/attachment.h"

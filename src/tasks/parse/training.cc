@@ -12,8 +12,6 @@
 #include "espalier/solvers/eg.h"
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/parse.h"
-#include "espalier/tasks/parse_data.h"
-#include "espalier/tasks/parser.h"
 #include "learning/dependency_problem.h"
 #include "structures/projectivity.h"
 #include "tasks/parse/attachment.h"

@@ -1,4 +1,4 @@
-#include "espalier/tasks/tag_data.h"
+#include "espalier/tasks/tag.h"
 
 #include <fmt/format.h>
 

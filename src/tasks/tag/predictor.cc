@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
-#include "espalier/tasks/tagger.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/tag/model.h"

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "espalier/base/error.h"
-#include "espalier/tasks/tag_data.h"
+#include "espalier/tasks/tag.h"
 #include "tasks/fields.h"
 #include "tasks/tag/min_count.h"
 #include "tasks/tag/parser.h"

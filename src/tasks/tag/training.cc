@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
-#include "espalier/tasks/tag_data.h"
 #include "features/sequences.h"
 #include "features/templates.h"
 #include "learning/chain_latent_gold.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/input.h"
-#include "espalier/tasks/bracket_tree.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier {
 

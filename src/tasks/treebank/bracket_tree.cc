@@ -1,4 +1,4 @@
-#include "espalier/tasks/bracket_tree.h"
+#include "espalier/tasks/treebank.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "espalier/tasks/treebank_data.h"
+#include "espalier/tasks/treebank.h"
 
 #include <fmt/format.h>
 

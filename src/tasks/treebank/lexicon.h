@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/bracket_tree.h"
 #include "espalier/tasks/task.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier {
 

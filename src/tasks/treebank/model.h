@@ -10,7 +10,6 @@
 #include "espalier/base/json.h"
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/treebank.h"
-#include "espalier/tasks/treebank_parser.h"
 #include "features/span_features.h"
 #include "structures/cfg.h"
 #include "structures/pcfg_pruner.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "espalier/base/json.h"
-#include "espalier/tasks/bracket_tree.h"
 #include "espalier/tasks/evaluation.h"
+#include "espalier/tasks/treebank.h"
 
 namespace espalier {
 

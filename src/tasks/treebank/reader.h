@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/tasks/bracket_tree.h"
+#include "espalier/tasks/treebank.h"
 #include "tasks/treebank/bracket_reader.h"
 
 namespace espalier {

@@ -11,7 +11,6 @@
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/treebank.h"
-#include "espalier/tasks/treebank_data.h"
 #include "learning/cfg_problem.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/parseval.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/bracket_tree.h"
+#include "espalier/tasks/treebank.h"
 #include "structures/grammar.h"
 
 namespace espalier {
