@@ -88,12 +88,13 @@ HWY_INLINE void store_pairs(D d, const ChainScores<Real>& chain, const Scratch<R
   }
 }
 
-// With pairs, unless they are nullptr.
+// Potentials, and messages a_t with log Z; h_t holds 1/z_t in its first element until the way back. False where no sequence is
+// possible, z_t is too small, or a bound on b_t/z_t is above `limit`: no potential is above 1, so with L labels it is at
+// most the product of L/z_r from t on.
 template <class D, class Real = hn::TFromD<D>>
-HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, Real* pairs, double* log_z,
-                          Real* memory) {
+HWY_INLINE bool forward(D d, const ChainScores<Real>& chain, const Scratch<Real>& scratch, Real limit,
+                        double* log_z) {
   const std::size_t lanes = hn::Lanes(d), labels = chain.labels, length = chain.length;
-  const Scratch<Real> scratch(chain, memory);
   const std::size_t stride = scratch.stride, square = labels * stride;
   constexpr Real kExcluded = -std::numeric_limits<Real>::infinity();
   constexpr Real kLargest = Range<Real>::kLargest;
@@ -107,19 +108,13 @@ HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, Real* p
   }
   copy_tables(d, chain, scratch);
   for (std::size_t k = 0; k < chain.num_tables; ++k) {
-    Real* matrix = scratch.matrices + k * square;
-    const Real highest = exponentiate(d, matrix, square);
+    const Real highest = exponentiate(d, scratch.matrices + k * square, square);
     if (highest == kExcluded) return false;
     shift += static_cast<double>(steps_with(chain, k)) * highest;
-    Real* transposed = scratch.transposed + k * square;
-    for (std::size_t j = 0; j < labels; ++j) {
-      for (std::size_t i = 0; i < labels; ++i) transposed[j * stride + i] = matrix[i * stride + j];
-      for (std::size_t i = labels; i < stride; ++i) transposed[j * stride + i] = 0;
-    }
   }
 
-  // a_t; h_t holds 1/z_t in its first element until the way back.
   LogProduct product_of_z;
+  Real bound = 1;
   std::copy_n(scratch.potentials, stride, scratch.forward);
   for (std::size_t t = 0; t < length; ++t) {
     Real* a = scratch.forward + t * stride;
@@ -130,11 +125,39 @@ HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, Real* p
         hn::Store(hn::Mul(hn::Load(d, a + k), hn::Load(d, e + k)), d, a + k);
     }
     const Real z = normalise(d, a, stride);
-    if (!(z * kLargest > 1)) return false;
+    bound *= std::max(Real{1}, static_cast<Real>(labels) / z);
+    if (!(z * kLargest > 1 && bound <= limit)) return false;
     product_of_z.times(z);
     scratch.scaled[t * stride] = 1 / z;
   }
   *log_z = shift + product_of_z.value();
+  return true;
+}
+
+// log Z alone: where even the bound stays below kLargest, nothing was lost, and there is no need of a way back to know it.
+template <class D, class Real = hn::TFromD<D>>
+HWY_INLINE bool log_partition(D d, const ChainScores<Real>& chain, double* log_z, Real* memory) {
+  return forward(d, chain, Scratch<Real>(chain, memory), Range<Real>::kLargest, log_z);
+}
+
+// With pairs, unless they are nullptr.
+template <class D, class Real = hn::TFromD<D>>
+HWY_INLINE bool marginals(D d, const ChainScores<Real>& chain, Real* mu, Real* pairs, double* log_z,
+                          Real* memory) {
+  const std::size_t lanes = hn::Lanes(d), labels = chain.labels, length = chain.length;
+  const Scratch<Real> scratch(chain, memory);
+  const std::size_t stride = scratch.stride, square = labels * stride;
+  constexpr Real kLargest = Range<Real>::kLargest;
+
+  if (!forward(d, chain, scratch, std::numeric_limits<Real>::infinity(), log_z)) return false;
+  for (std::size_t k = 0; k < chain.num_tables; ++k) {
+    const Real* matrix = scratch.matrices + k * square;
+    Real* transposed = scratch.transposed + k * square;
+    for (std::size_t j = 0; j < labels; ++j) {
+      for (std::size_t i = 0; i < labels; ++i) transposed[j * stride + i] = matrix[i * stride + j];
+      for (std::size_t i = labels; i < stride; ++i) transposed[j * stride + i] = 0;
+    }
+  }
 
   // b_t and with it the marginals of nodes, then h_t.
   Real* b = scratch.row;
@@ -225,6 +248,9 @@ bool marginals_f32(const ChainScores<float>& chain, float* mu, float* pairs, dou
 bool marginals_f64(const ChainScores<double>& chain, double* mu, double* log_z, double* scratch) {
   return marginals(hn::CappedTag<double, 4>(), chain, mu, static_cast<double*>(nullptr), log_z, scratch);
 }
+bool log_partition_f64(const ChainScores<double>& chain, double* log_z, double* scratch) {
+  return log_partition(hn::CappedTag<double, 4>(), chain, log_z, scratch);
+}
 void best_f32(const ChainScores<float>& chain, std::uint32_t* y, float* scratch) {
   // NOLINTNEXTLINE(bugprone-branch-clone): as above
   return chain.labels > 4 ? best(hn::CappedTag<float, 8>(), chain, y, scratch)
@@ -243,6 +269,7 @@ namespace espalier::kernels {
 
 HWY_EXPORT(marginals_f32);
 HWY_EXPORT(marginals_f64);
+HWY_EXPORT(log_partition_f64);
 HWY_EXPORT(best_f32);
 HWY_EXPORT(best_f64);
 
@@ -259,6 +286,9 @@ bool chain_pair_marginals(const ChainScores<float>& chain, float* mu, float* pai
 }
 bool chain_marginals(const ChainScores<double>& chain, double* mu, double* log_z, double* scratch) {
   return HWY_DYNAMIC_DISPATCH(marginals_f64)(chain, mu, log_z, scratch);
+}
+bool chain_log_partition(const ChainScores<double>& chain, double* log_z, double* scratch) {
+  return HWY_DYNAMIC_DISPATCH(log_partition_f64)(chain, log_z, scratch);
 }
 void chain_best(const ChainScores<float>& chain, std::uint32_t* y, float* scratch) {
   HWY_DYNAMIC_DISPATCH(best_f32)(chain, y, scratch);

@@ -1,4 +1,4 @@
-// Sums over float vectors, with as many partial sums in double precision as a vector has lanes.
+// Sums over vectors, with as many partial sums in double precision as a vector has lanes.
 
 #include "kernels/vectors.h"
 
@@ -20,28 +20,61 @@ using Floats = hn::Rebind<float, Doubles>;  // as many floats as there are doubl
 
 // Calls step(k, load, count) for each vector of n elements from k on, where load(p) gives the lanes p[k], p[k + 1], ... and
 // zeros behind the end; count of them exist.
-template <class Step>
-HWY_INLINE void for_vectors(std::size_t n, Step step) {
-  const Floats f;
+template <class D, class Step, class Real = hn::TFromD<D>>
+HWY_INLINE void for_vectors(D f, std::size_t n, Step step) {
   const std::size_t lanes = hn::Lanes(f);
   std::size_t k = 0;
   for (; k + lanes <= n; k += lanes) {
     step(
-        k, [&](const float* p) HWY_ATTR { return hn::LoadU(f, p + k); }, lanes);
+        k, [&](const Real* p) HWY_ATTR { return hn::LoadU(f, p + k); }, lanes);
   }
   if (k < n) {
     step(
-        k, [&](const float* p) HWY_ATTR { return load_first(f, p + k, n - k, 0.0f); }, n - k);
+        k, [&](const Real* p) HWY_ATTR { return load_first(f, p + k, n - k, Real{0}); }, n - k);
   }
 }
 
 double dot_f32(const float* a, const float* b, std::size_t n) {
   const Doubles d;
   auto sum = hn::Zero(d);
-  for_vectors(n, [&](std::size_t, auto load, std::size_t) HWY_ATTR {
+  for_vectors(Floats(), n, [&](std::size_t, auto load, std::size_t) HWY_ATTR {
     sum = hn::MulAdd(hn::PromoteTo(d, load(a)), hn::PromoteTo(d, load(b)), sum);
   });
   return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+double dot_f64(const double* a, const double* b, std::size_t n) {
+  const Doubles d;
+  auto sum = hn::Zero(d);
+  for_vectors(d, n,
+              [&](std::size_t, auto load, std::size_t) HWY_ATTR { sum = hn::MulAdd(load(a), load(b), sum); });
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+// `in` is of the lanes of s and mu.
+template <class D, class Real = hn::TFromD<D>>
+HWY_INLINE ExpectedScore expected(D in, const Real* s, const Real* mu, std::size_t n) {
+  const Doubles d;
+  auto value = hn::Zero(d), absolute = hn::Zero(d);
+  for_vectors(in, n, [&](std::size_t, auto load, std::size_t) HWY_ATTR {
+    const auto mass = load(mu);
+    const auto score = hn::IfThenElseZero(hn::Gt(mass, hn::Zero(in)), load(s));
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      value = hn::MulAdd(score, mass, value);
+      absolute = hn::MulAdd(hn::Abs(score), mass, absolute);
+    } else {
+      const auto wide_score = hn::PromoteTo(d, score), wide_mass = hn::PromoteTo(d, mass);
+      value = hn::MulAdd(wide_score, wide_mass, value);
+      absolute = hn::MulAdd(hn::Abs(wide_score), wide_mass, absolute);
+    }
+  });
+  return {hn::GetLane(hn::SumOfLanes(d, value)), hn::GetLane(hn::SumOfLanes(d, absolute))};
+}
+ExpectedScore expected_f32(const float* s, const float* mu, std::size_t n) {
+  return expected(Floats(), s, mu, n);
+}
+ExpectedScore expected_f64(const double* s, const double* mu, std::size_t n) {
+  return expected(Doubles(), s, mu, n);
 }
 
 MarginalChange change_f32(const float* direction, const float* mu, const float* new_mu, float* delta,
@@ -49,7 +82,7 @@ MarginalChange change_f32(const float* direction, const float* mu, const float* 
   const Doubles d;
   const Floats f;
   auto gain = hn::Zero(d), mean = hn::Zero(d), absolute = hn::Zero(d);
-  for_vectors(n, [&](std::size_t k, auto load, std::size_t count) HWY_ATTR {
+  for_vectors(f, n, [&](std::size_t k, auto load, std::size_t count) HWY_ATTR {
     const auto along = hn::PromoteTo(d, load(direction));
     const auto after = load(new_mu);
     const auto difference = hn::Sub(load(mu), after);
@@ -74,9 +107,19 @@ HWY_AFTER_NAMESPACE();
 namespace espalier::kernels {
 
 HWY_EXPORT(dot_f32);
+HWY_EXPORT(dot_f64);
+HWY_EXPORT(expected_f32);
+HWY_EXPORT(expected_f64);
 HWY_EXPORT(change_f32);
 
 double dot(const float* a, const float* b, std::size_t n) { return HWY_DYNAMIC_DISPATCH(dot_f32)(a, b, n); }
+double dot(const double* a, const double* b, std::size_t n) { return HWY_DYNAMIC_DISPATCH(dot_f64)(a, b, n); }
+ExpectedScore expected_score(const float* s, const float* mu, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(expected_f32)(s, mu, n);
+}
+ExpectedScore expected_score(const double* s, const double* mu, std::size_t n) {
+  return HWY_DYNAMIC_DISPATCH(expected_f64)(s, mu, n);
+}
 double squared_norm(const float* a, std::size_t n) { return dot(a, a, n); }
 MarginalChange change_along(const float* d, const float* mu, const float* new_mu, float* delta,
                             std::size_t n) {

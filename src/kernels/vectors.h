@@ -6,11 +6,12 @@
 
 namespace espalier::kernels {
 
-// Sums over float vectors, in double precision: a compiler may not reorder such a sum by itself, and one addition
+// Sums over vectors, in double precision: a compiler may not reorder such a sum by itself, and one addition
 // after the other costs more than inference on a small structure.
 
 // sum_k a_k b_k
 double dot(const float* a, const float* b, std::size_t n);
+double dot(const double* a, const double* b, std::size_t n);
 // sum_k a_k^2
 double squared_norm(const float* a, std::size_t n);
 
@@ -24,11 +25,31 @@ struct MarginalChange {
 MarginalChange change_along(const float* d, const float* mu, const float* new_mu, float* delta,
                             std::size_t n);
 
+// The expected value of scores s under marginals mu >= 0, and that of their sizes.
+struct ExpectedScore {
+  double value = 0;     // s.mu
+  double absolute = 0;  // |s|.mu
+};
+// Scores of -infinity where mu is 0 are those of impossible outputs: they count as 0.
+ExpectedScore expected_score(const float* s, const float* mu, std::size_t n);
+ExpectedScore expected_score(const double* s, const double* mu, std::size_t n);
+
 // What the kernels must agree with, written the plain way.
 namespace reference {
-inline double dot(const float* a, const float* b, std::size_t n) {
+template <class Real>
+double dot(const Real* a, const Real* b, std::size_t n) {
   double sum = 0;
   for (std::size_t k = 0; k < n; ++k) sum += static_cast<double>(a[k]) * b[k];
+  return sum;
+}
+template <class Real>
+ExpectedScore expected_score(const Real* s, const Real* mu, std::size_t n) {
+  ExpectedScore sum;
+  for (std::size_t k = 0; k < n; ++k) {
+    if (!(mu[k] > 0)) continue;
+    sum.value += static_cast<double>(s[k]) * mu[k];
+    sum.absolute += std::abs(static_cast<double>(s[k])) * mu[k];
+  }
   return sum;
 }
 inline double squared_norm(const float* a, std::size_t n) { return dot(a, a, n); }

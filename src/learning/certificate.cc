@@ -4,9 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 
 #include "base/team.h"
+#include "kernels/vectors.h"
 #include "learning/certify.h"
 #include "learning/implied_betas.h"
 #include "learning/rounding.h"
@@ -15,7 +15,7 @@
 namespace espalier {
 namespace {
 
-double dot(DoubleIn a, DoubleIn b) { return std::inner_product(a.begin(), a.end(), b.begin(), 0.0); }
+double dot(DoubleIn a, DoubleIn b) { return kernels::dot(a.data(), b.data(), a.size()); }
 
 // Of what an output or a statistic consists of, beyond what its example has of statistics.
 constexpr double kParts = 100;
@@ -109,9 +109,7 @@ double rounding_bound(const Objective& objective, double primal) {
 }
 
 double implied_size(double log_z, std::span<const double> s, std::span<const double> mu) {
-  double size = std::abs(log_z);
-  for (std::size_t k = 0; k < s.size(); ++k) size += mu[k] > 0 ? std::abs(s[k]) * mu[k] : 0;
-  return size;
+  return std::abs(log_z) + kernels::expected_score(s.data(), mu.data(), s.size()).absolute;
 }
 
 double squared_rounding(std::size_t statistics, double size, double error) {
@@ -182,11 +180,10 @@ void evaluate_dual(const Objective& objective, const DualState& dual, DualValue&
     const auto s = frame.take<double>(stored.size());
     std::copy(stored.begin(), stored.end(), s.begin());
     const double log_z = problem.log_partition(i, s, mu, ws);
-    sizes[i] = implied_size(log_z, s, mu);
-    // H = log Z - s.mu. 0 * (-infinity) is 0: an impossible output has no share in the entropy.
-    double entropy = log_z;
-    for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? mu[k] * s[k] : 0;
-    result.conjugate[i] = entropy * inverse_beta + expected_cost(objective, i, mu, ws);
+    const kernels::ExpectedScore expected = kernels::expected_score(s.data(), mu.data(), s.size());
+    sizes[i] = std::abs(log_z) + expected.absolute;  // implied_size()
+    // H = log Z - s.mu
+    result.conjugate[i] = (log_z - expected.value) * inverse_beta + expected_cost(objective, i, mu, ws);
     become_difference(problem, i, mu);
     return problem.weight(i) * result.conjugate[i];
   });
@@ -219,7 +216,9 @@ double evaluate_primal(const Objective& objective, const Weights& theta, Sweep& 
   const double losses = sweep.sum(problem.size(), [&](std::size_t i, Workspace& ws) {
     Workspace::Frame frame(ws);
     const std::size_t length = problem.num_statistics(i);
-    const auto s = frame.take<double>(length), pi = frame.take<double>(length);
+    const auto s = frame.take<double>(length);
+    // The value of a log-partition needs no marginals.
+    const auto pi = frame.take<double>(objective.loss.smooth() ? 0 : length);
     return problem.weight(i) * example_loss(objective, i, theta, s, pi, ws);
   });
   return objective.l2 / 2 * problem.squared_norm(theta) + losses;

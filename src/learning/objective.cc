@@ -1,7 +1,8 @@
 #include "espalier/learning/objective.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
@@ -30,7 +31,7 @@ double loss_of(const Objective& objective, std::size_t i, const BasicWeights<Wei
   const auto z = frame.take<Real>(s.size());
   std::fill(z.begin(), z.end(), Real{0});
   problem.add_gold(i, Real{1}, z);
-  return maximum + gamma * problem.cost_offset(i) - std::inner_product(s.begin(), s.end(), z.begin(), 0.0);
+  return maximum + gamma * problem.cost_offset(i) - kernels::dot(s.data(), z.data(), s.size());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "base/fingerprint.h"
@@ -65,6 +66,7 @@ Json to_json(const PathPoint& point, const std::string& headline) {
   return {{"l2", point.l2},
           {"primal", point.certificate.primal},
           {"dual", point.certificate.dual},
+          {"gap", point.certificate.gap()},
           {"passes", point.certificate.passes},
           {"total_passes", point.total_passes},
           {"badness", point.badness},
@@ -76,7 +78,9 @@ PathPoint point_from(const Json& json) {
   point.l2 = json.at("l2").get<double>();
   point.certificate = {json.at("primal").get<double>(), json.at("dual").get<double>(),
                        json.at("passes").get<double>()};
-  point.certificate.rounding = std::max(0.0, point.certificate.dual - point.certificate.primal);
+  // As in models.
+  const double gap = point.certificate.gap();
+  if (gap < 0 || json.value("gap", gap) == 0) point.certificate.rounding = std::abs(gap);
   point.total_passes = json.at("total_passes").get<double>();
   point.badness = json.at("badness").get<double>();
   point.status = Status::converged;

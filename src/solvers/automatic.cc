@@ -235,19 +235,22 @@ class Automatic {
     const int epochs = static_cast<int>(summary_.history.size());
     // Weights far from the optimum imply duals that are worse than that of the gold outputs, which is 0.
     const double floor = c.solver.duals == Duals::none ? 0 : -kInfinity;
+    const bool is_lbfgs = c.solver.name == "lbfgs";
+    // What lbfgs reports on the way is the primal of weights that are not yet rounded to float.
+    const bool exact = c.solver.duals != Duals::none;
     const Observer observer = [&](const Progress& progress, const Weights& theta) {
       const double passes = progress.passes - start.passes;
       c.passes = before + passes;
       // The best weights are what counts: at a small l2 the primal goes up and down while the dual rises.
       const double gap = std::min(progress.primal, best_primal_) - progress.dual;
       if (passes >= c.settled || c.stints > 1) c.gaps.push_back({c.passes, gap});
-      const Control control = take(progress, theta, floor, epochs);
+      const Control control = take(progress, theta, floor, epochs, exact);
       if (control == Control::stop || converged_) return Control::stop;
       leaving_ = worth_leaving(at, passes, c.gaps.size() - gaps_before);
       return leaving_ ? Control::stop : Control::go_on;
     };
     Summary summary;
-    if (c.solver.name == "lbfgs") {
+    if (is_lbfgs) {
       summary = run_lbfgs(settings, observer);
     } else {
       summary = c.solver.run(objective_, settings, training_, observer);
@@ -260,7 +263,7 @@ class Automatic {
       c.finished = true;
       // Others work in float: where double precision is at its end, so are they.
       constexpr double kFloats = 1e-5;
-      if (c.solver.name == "lbfgs" && now_.relative_gap() <= kFloats) return false;
+      if (is_lbfgs && now_.relative_gap() <= kFloats) return false;
       return best_other(at) != at;
     }
     return leaving_ && !settings_.stopping.interrupted() && summary_.status == Status::stopped;
@@ -278,7 +281,8 @@ class Automatic {
   }
 
   // A report, with the best bound so far. `floor` is one that needs no solver.
-  Control take(Progress progress, const Weights& theta, double floor, int epochs) {
+  // `exact`: the primal is that of theta as it is.
+  Control take(Progress progress, const Weights& theta, double floor, int epochs, bool exact) {
     if (!progress.approximate()) {
       best_dual_ = std::max({best_dual_, floor, progress.dual});
       // Where eg is alone, weights imply no duals that bound anything.
@@ -287,7 +291,9 @@ class Automatic {
       set_certificate(progress, progress.primal);
       if (progress.primal < best_primal_) {
         best_primal_ = progress.primal;
-        best_theta_ = theta;
+        best_is_exact_ = exact;
+        // Where these are good enough, the run ends with them: nobody asks for a copy.
+        if (!exact || !meets_tolerance(best_primal_)) best_theta_ = theta;
       }
     }
     progress.epoch += epochs;
@@ -307,10 +313,10 @@ class Automatic {
   }
 
   bool best_converges() {
-    if (!meets_tolerance(best_primal_)) return false;
-    // What lbfgs reports on the way is the primal of weights that are not yet rounded.
+    if (!meets_tolerance(best_primal_) || best_is_exact_) return meets_tolerance(best_primal_);
     Sweep sweep(settings_.threads);
     best_primal_ = evaluate_primal(objective_, best_theta_, sweep);
+    best_is_exact_ = true;
     return meets_tolerance(best_primal_);
   }
 
@@ -335,6 +341,7 @@ class Automatic {
     ValuedWeights scaled = scaled_for_margins(objective_, theta, sweep);
     if (!(scaled.primal < best_primal_)) return;
     best_primal_ = scaled.primal;
+    best_is_exact_ = true;
     best_theta_ = std::move(scaled.theta);
   }
 
@@ -426,6 +433,8 @@ class Automatic {
   Summary summary_;
   std::vector<std::string> stints_;  // what was done, for the message
   double best_primal_ = kInfinity, best_dual_ = -kInfinity;
+  bool best_is_exact_ =
+      false;  // the primal of best_theta_ as it is stored, not of weights before they are rounded to float
   double scaled_at_ = 0;     // passes when weights were last scaled
   double implied_at_ = 100;  // and when their own dual was last looked at: most runs are over before
   Weights best_theta_;

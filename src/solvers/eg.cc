@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "espalier/base/error.h"
 #include "features/assign_weights.h"
+#include "kernels/vectors.h"
 #include "learning/certify.h"
 #include "learning/sweep.h"
 #include "solvers/eg_crew.h"
@@ -146,6 +147,7 @@ class Eg {
     return report(certificate);
   }
 
+  // Early duals may be below zero, gaps that are enough may not.
   void cool() {
     shared_.smoothing->cool(estimated_gap(), options_.stopping.gap * std::max(0.0, value_.value));
     shared_.inverse_beta = shared_.smoothing->inverse_beta();
@@ -222,14 +224,14 @@ class Eg {
       Workspace::Frame of_example(mine);
       const In s = dual_.s(i), mu = dual_.mu(problem_, i, of_example, mine);
       visit(i, mu, mine);
-      double entropy = dual_.log_z(i), cost = problem_.cost_offset(i);
-      for (std::size_t k = 0; k < s.size(); ++k) entropy -= mu[k] > 0 ? static_cast<double>(mu[k]) * s[k] : 0;
+      const double entropy = dual_.log_z(i) - kernels::expected_score(s.data(), mu.data(), s.size()).value;
+      double cost = problem_.cost_offset(i);
       if (objective_.loss.gamma != 0) {
         Workspace::Frame frame(mine);
         const auto p = frame.take<float>(s.size());
         std::fill(p.begin(), p.end(), 0.0f);
         problem_.add_cost(i, 1.0f, p);
-        for (std::size_t k = 0; k < s.size(); ++k) cost += static_cast<double>(p[k]) * mu[k];
+        cost += kernels::dot(p.data(), mu.data(), s.size());
       }
       if (shared_.smoothing) shared_.smoothing->set_entropy(i, problem_.weight(i) * entropy);
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
@@ -252,11 +254,11 @@ class Eg {
     return sum;
   }
 
-  // About how many times the gap asked for there is still: at most 1 where that is reached.
+  // About how many times the gap asked for there is still: at most 1 where that is reached. It tells when to measure; no
+  // certificate is made of it.
   double estimated_excess() const {
     const double gap = estimated_gap() + hidden_gap();
-    const double enough =
-        options_.stopping.gap * std::max(0.0, value_.value + crew_.gain() - gain_before_ + gap);
+    const double enough = options_.stopping.gap * (value_.value + crew_.gain() - gain_before_ + gap);
     if (!(enough > 0)) return gap <= enough ? 0 : std::numeric_limits<double>::infinity();
     return gap / enough;
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "espalier/base/error.h"
@@ -45,8 +46,16 @@ bool Run::exhausted(double passes) const {
 }
 
 Certificate checked(const Objective& objective, Certificate certificate) {
-  if (certificate.approximate() || !(certificate.dual > certificate.primal)) return certificate;
-  certificate.rounding = rounding_bound(objective, certificate.primal);
+  // Nobody asks for a gap below this, relative to the primal.
+  constexpr double kNoGap = 1e-11;
+  if (certificate.approximate() || !(certificate.gap() <= kNoGap * certificate.primal)) return certificate;
+  const double bound = rounding_bound(objective, certificate.primal);
+  if (certificate.dual <= certificate.primal) {
+    // A dual has been lowered by what rounding may have raised it, so that a gap of none looks like twice that.
+    certificate.rounding = std::min(2 * bound, kNoGap * certificate.primal);
+    return certificate;
+  }
+  certificate.rounding = bound;
   if (certificate.gap() < 0) {
     throw Error(
         fmt::format("a dual of {:.17g} above the primal {:.17g}, by more than rounding explains ({:.2g}): a "

@@ -154,6 +154,17 @@ double Chain::log_partition(std::span<const double> s, std::span<double> mu, Wor
   return log_partition_by_kernel(s, mu, log_z, ws) ? log_z : log_partition_reference(s, mu, ws);
 }
 
+double Chain::log_partition(std::span<const double> s, Workspace& ws) const {
+  ESPALIER_EXPECT(s.size() == num_statistics());
+  Workspace::Frame frame(ws);
+  if (!ngrams_) {
+    double log_z = 0;
+    const auto scratch = frame.take<double>(kernels::chain_scratch(length_, num_labels_, num_tables_));
+    if (kernels::chain_log_partition(as_kernel(s), &log_z, scratch.data())) return log_z;
+  }
+  return log_partition(s, frame.take<double>(s.size()), ws);
+}
+
 // Calls use(k) each time that n-gram k occurs.
 template <class Use>
 void Chain::for_each_ngram_in(std::span<const std::uint32_t> y, const Use& use) const {

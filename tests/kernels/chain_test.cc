@@ -56,6 +56,12 @@ void check_chain(Random& random, const Chain& chain, std::span<const std::uint32
     for (std::size_t k = 0; k < pairs.size(); ++k) ASSERT_NEAR(pairs[k], exact_pairs[k], tolerance) << k;
   }
 
+  if constexpr (sizeof(Real) == 8) {
+    double alone = 0;
+    ASSERT_TRUE(kernels::chain_log_partition(scores, &alone, scratch.data()));
+    ASSERT_EQ(alone, log_z);
+  }
+
   // No sequence is better than the one found: exact in double, up to rounding in float.
   std::vector<std::uint32_t> y(chain.length());
   kernels::chain_best(scores, y.data(), scratch.data());
@@ -96,6 +102,9 @@ TYPED_TEST(ChainKernelTest, SaysWhereTheRangeIsTooWide) {
     double log_z = 0;
     kernels::ChainScores<TypeParam> scores{2, 2, 1, nullptr, s.data(), nullptr, nullptr, nullptr};
     EXPECT_FALSE(kernels::chain_marginals(scores, mu.data(), &log_z, scratch.data()));
+    if constexpr (sizeof(TypeParam) == 8) {
+      EXPECT_FALSE(kernels::chain_log_partition(scores, &log_z, scratch.data()));
+    }
     s[5] = 0;
     EXPECT_TRUE(kernels::chain_marginals(scores, mu.data(), &log_z, scratch.data()));
     s[0] = s[1] = -std::numeric_limits<TypeParam>::infinity();

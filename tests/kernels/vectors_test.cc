@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/random.h"
@@ -31,6 +32,35 @@ TEST(Vectors, SumsAreThoseOfTheReference) {
       EXPECT_NEAR(kernels::squared_norm(a.data() + 1, n), kernels::reference::squared_norm(a.data() + 1, n),
                   bound)
           << n;
+    }
+  });
+}
+
+TEST(Vectors, SumsOfDoublesAreThoseOfTheReference) {
+  test_support::for_each_simd_target([] {
+    Random random(5);
+    for (std::size_t n = 0; n <= 70; ++n) {
+      std::vector<double> s(1 + n), mu(1 + n);
+      for (std::size_t k = 0; k <= n; ++k) {
+        s[k] = 10 * random.uniform() - 5;
+        mu[k] = random.uniform();
+      }
+      const double bound = 1e-14 * 5 * static_cast<double>(n + 1);
+      EXPECT_NEAR(kernels::dot(s.data() + 1, mu.data() + 1, n),
+                  kernels::reference::dot(s.data() + 1, mu.data() + 1, n), bound)
+          << n;
+      for (std::size_t k = 0; k <= n; k += 3) {
+        s[k] = -std::numeric_limits<double>::infinity();
+        mu[k] = 0;
+      }
+      const auto check = [&](const auto& scores, const auto& masses) {
+        const auto expected = kernels::expected_score(scores.data() + 1, masses.data() + 1, n);
+        const auto plain = kernels::reference::expected_score(scores.data() + 1, masses.data() + 1, n);
+        EXPECT_NEAR(expected.value, plain.value, bound) << n;
+        EXPECT_NEAR(expected.absolute, plain.absolute, bound) << n;
+      };
+      check(s, mu);
+      check(std::vector<float>(s.begin(), s.end()), std::vector<float>(mu.begin(), mu.end()));
     }
   });
 }

@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "support/enumerated_objective.h"
 #include "support/feature_checks.h"
+#include "support/problems_of_all_kinds.h"
 #include "support/random_objective.h"
 
 namespace espalier {
@@ -116,6 +117,23 @@ RC_GTEST_PROP(ExampleLoss, OfFloatWeightsIsThatOfTheSameWeightsInDouble, (std::u
     const double value = example_loss(objective, i, theta, s, pi, ws);
     const double expected = example_loss(objective, i, widened, s, pi, ws);
     RC_ASSERT(std::abs(value - expected) <= 1e-13 * (1 + std::abs(expected)));
+  }
+}
+
+RC_GTEST_PROP(ExampleLoss, IsTheSameWithoutExpectedStatistics, (std::uint64_t seed)) {
+  const test_support::ProblemsOfAllKinds problems(seed);
+  const Loss loss = any_smooth_loss();
+  for (const auto& [name, problem, l2] : problems.all()) {
+    RC_TAG(name);
+    const Objective objective{problem, loss, l2};
+    const Weights theta = test_support::random_weights(seed, problem.weight_shape());
+    Workspace ws;
+    for (std::size_t i = 0; i < problem.size(); ++i) {
+      std::vector<double> s(problem.num_statistics(i)), pi(s.size());
+      const double expected = example_loss(objective, i, theta, s, pi, ws);
+      const double alone = example_loss(objective, i, theta, s, std::span<double>(), ws);
+      RC_ASSERT(std::abs(alone - expected) <= 1e-12 * (1 + std::abs(expected)));
+    }
   }
 }
 

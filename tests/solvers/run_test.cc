@@ -209,6 +209,13 @@ TEST(Run, RoundingOfTheSumsIsNoViolation) {
   EXPECT_EQ(summary.history.back().dual, 10 + above) << "what was found is what is said";
 }
 
+TEST(Run, AGapOfRoundingAloneIsNone) {
+  const double bound = rounding_bound(objective(), 10);
+  EXPECT_EQ(report_once({.gap = 0}, {10, 10 - 1.9 * bound, 1}).message,
+            "converged: relative gap 0 after 1.0 passes");
+  EXPECT_GT(report_once({.gap = 0}, {10, 10 - 2.1 * bound, 1}).history.back().gap(), 0);
+}
+
 TEST(StoppingRule, TheRestIsWhatWasNotSpentSinceItBegan) {
   StoppingRule rule{.gap = 1e-4, .passes = 100, .seconds = 50};
   rule.before.passes = 7;

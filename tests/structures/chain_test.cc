@@ -266,6 +266,7 @@ TEST(Chain, LongChainsAgreeWithTheReference) {
       const double float_log_z =
           chain.log_partition(std::span<const float>(rounded), std::span(float_mu), ws);
       EXPECT_NEAR(log_z, exact_log_z, 1e-13 * exact_log_z);
+      EXPECT_NEAR(chain.log_partition(s, ws), exact_log_z, 1e-13 * exact_log_z);
       EXPECT_NEAR(float_log_z, exact_log_z, 1e-6 * exact_log_z);
       for (std::size_t k = 0; k < s.size(); ++k) {
         const double size = 1 + exact[k];

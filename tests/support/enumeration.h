@@ -103,6 +103,11 @@ std::string check_inference(const S& structure, std::span<const Real> s, double 
 
   const double log_z = structure.log_partition(s, std::span<Real>(mu), ws);
   if (!close(log_z, e.log_z, value_tolerance)) return fmt::format("log Z is {}, not {}", log_z, e.log_z);
+  if constexpr (requires { structure.log_partition(s, ws); }) {
+    const double alone = structure.log_partition(s, ws);
+    if (!close(alone, e.log_z, value_tolerance))
+      return fmt::format("log Z alone is {}, not {}", alone, e.log_z);
+  }
   for (std::size_t k = 0; k < mu.size(); ++k) {
     if (!close(mu[k], e.mu[k], mu_tolerance * std::max(1.0, e.mu[k])))
       return fmt::format("mu[{}] is {}, not {}", k, mu[k], e.mu[k]);

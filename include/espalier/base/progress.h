@@ -14,9 +14,10 @@ enum class Inference {
   approximate,  // nothing
 };
 
-// primal - dual; 0 where the dual is above, but by no more than rounding may have put it there.
+// primal - dual; 0 where that is no more than rounding may have made of none, whichever of them is above.
 inline double gap_of(double primal, double dual, double rounding) {
-  return dual > primal && dual - primal <= rounding ? 0 : primal - dual;
+  const double gap = primal - dual;
+  return (gap < 0 ? -gap : gap) <= rounding ? 0 : gap;
 }
 
 // One report of a solver: a certificate, and what it took to get there.
@@ -27,7 +28,7 @@ struct Progress {
   double wall_seconds = 0;  // training and certification
   double primal = 0, dual = 0;
   Inference inference = Inference::exact;
-  double rounding = 0;  // by which a dual may be above a primal that it is not above (learning/certificate.h)
+  double rounding = 0;  // what primal and dual may be apart by rounding alone (learning/certificate.h)
 
   bool approximate() const { return inference == Inference::approximate; }  // then the gap bounds nothing
   double gap() const { return gap_of(primal, dual, rounding); }

@@ -16,8 +16,9 @@ struct Certificate {
   double primal = 0, dual = 0;
   double passes = 0;  // what it took
   Inference inference = Inference::exact;
-  double rounding =
-      0;  // what rounding may have done where it matters, which is where the dual is above the primal
+  // What primal and dual may be apart by rounding alone, where that matters: the dual is above the primal, or
+  // so near that digits are at their end.
+  double rounding = 0;
   // Then the gap bounds nothing, and may be below zero.
   bool approximate() const { return inference == Inference::approximate; }
   double gap() const { return gap_of(primal, dual, rounding); }

@@ -46,6 +46,7 @@ class Problem {
   virtual double squared_norm(std::size_t i, In delta, Workspace&) const = 0;  // |F_i delta|^2
   virtual double squared_norm(std::size_t i, DoubleIn delta, Workspace&) const = 0;
 
+  // In double, mu may be empty: log Z alone.
   virtual double log_partition(std::size_t i, In s, Out mu, Workspace&) const = 0;
   virtual double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace&) const = 0;
   virtual double argmax(std::size_t i, In s, Out mu, Workspace&) const = 0;

@@ -97,7 +97,14 @@ class StructuredProblem final : public Problem, private Ranking {
     return examples_.structure(i).log_partition(s, mu, ws);
   }
   double log_partition(std::size_t i, DoubleIn s, DoubleOut mu, Workspace& ws) const override {
-    return examples_.structure(i).log_partition(s, mu, ws);
+    const auto& structure = examples_.structure(i);
+    if (!mu.empty()) return structure.log_partition(s, mu, ws);
+    if constexpr (requires { structure.log_partition(s, ws); }) {
+      return structure.log_partition(s, ws);
+    } else {
+      Workspace::Frame frame(ws);
+      return structure.log_partition(s, frame.template take<double>(s.size()), ws);
+    }
   }
   double argmax(std::size_t i, In s, Out mu, Workspace& ws) const override {
     return examples_.structure(i).argmax(s, mu, ws);
