@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/commands.h"
-#include "espalier/model/model.h"
+#include "model/make_model.h"
 #include "tasks/tag/convert.h"
 
 namespace espalier::cli {
@@ -33,7 +33,7 @@ void add_convert(Command program, Action& action) {
   command.callback([arguments, &action] {
     action = [arguments] {
       const ConvertedTagger tagger(arguments->model);
-      const Model model = convert_model(tagger);
+      const Model model = make_model(tagger);
       model.save(arguments->output);
       fmt::print(stderr, "{}: {}; saved {}\n", model.info().solver, tagger.describe(), arguments->output);
       return kSuccess;

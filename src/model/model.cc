@@ -216,9 +216,11 @@ Model make_model(const ModelInfo& info, const TrainingSet& data, const Weights& 
   return make_model(info, data.version(), data.sections(), theta);
 }
 
-Model convert_model(const ConvertedTagger& tagger) {
+Model make_model(const ConvertedTagger& tagger) {
   return make_model({"tag", Loss::crf(), {}, fmt::format("converted from {}", tagger.program()), {}},
                     kLinearTagVersion, tagger.sections(), tagger.theta());
 }
+
+Model convert_model(const std::string& path) { return make_model(ConvertedTagger(path)); }
 
 }  // namespace espalier

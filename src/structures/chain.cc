@@ -484,19 +484,6 @@ double Chain::clique_entropy(std::span<const double> clique_mu) const {
   return sum;
 }
 
-void Chain::log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const {
-  ESPALIER_EXPECT(factored());
-  for (std::size_t k = 0; k < clique_mu.size(); ++k) clique_s[k] = std::log(clique_mu[k]);
-  const std::size_t square = num_labels_ * num_labels_;
-  for (std::size_t t = 1; t + 1 < length_; ++t) {
-    for (std::size_t i = 0; i < num_labels_; ++i) {
-      const double node = std::log(node_marginal(clique_mu, t, i));
-      if (node == kExcluded) continue;  // its pairs are at -infinity already
-      for (std::size_t j = 0; j < num_labels_; ++j) clique_s[t * square + i * num_labels_ + j] -= node;
-    }
-  }
-}
-
 void Chain::cliques_of(std::span<const float> chi, std::span<std::uint32_t> cliques) const {
   ESPALIER_EXPECT(factored() && cliques.size() == num_cliques());
   const auto label = [&](std::size_t t) {

@@ -118,9 +118,6 @@ class Chain {
   // The Markov chain that begins as these marginals do and goes on with their conditionals: its statistics, and its entropy or
   // a little less. It is a distribution even where rounding left marginals that are none.
   double markov_chain(std::span<const float> clique_mu, std::span<double> mu) const;
-  // Scores on pairs whose chain has these marginals: log mu(y_t, y_{t+1}) - log mu(y_t), and for the first pair
-  // log mu(y_0, y_1).
-  void log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const;
   // A sequence by its pairs: pair t, i to j is clique (t L + i) L + j.
   std::size_t num_cliques() const { return length_ == 1 ? 1 : length_ - 1; }
   void cliques_of(std::span<const float> chi, std::span<std::uint32_t> cliques) const;

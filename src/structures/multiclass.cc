@@ -103,8 +103,4 @@ double Multiclass::clique_entropy(std::span<const double> clique_mu) const {
   return sum;
 }
 
-void Multiclass::log_conditionals(std::span<const double> clique_mu, std::span<double> s) const {
-  for (std::size_t k = 0; k < num_labels_; ++k) s[k] = std::log(clique_mu[k]);
-}
-
 }  // namespace espalier

@@ -52,8 +52,6 @@ class Multiclass {
   // are mu.
   std::size_t num_clique_marginals() const { return num_labels_; }
   double clique_entropy(std::span<const double> clique_mu) const;  // -sum_k mu_k log mu_k
-  // Scores whose distribution has these marginals: s_k = log mu_k (-infinity where mu_k = 0).
-  void log_conditionals(std::span<const double> clique_mu, std::span<double> s) const;
 
  private:
   std::size_t num_labels_;

@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "support/certificate_checks.h"
 #include "support/feature_checks.h"
+#include "support/log_conditionals.h"
 #include "support/random_objective.h"
 #include "support/random_scores.h"
 
@@ -153,7 +154,7 @@ RC_GTEST_PROP(ChainProblem, LogConditionalsAreTheLogarithmsOfTheDistribution, ()
     const auto e = test_support::enumerate(chain, std::span<const double>(s));
     std::vector<double> cliques(chain.num_clique_marginals()), conditionals(cliques.size());
     chain.clique_marginals(s, cliques, ws);
-    chain.log_conditionals(cliques, conditionals);
+    test_support::log_conditionals(chain, cliques, conditionals);
     for (std::size_t y = 0; y < e.outputs.size(); ++y) {
       const Chain::Output& output = e.outputs[y];
       double sum = output.size() == 1 ? conditionals[output[0]] : 0;

@@ -9,6 +9,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "learning/subset_problem.h"
+#include "support/log_conditionals.h"
 #include "support/random_objective.h"
 
 namespace espalier {
@@ -85,7 +86,7 @@ void check_divergence_along(const AProblem& problem) {
     const auto along = factored.divergence_along(i, from.means(i), to.means(i), step);
     std::vector<double> target(to.cliques(i).begin(), to.cliques(i).end()), log_target(target.size());
     const auto structure = problem.examples().structure(i);
-    structure.log_conditionals(target, log_target);
+    test_support::log_conditionals(structure, target, log_target);
     const auto divergence_at = [&](double at) {
       std::vector<double> x(target.size());
       double sum = 0;

@@ -12,6 +12,7 @@
 #include "structures/multiclass.h"
 #include "support/chain_checks.h"
 #include "support/enumeration.h"
+#include "support/log_conditionals.h"
 #include "support/random_scores.h"
 
 namespace espalier {
@@ -216,7 +217,7 @@ RC_GTEST_PROP(Chain, CliqueMarginalsDetermineTheDistribution, ()) {
 
   // The handed-over scores are those of a chain with a table for every step.
   std::vector<double> clique_s(cliques.size());
-  chain.log_conditionals(cliques, clique_s);
+  test_support::log_conditionals(chain, cliques, clique_s);
   const std::size_t length = drawn.length, labels = drawn.labels;
   std::vector<std::uint32_t> tables(length - 1);
   std::iota(tables.begin(), tables.end(), 0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/enumeration.h"
+#include "support/log_conditionals.h"
 #include "support/random_scores.h"
 
 namespace espalier {
@@ -140,7 +141,7 @@ RC_GTEST_PROP(Multiclass, LogConditionalsGiveBackTheirMarginals, ()) {
   Workspace ws;
   std::vector<double> mu(labels), clique_scores(labels), again(labels);
   const double log_z = structure.log_partition(std::span<const double>(s), std::span(mu), ws);
-  structure.log_conditionals(mu, clique_scores);
+  test_support::log_conditionals(structure, mu, clique_scores);
   const double log_one =
       structure.log_partition(std::span<const double>(clique_scores), std::span(again), ws);
   RC_ASSERT(std::abs(log_one) <= kDouble);  // conditionals are normalised

@@ -10,6 +10,7 @@
 #include "base/input.h"
 #include "base/output.h"
 #include "espalier/base/error.h"
+#include "espalier/model/model.h"
 #include "espalier/tasks/tag.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
@@ -201,6 +202,13 @@ TEST_F(ConvertTest, PackedFiles) {
   file.commit();
   ASSERT_EQ(std::ifstream(path, std::ios::binary).get(), 0x1f);  // it is packed
   EXPECT_EQ(ConvertedTagger(path).describe(), "2 labels, 2 attributes, 4 weights");
+}
+
+TEST_F(ConvertTest, AProgramGetsAModel) {
+  const Model model = convert_model(folder.file("model.txt", kWapiti));
+  EXPECT_EQ(model.tagger().num_labels(), 2u);
+  EXPECT_EQ(model.info().solver, "converted from Wapiti");
+  EXPECT_FALSE(model.info().certificate);
 }
 
 TEST_F(ConvertTest, WhatIsNone) {
