@@ -19,7 +19,10 @@ bool is_ascii(std::string_view text) {
 // Full case folding (C and F of Unicode's CaseFolding.txt). Requires valid UTF-8.
 void append_folded(std::string_view word, std::string& to) {
   if (is_ascii(word)) {
-    for (const char c : word) to += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const std::size_t begin = to.size();
+    to += word;
+    for (char& c : std::span(to).subspan(begin))
+      c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
     return;
   }
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(word.data());

@@ -105,7 +105,8 @@ class ClassifyTrainingSet final : public TrainingSet {
     std::string text =
         fmt::format("{} examples, {}", grouped(train_.labels.size()), describe_sizes(labels_, attributes_));
     if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
-    if (train_.num_bad_bytes > 0)
+    if (train_.num_bad_bytes == 1) text += ", 1 byte that is not UTF-8";
+    if (train_.num_bad_bytes > 1)
       text += fmt::format(", {} bytes that are not UTF-8", grouped(train_.num_bad_bytes));
     return text + describe_kernel(nodes());
   }
