@@ -45,6 +45,20 @@ void append_classify(const Sentence& sentence, std::string& out) {
   out += '\n';
 }
 
+void append_text(const Sentence& sentence, std::string& out) {
+  out += sentence.topic;
+  for (std::size_t i = 0; i < sentence.words.size(); ++i) {
+    const std::string_view tag = sentence.tags[i];
+    if (i == 0) {
+      out += '\t';
+    } else if (tag != "," && tag != "." && tag != "POS") {
+      out += ' ';
+    }
+    out += sentence.words[i];
+  }
+  out += '\n';
+}
+
 void append_tag(const Sentence& sentence, std::string& out) {
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
     append_format(out, "{}\t{}\t{}\n", sentence.words[i], sentence.tags[i], sentence.entities[i]);

@@ -12,6 +12,8 @@ namespace espalier {
 
 // CRFsuite's: "topic TAB word TAB word ...", lower-cased, each word once, ':' and '\' escaped.
 void append_classify(const Sentence& sentence, std::string& out);
+// "topic TAB sentence", spelt and spaced as people do.
+void append_text(const Sentence& sentence, std::string& out);
 // CoNLL columns "word TAB tag TAB entity", and a blank line.
 void append_tag(const Sentence& sentence, std::string& out);
 // CoNLL columns "word TAB supertag", and a blank line. A supertag says how a word fits in: its tag, its relation, the side that

@@ -98,9 +98,11 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Lines, BadInputTest,
     ::testing::Values(
-        bad_line("Index", "1 x:1", "index 'x'; expected a whole number from 1"),
-        bad_line("IndexCrlf", "1 x:1", "index 'x'; expected a whole number from 1", "\r\n"),
-        bad_line("NegativeIndex", "1 -1:1", "index '-1'; expected a whole number from 1"),
+        bad_line("Index", "1 x:1", "index 'x'; expected a whole number from 1; names need --format named"),
+        bad_line("IndexCrlf", "1 x:1", "index 'x'; expected a whole number from 1; names need --format named",
+                 "\r\n"),
+        bad_line("NegativeIndex", "1 -1:1",
+                 "index '-1'; expected a whole number from 1; names need --format named"),
         bad_line("IndexZero", "1 0:1", "index 0; indices start at 1"),
         bad_line("IndexTwice", "1 4:1 2:1 4:2", "index 4 twice; expected each index once in a row"),
         bad_line("NotANumber", "1 1:nan", "value 'nan' of index 1; expected a finite number"),
@@ -131,6 +133,30 @@ INSTANTIATE_TEST_SUITE_P(
                  "train classify bad.txt --format crfsuite -o out.esp",
                  "bad.txt:3: ':2' without a name; expected 'attribute' or 'attribute:value'",
                  {{"bad.txt", "x\ta\r\ny\tb\r\nx\t:2\r\n"}}},
+        BadInput{"TextWithoutTab",
+                 "train classify bad.txt --format text -o out.esp",
+                 "bad.txt:3: no TAB in the line; expected 'label TAB text'",
+                 {{"bad.txt", "x\ta\r\ny\tb\r\nx some words\r\n"}}},
+        BadInput{"TextWithoutLabel",
+                 "train classify bad.txt --format text -o out.esp",
+                 "bad.txt:2: no label before the TAB; expected 'label TAB text'",
+                 {{"bad.txt", "x\ta\n \tb\n"}}},
+        BadInput{"TextWithoutWords",
+                 "train classify bad.txt --format text -o out.esp",
+                 "bad.txt: no attributes in any example; expected some, and --format to be that of the data",
+                 {{"bad.txt", "x\t\ny\t \n"}}},
+        BadInput{"TextWithoutAttributes", "train classify good.txt --format text --ngrams 0 -o out.esp",
+                 "--ngrams: 0, so a text has no attributes; expected at least 1, or some --char-ngrams"},
+        BadInput{"SingleCharacters", "train classify good.txt --format text --char-ngrams 1 -o out.esp",
+                 "--char-ngrams: 1; expected at least 2 characters, or 0 for none"},
+        BadInput{"OptionsOfTextForNumbers", "train classify good.svm --weighting tf-idf -o out.esp",
+                 "--weighting: only for text, but the format is libsvm; expected --format text"},
+        BadInput{"CaseOfNumbers", "train classify good.svm --keep-case -o out.esp",
+                 "--keep-case: only for text, but the format is libsvm; expected --format text"},
+        BadInput{"NamedWithoutValue",
+                 "train classify bad.txt --format named -o out.esp",
+                 "bad.txt:2: 'b' without a value; expected 'label name:value name:value ...'",
+                 {{"bad.txt", "x a:1\ny b\n"}}},
         BadInput{"CrfsuiteNoLabel",
                  "train classify bad.txt --format crfsuite -o out.esp",
                  "bad.txt:2: no label before the first TAB; expected 'label TAB attribute TAB "
@@ -273,8 +299,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             "TreesForAClassifier",
             "predict model.esp trees.conllu -o out.txt",
-            "trees.conllu:1: value 'It' of index 1; expected a finite number; attributes that are words need "
-            "--format crfsuite",
+            "trees.conllu:1: value 'It' of index 1; expected a finite number; lines 'label TAB text' need "
+            "--format text, attributes that are words --format crfsuite",
             {{"trees.conllu", kTrees}}}),
     name_of);
 

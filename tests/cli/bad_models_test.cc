@@ -40,7 +40,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{
             "NewerTask",
             "show model.esp",
-            "model.esp: version 99 of classify models; this program reads up to 2; expected a newer espalier",
+            "model.esp: version 99 of classify models; this program reads up to 3; expected a newer espalier",
             {},
             [](const BadInputTest& test) { test.set_setting("model.esp", "task_version", 99); }},
         BadInput{"UnknownTask",
@@ -62,18 +62,22 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         BadInput{"DataMissing", "predict model.esp none.svm -o out.txt",
                  "none.svm: cannot open: No such file or directory; expected a file that can be read"},
-        BadInput{"DataOfAnotherKind", "predict model.esp good.txt -o out.txt",
-                 "good.txt:1: value 'singer' of index 1; expected a finite number; attributes that are words "
-                 "need --format "
-                 "crfsuite"},
+        BadInput{
+            "DataOfAnotherKind", "predict model.esp good.txt -o out.txt",
+            "good.txt:1: value 'singer' of index 1; expected a finite number; lines 'label TAB text' need "
+            "--format text, attributes that are words --format crfsuite"},
+        BadInput{"TextForAModelOfNumbers", "predict model.esp good.txt --format text -o out.txt",
+                 "--format: text for a model that was trained on the format libsvm; expected a model trained "
+                 "on text"},
         BadInput{"TextForImages", "predict digits.esp good.svm -o out.txt",
                  "good.svm: begins with 3120313a; expected 00000803, an IDX file of images"},
         BadInput{"ImagesForText",
                  "predict items.esp images -o out.txt",
                  "images:1: a NUL byte; expected a text file, as it is or packed by gzip or zstd",
                  {{"images", idx_images(1, 1, {1, 2})}}},
-        BadInput{"Format", "eval model.esp good.svm --format csv",
-                 "--format: 'csv' is no format of classification; expected libsvm, crfsuite or idx"},
+        BadInput{
+            "Format", "eval model.esp good.svm --format csv",
+            "--format: 'csv' is no format of classification; expected libsvm, crfsuite, idx, named or text"},
         BadInput{"GoldWithoutLabels",
                  "eval model.esp gold.svm",
                  "gold.svm:2: '2:1' in place of the label; expected 'label index:value index:value ...'",

@@ -14,7 +14,8 @@ INSTANTIATE_TEST_SUITE_P(
     Options, BadInputTest,
     ::testing::Values(
         bad_option("Format", "--format csv",
-                   std::string("--format: found 'csv'; expected libsvm, crfsuite or idx") + kSee),
+                   std::string("--format: found 'csv'; expected libsvm, crfsuite, idx, named or text") +
+                       kSee),
         bad_option("Loss", "--loss hinge",
                    "--loss: 'hinge' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
                    "with BETA in "
@@ -116,7 +117,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"Demo", "demo juggle",
                  "demo: 'juggle' has no demo; expected tag, classify, parse, treebank or graph"},
         BadInput{"Generate", "generate juggle -o out.txt",
-                 "generate: 'juggle' is no task; expected tag, supertag, classify, parse, treebank or graph"},
+                 "generate: 'juggle' is no task; expected tag, supertag, classify, text, parse, treebank or "
+                 "graph"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
                  "--sentences: found '-1'; expected a whole number >= 0; see 'espalier generate --help'"}),
     name_of);

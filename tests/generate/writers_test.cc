@@ -30,6 +30,12 @@ TEST(Writers, Classify) {
   EXPECT_EQ(out, "before\ntravel\tthe\ttrain\tto\tupper\tmarlow\tleft\ta\\\\b\tat\t10\\:30\t.\n");
 }
 
+TEST(Writers, Text) {
+  std::string out = "before\n";
+  append_text(sample(), out);
+  EXPECT_EQ(out, "before\ntravel\tThe train to Upper Marlow left the a\\b at 10:30.\n");
+}
+
 TEST(Writers, Tag) {
   std::string out = "before\n";
   append_tag(sample(), out);

@@ -164,8 +164,8 @@ TEST_F(ModelTest, RefusesOtherTasksAndNewerOnes) {
       message_with_setting("/task", "fly"),
       "hostile.esp: a model of the task 'fly'; this program does not know it; expected a newer espalier");
   EXPECT_EQ(
-      message_with_setting("/task_version", 3),
-      "hostile.esp: version 3 of classify models; this program reads up to 2; expected a newer espalier");
+      message_with_setting("/task_version", 4),
+      "hostile.esp: version 4 of classify models; this program reads up to 3; expected a newer espalier");
 }
 
 TEST_F(ModelTest, RefusesShapesThatDoNotFit) {

@@ -85,11 +85,12 @@ class ClassifyReader : public ::testing::Test {
 };
 
 TEST(ClassifyFormat, HasNames) {
-  for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx}) {
+  for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx,
+                            ClassifyFormat::named, ClassifyFormat::text}) {
     EXPECT_EQ(parse_classify_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_classify_format("arff"); }),
-            "format: 'arff' is no format of classification; expected libsvm, crfsuite or idx");
+            "format: 'arff' is no format of classification; expected libsvm, crfsuite, idx, named or text");
 }
 
 using Libsvm = ClassifyReader;
@@ -173,12 +174,12 @@ TEST_F(Libsvm, BadFieldsAreNamed) {
     return train_error("a 1:1\n\nb 2:1 " + field + " 9:1\n");
   };
   EXPECT_EQ(bad("0:1"), "data:3: index 0; indices start at 1");
-  EXPECT_EQ(bad("-3:1"), "data:3: index '-3'; expected a whole number from 1");
-  EXPECT_EQ(bad("abc:1"), "data:3: index 'abc'; expected a whole number from 1");
-  EXPECT_EQ(bad("1.5:1"), "data:3: index '1.5'; expected a whole number from 1");
-  EXPECT_EQ(bad(":1"), "data:3: index ''; expected a whole number from 1");
+  EXPECT_EQ(bad("-3:1"), "data:3: index '-3'; expected a whole number from 1; names need format named");
+  EXPECT_EQ(bad("abc:1"), "data:3: index 'abc'; expected a whole number from 1; names need format named");
+  EXPECT_EQ(bad("1.5:1"), "data:3: index '1.5'; expected a whole number from 1; names need format named");
+  EXPECT_EQ(bad(":1"), "data:3: index ''; expected a whole number from 1; names need format named");
   EXPECT_EQ(bad("99999999999999999999:1"),
-            "data:3: index '99999999999999999999'; expected a whole number from 1");
+            "data:3: index '99999999999999999999'; expected a whole number from 1; names need format named");
   EXPECT_EQ(bad("3:"), "data:3: value '' of index 3; expected a finite number");
   EXPECT_EQ(bad("3:x"), "data:3: value 'x' of index 3; expected a finite number");
   EXPECT_EQ(bad("3:1:2"), "data:3: value '1:2' of index 3; expected a finite number");
@@ -190,9 +191,60 @@ TEST_F(Libsvm, BadFieldsAreNamed) {
             "data:3: '0.5' among fields with an index; expected 'label index:value index:value ...'");
   EXPECT_EQ(train_error("a 0.5 3:1\n"),
             "data:1: '3:1' among values without an index; expected 'label value value ...'");
-  EXPECT_EQ(train_error("a 0.5 x\n"),
-            "data:1: value 'x' of index 2; expected a finite number; attributes that are words need format "
-            "crfsuite");
+  EXPECT_EQ(
+      train_error("a 0.5 x\n"),
+      "data:1: value 'x' of index 2; expected a finite number; lines 'label TAB text' need format text, "
+      "attributes that are words format crfsuite");
+}
+
+class Named : public ClassifyReader {
+ protected:
+  static ClassifyReadOptions named() {
+    ClassifyReadOptions options;
+    options.format = ClassifyFormat::named;
+    return options;
+  }
+};
+
+TEST_F(Named, ReadsNamesAndValues) {
+  EXPECT_EQ(train("spam free:2 #win:0.5\r\n\nham\tnote:-1 \t http://x:3\n1 7:1 a:0\n", named()),
+            (Examples{{"spam", {{"free", 2.0f}, {"#win", 0.5f}}},
+                      {"ham", {{"note", -1.0f}, {"http://x", 3.0f}}},
+                      {"1", {{"7", 1.0f}}}}));
+  EXPECT_EQ(names_of(data_.attributes), (Names{"free", "#win", "note", "http://x", "7"}));
+  // Labels are those of LIBSVM's format, and need not be there.
+  EXPECT_EQ(predict("+1 7:2\nfree:1 new:3\nham\n", named()),
+            (Examples{{"1", {{"7", 2.0f}}}, {"?", {{"free", 1.0f}}}, {"ham", {}}}));
+}
+
+TEST_F(Named, RepeatedNamesAddUp) {
+  EXPECT_EQ(train("a x:1 y:1 x:2\nb x:1 x:-1\n", named()),
+            (Examples{{"a", {{"x", 3.0f}, {"y", 1.0f}}}, {"b", {}}}));
+}
+
+TEST_F(Named, BadFieldsAreNamed) {
+  const auto bad = [&](const std::string& row) { return train_error("a x:1\n" + row + "\n", named()); };
+  EXPECT_EQ(bad("b x"), "data:2: 'x' without a value; expected 'label name:value name:value ...'");
+  EXPECT_EQ(bad("b x:1 # y"), "data:2: '#' without a value; expected 'label name:value name:value ...'");
+  EXPECT_EQ(bad("b :1"), "data:2: no name in ':1'; expected 'label name:value name:value ...'");
+  EXPECT_EQ(bad("b x:"), "data:2: value '' of 'x'; expected a finite number");
+  EXPECT_EQ(bad("b x:inf"), "data:2: value 'inf' of 'x'; expected a finite number");
+  EXPECT_EQ(bad("x:1"), "data:2: 'x:1' in place of the label; expected 'label name:value name:value ...'");
+}
+
+TEST_F(Libsvm, RareAttributesAreDropped) {
+  ClassifyReadOptions options;
+  options.min_count = 2;
+  options.bias = true;
+  EXPECT_EQ(train("a 1:1 2:5 3:1\nb 3:2\na 1:3\n", options),
+            (Examples{{"a", {{"1", 1.0f}, {"3", 1.0f}, {"(bias)", 1.0f}}},
+                      {"b", {{"3", 2.0f}, {"(bias)", 1.0f}}},
+                      {"a", {{"1", 3.0f}, {"(bias)", 1.0f}}}}));
+  EXPECT_EQ(names_of(data_.attributes), (Names{"(bias)", "1", "3"}));
+  // The bias is not rare, however few examples there are.
+  options.min_count = 10;
+  EXPECT_EQ(train("a 1:1\nb 1:1\n", options),
+            (Examples{{"a", {{"(bias)", 1.0f}}}, {"b", {{"(bias)", 1.0f}}}}));
 }
 
 TEST_F(Libsvm, BadLabelsAreNamed) {

@@ -28,9 +28,24 @@ ClassifyBuilder::ClassifyBuilder(const ClassifyReadOptions& options, const Dicti
   if (options.bias) bias_ = attribute(kBiasAttribute);
 }
 
+void ClassifyBuilder::attributes(std::span<const std::string_view> names,
+                                 std::vector<std::uint32_t>& ids) const {
+  // Memory answers in parallel where the slots of all names are asked for before the first one is looked at.
+  ids.clear();
+  for (const std::string_view name : names) {
+    ids.push_back(Dictionary::hash(name));
+    attributes_.prefetch(ids.back());
+  }
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    ids[k] = growing_attributes_ ? growing_attributes_->add(names[k], ids[k])
+                                 : attributes_.find(names[k], ids[k]).value_or(kUnknownAttribute);
+  }
+}
+
 void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
   add(bias_, 1.0f);
-  if (options_.format == ClassifyFormat::crfsuite) examples_.rows.sum_repeated();
+  if (options_.format == ClassifyFormat::crfsuite || options_.format == ClassifyFormat::named)
+    examples_.rows.sum_repeated();
   examples_.rows.finish_row();
   if (!label) {
     examples_.labels.push_back(kUnknownLabel);
@@ -52,8 +67,74 @@ ClassifyExamples ClassifyBuilder::finish(const std::string& name) {
       throw Error::in(name, fmt::format("only the label {}", in_quotes(labels_.name(0))),
                       "expected at least two labels");
     }
+    if (options_.min_count > 1) drop_rare();
+    if (options_.format == ClassifyFormat::text && options_.text.weighting == TextWeighting::tf_idf)
+      weigh_by_idf();
   }
   return std::move(examples_);
+}
+
+namespace {
+
+// How many rows have each attribute; none has one twice.
+std::vector<std::size_t> count_rows(const SparseRows& rows, std::size_t num_attributes) {
+  std::vector<std::size_t> counts(num_attributes);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const std::uint32_t id : rows.row(i).ids) ++counts[id];
+  }
+  return counts;
+}
+
+}  // namespace
+
+// Those that are left are numbered anew, in the same order.
+void ClassifyBuilder::drop_rare() {
+  const std::vector<std::size_t> counts = count_rows(examples_.rows, attributes_.size());
+  std::vector<std::uint32_t> kept_as(attributes_.size(), kUnknownAttribute);
+  Dictionary kept;
+  for (std::uint32_t id = 0; id < attributes_.size(); ++id) {
+    if (counts[id] >= options_.min_count || id == bias_) kept_as[id] = kept.add(attributes_.name(id));
+  }
+  examples_.num_rare = attributes_.size() - kept.size();
+  if (examples_.num_rare == 0) return;
+  if (bias_ != kUnknownAttribute) bias_ = kept_as[bias_];
+  *growing_attributes_ = std::move(kept);
+
+  SparseRows rows;
+  for (std::size_t i = 0; i < examples_.rows.size(); ++i) {
+    const SparseRows::Row row = examples_.rows.row(i);
+    for (std::size_t j = 0; j < row.ids.size(); ++j) {
+      if (const std::uint32_t id = kept_as[row.ids[j]]; id != kUnknownAttribute) rows.add(id, row.value(j));
+    }
+    rows.finish_row();
+  }
+  examples_.rows = std::move(rows);
+}
+
+// The bias is no part of the text: it stays 1.
+void ClassifyBuilder::weigh_by_idf() {
+  const std::size_t n = examples_.rows.size();
+  for (const std::size_t df : count_rows(examples_.rows, attributes_.size()))
+    examples_.idf.push_back(inverse_document_frequency(n, df));
+
+  SparseRows rows;
+  std::vector<std::uint32_t> ids;
+  std::vector<float> values;
+  for (std::size_t i = 0; i < n; ++i) {
+    const SparseRows::Row row = examples_.rows.row(i);
+    ids.clear();
+    values.clear();
+    for (std::size_t j = 0; j < row.ids.size(); ++j) {
+      if (row.ids[j] == bias_) continue;
+      ids.push_back(row.ids[j]);
+      values.push_back(row.value(j));
+    }
+    weigh_by_tf_idf(ids, examples_.idf, values);
+    for (std::size_t j = 0; j < ids.size(); ++j) rows.add(ids[j], values[j]);
+    if (bias_ != kUnknownAttribute) rows.add(bias_, 1.0f);
+    rows.finish_row();
+  }
+  examples_.rows = std::move(rows);
 }
 
 void ClassifyBuilder::number_labels() {

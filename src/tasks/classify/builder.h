@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "espalier/features/dictionary.h"
 #include "tasks/classify/reader.h"
@@ -28,17 +30,23 @@ class ClassifyBuilder {
     if (growing_attributes_) return growing_attributes_->add(name);
     return attributes_.find(name).value_or(kUnknownAttribute);
   }
+  // The same of many names at once.
+  void attributes(std::span<const std::string_view> names, std::vector<std::uint32_t>& ids) const;
   // Appends to the example that is being built.
   void add(std::uint32_t attribute, float value) {
     if (attribute != kUnknownAttribute && value != 0) examples_.rows.add(attribute, value);
   }
   void finish_example(std::optional<std::string_view> label);
 
+  void set_num_bad_bytes(std::size_t number) { examples_.num_bad_bytes = number; }
+
   // All examples, labels numbered in their order. `name` is the file's, for messages.
   ClassifyExamples finish(const std::string& name);
 
  private:
   void number_labels();
+  void drop_rare();
+  void weigh_by_idf();
 
   const ClassifyReadOptions& options_;
   const Dictionary& attributes_;
@@ -50,10 +58,13 @@ class ClassifyBuilder {
   ClassifyExamples examples_;
 };
 
-// One function per format; each reads until the builder is full or the file ends.
+// One function per format (read_libsvm: named, too); each reads until the builder is full or the file ends.
 void read_libsvm(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 void read_crfsuite(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 void read_idx(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+
+void read_text(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+void take_texts(const ClassifyData& data, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 
 // Whether a path looks like IDX; see guess_classify_format.
 bool looks_like_idx(const std::string& path);

@@ -14,6 +14,8 @@
 #include "tasks/classify/builder.h"
 #include "tasks/classify/confusion.h"
 #include "tasks/classify/reader.h"
+#include "tasks/classify/text_rows.h"
+#include "tasks/classify/text_settings.h"
 #include "tasks/common.h"
 #include "tasks/costs.h"
 #include "tasks/kernel_model.h"
@@ -73,9 +75,11 @@ class ClassifyTrainingSet final : public TrainingSet {
   ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options, const Read& read)
       : options_(options) {
     if (!options.kernel.empty()) Kernel::parse(options.kernel);
+    if (options.min_count == 0) throw Error::in(setting("min_count"), "0", "expected at least 1");
     ClassifyReadOptions reading = reading_of(path);
     reading.first = options.first;
-    format_ = to_string(reading.format);
+    reading.min_count = options.min_count;
+    format_ = reading.format;
     train_ = read(reading, attributes_, labels_);
     // Data read in a format that it is not in often looks like this.
     if (attributes_.size() == 0) {
@@ -92,22 +96,34 @@ class ClassifyTrainingSet final : public TrainingSet {
   }
 
   std::string_view task() const override { return "classify"; }
-  int version() const override { return kernel_ ? kClassifyVersion : kLinearClassifyVersion; }
+  int version() const override {
+    if (format_ == ClassifyFormat::text) return kTextClassifyVersion;
+    return kernel_ ? kKernelClassifyVersion : kLinearClassifyVersion;
+  }
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
-    return fmt::format("{} examples, {}{}", grouped(train_.labels.size()),
-                       describe_sizes(labels_, attributes_), describe_kernel(nodes()));
+    std::string text =
+        fmt::format("{} examples, {}", grouped(train_.labels.size()), describe_sizes(labels_, attributes_));
+    if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
+    if (train_.num_bad_bytes == 1) text += ", 1 byte that is not UTF-8";
+    if (train_.num_bad_bytes > 1)
+      text += fmt::format(", {} bytes that are not UTF-8", grouped(train_.num_bad_bytes));
+    return text + describe_kernel(nodes());
   }
 
   TaskSections sections() const override {
     TaskSections sections;
-    sections.settings["format"] = format_;
+    sections.settings["format"] = to_string(format_);
     sections.settings["bias"] = options_.bias;
     sections.settings["costs"] = !costs_.empty();
     if (kernel_) sections.settings["kernel"] = nodes()->kernel().name();
+    if (format_ == ClassifyFormat::text)
+      sections.settings["text"] = to_json(text_settings_of(options_, format_));
     add_dictionary("labels", labels_, sections);
     add_dictionary("attributes", attributes_, sections);
     if (!costs_.empty()) sections.arrays.emplace_back("costs", as_bytes(std::span<const float>(costs_)));
+    if (!train_.idf.empty())
+      sections.arrays.emplace_back("idf", as_bytes(std::span<const float>(train_.idf)));
     return sections;
   }
 
@@ -120,6 +136,10 @@ class ClassifyTrainingSet final : public TrainingSet {
     dev_ = read_classify(path, reading_of(path), attributes_, labels_);
   }
   void take_dev(const ClassifyData& dev) {
+    if (dev.size() > 0 && dev.has_texts() != (format_ == ClassifyFormat::text)) {
+      throw Error::in(kDataInMemory, "texts and attributes, one to train on and the other held out",
+                      "expected both to be of one kind");
+    }
     dev_ = take_classify(dev, reading_of(kDataInMemory), attributes_, labels_);
     name_dev(kDataInMemory);
   }
@@ -150,11 +170,13 @@ class ClassifyTrainingSet final : public TrainingSet {
     ClassifyReadOptions read;
     read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
     read.bias = options_.bias;
+    read.text = text_settings_of(options_, read.format);
+    read.idf = train_.idf;  // empty while the training data itself is read
     return read;
   }
 
   ClassifyOptions options_;
-  std::string format_;
+  ClassifyFormat format_;
   Dictionary attributes_, labels_;
   ClassifyExamples train_, dev_;
   std::vector<float> costs_;
@@ -180,6 +202,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
           fmt::format("{} x {} weights for {}", theta_.shape.rows, theta_.shape.width, describe()),
           "expected one for each pair; train the model anew");
     }
+    if (format_ == ClassifyFormat::text) load_text(stored);
     if (has_costs_) costs_ = as_array<float>(stored.array("costs"), "costs", stored.file);
     if (has_costs_ && costs_.size() != labels_.size() * labels_.size()) {
       throw Error::in(stored.file, fmt::format("{} costs for {}", costs_.size(), describe()),
@@ -224,9 +247,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     return structure_.decode(std::span<const double>(scores(attributes)), ws);
   }
   std::vector<double> scores(std::span<const Attribute> attributes) const override {
-    ClassifyReadOptions reading;
-    reading.format = ClassifyFormat::crfsuite;  // in which names may come twice
-    reading.bias = bias_;
+    const ClassifyReadOptions reading = reading_of(ClassifyFormat::crfsuite, false);  // names may come twice
     ClassifyBuilder builder(reading, attributes_, labels_);
     for (const auto& [name, value] : attributes) {
       if (!std::isfinite(value)) {
@@ -234,18 +255,29 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       }
       builder.add(builder.attribute(name), value);
     }
-    builder.finish_example(std::nullopt);
-    std::vector<double> s(labels_.size());
-    Workspace ws;
-    score(builder.finish("example"), 0, theta_, nodes_.get(), s, ws);
-    return s;
+    return scores_of_example(builder);
   }
   std::vector<double> probabilities(std::span<const Attribute> attributes) const override {
     check_has_probabilities(loss_);
-    std::vector<double> mu(labels_.size());
+    return probabilities_of(scores(attributes));
+  }
+
+  std::uint32_t classify_text(std::string_view text) const override {
     Workspace ws;
-    probabilities(scores(attributes), mu, ws);
-    return mu;
+    return structure_.decode(std::span<const double>(text_scores(text)), ws);
+  }
+  std::vector<double> text_scores(std::string_view text) const override {
+    if (format_ != ClassifyFormat::text) {
+      throw Error("a text for a model that was trained on attributes; expected a model trained on texts");
+    }
+    const ClassifyReadOptions reading = reading_of(ClassifyFormat::text, false);
+    ClassifyBuilder builder(reading, attributes_, labels_);
+    TextRows(reading, builder).add(text);
+    return scores_of_example(builder);
+  }
+  std::vector<double> text_probabilities(std::string_view text) const override {
+    check_has_probabilities(loss_);
+    return probabilities_of(text_scores(text));
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
@@ -290,11 +322,49 @@ class ClassifyPredictor final : public Predictor, public Classifier {
 
   ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
                         bool labels_required) const {
-    ClassifyReadOptions read;
-    read.format = format ? parse_classify_format(*format) : format_;
-    read.bias = bias_;
-    read.labels_required = labels_required;
-    return read_classify(path, read, attributes_, labels_);
+    const ClassifyFormat of_file = format ? parse_classify_format(*format) : format_;
+    if (of_file == ClassifyFormat::text && format_ != ClassifyFormat::text) {
+      throw Error::in(setting("format"),
+                      fmt::format("text for a model that was trained on the format {}", to_string(format_)),
+                      "expected a model trained on text");
+    }
+    return read_classify(path, reading_of(of_file, labels_required), attributes_, labels_);
+  }
+
+  ClassifyReadOptions reading_of(ClassifyFormat format, bool labels_required) const {
+    ClassifyReadOptions reading;
+    reading.format = format;
+    reading.bias = bias_;
+    reading.labels_required = labels_required;
+    reading.text = text_;
+    reading.idf = idf_;
+    return reading;
+  }
+
+  void load_text(const StoredTask& stored) {
+    text_ = stored_text_settings(stored);
+    if (text_.weighting != TextWeighting::tf_idf) return;
+    idf_ = as_array<float>(stored.array("idf"), "idf", stored.file);
+    if (idf_.size() != attributes_.size()) {
+      throw Error::in(stored.file, fmt::format("{} idf for {}", idf_.size(), describe()),
+                      "expected one for each attribute; train the model anew");
+    }
+  }
+
+  // Of the one example in the builder, whose attributes are all there.
+  std::vector<double> scores_of_example(ClassifyBuilder& builder) const {
+    builder.finish_example(std::nullopt);
+    std::vector<double> s(labels_.size());
+    Workspace ws;
+    score(builder.finish("example"), 0, theta_, nodes_.get(), s, ws);
+    return s;
+  }
+
+  std::vector<double> probabilities_of(const std::vector<double>& s) const {
+    std::vector<double> mu(s.size());
+    Workspace ws;
+    probabilities(s, mu, ws);
+    return mu;
   }
 
   // u(y) ~ exp(beta s_y)
@@ -323,6 +393,8 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   std::shared_ptr<const KernelNodes> nodes_;  // what weights are coefficients of; null: of attributes
   Multiclass structure_;
   std::span<const float> costs_;
+  TextSettings text_;           // where the format is text
+  std::span<const float> idf_;  // by attribute; empty: none
 };
 
 }  // namespace
@@ -337,10 +409,10 @@ std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, con
 std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, const ClassifyOptions& options,
                                                     const ClassifyData* dev) {
   ClassifyOptions of_data = options;
-  of_data.format = to_string(ClassifyFormat::crfsuite);
+  of_data.format = to_string(data.has_texts() ? ClassifyFormat::text : ClassifyFormat::crfsuite);
   if (options.format && options.format != of_data.format) {
     throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
-                    "expected none, or crfsuite");
+                    fmt::format("expected none, or {}", *of_data.format));
   }
   auto set = std::make_unique<ClassifyTrainingSet>(
       kDataInMemory, of_data,

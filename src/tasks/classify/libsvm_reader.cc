@@ -14,12 +14,13 @@ namespace espalier {
 namespace {
 
 constexpr const char* kSparseRow = "expected 'label index:value index:value ...'";
+constexpr const char* kNamedRow = "expected 'label name:value name:value ...'";
 
-// Takes the next field off the front of a line; empty at its end. A field that begins with '#' is a comment.
-std::string_view next_field(std::string_view& line) {
+// Takes the next field off the front of a line; empty at its end.
+std::string_view next_field(std::string_view& line, bool comments = true) {
   const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
   line.remove_prefix(begin);
-  if (line.starts_with('#')) line = {};
+  if (comments && line.starts_with('#')) line = {};
   std::size_t end = 0;
   while (end < line.size() && line[end] != ' ' && line[end] != '\t') ++end;
   const std::string_view field = line.substr(0, end);
@@ -61,16 +62,19 @@ std::string normalised_label(std::string_view label) {
 class LibsvmReader {
  public:
   LibsvmReader(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder)
-      : lines_(path), options_(options), builder_(builder) {}
+      : lines_(path), options_(options), builder_(builder), named_(options.format == ClassifyFormat::named) {}
 
   void read() {
     for (std::string_view line; !builder_.full() && lines_.next(line);) {
-      const std::string_view first = next_field(line);
+      const std::string_view first = next(line);
       if (!first.empty()) read_row(first, line);
     }
   }
 
  private:
+  // A field that begins with '#' is a comment, but names may begin so.
+  std::string_view next(std::string_view& line) const { return next_field(line, !named_); }
+
   void read_row(std::string_view field, std::string_view line) {
     std::optional<std::string_view> label;
     if (!has_colon(field)) {
@@ -78,12 +82,14 @@ class LibsvmReader {
         lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label a row");
       }
       label = field;
-      field = next_field(line);
+      field = next(line);
     } else if (options_.labels_required) {
-      lines_.fail(fmt::format("{} in place of the label", in_quotes(field)), kSparseRow);
+      lines_.fail(fmt::format("{} in place of the label", in_quotes(field)), named_ ? kNamedRow : kSparseRow);
     }
 
-    if (has_colon(field)) {
+    if (named_) {
+      read_named(field, line);
+    } else if (has_colon(field)) {
       read_sparse(field, line);
     } else if (!field.empty()) {
       read_dense(field, line);
@@ -102,32 +108,56 @@ class LibsvmReader {
   void read_sparse(std::string_view field, std::string_view line) {
     indices_.clear();
     bool ascending = true;
-    for (; !field.empty(); field = next_field(line)) {
+    for (; !field.empty(); field = next(line)) {
       const std::size_t colon = field.find(':');
       if (colon == std::string_view::npos) {
         lines_.fail(fmt::format("{} among fields with an index", in_quotes(field)), kSparseRow);
       }
       const std::string_view index_text = field.substr(0, colon), value_text = field.substr(colon + 1);
       const std::uint64_t index = parse_index(index_text, field);
-      const float value = parse_value(value_text, index, "expected a finite number");
+      const auto value = parse_float(value_text);
+      if (!value) {
+        lines_.fail(fmt::format("value {} of index {}", in_quotes(value_text), index),
+                    "expected a finite number");
+      }
       ascending = ascending && (indices_.empty() || indices_.back() < index);
       indices_.push_back(index);
-      if (value != 0) builder_.add(attribute(index), value);
+      if (*value != 0) builder_.add(attribute(index), *value);
     }
     if (!ascending) refuse_repeated_index();
   }
 
+  void read_named(std::string_view field, std::string_view line) {
+    for (; !field.empty(); field = next(line)) {
+      const std::size_t colon = field.rfind(':');
+      if (colon == std::string_view::npos)
+        lines_.fail(fmt::format("{} without a value", in_quotes(field)), kNamedRow);
+      if (colon == 0) lines_.fail(fmt::format("no name in {}", in_quotes(field)), kNamedRow);
+      const std::string_view name = field.substr(0, colon), value_text = field.substr(colon + 1);
+      const auto value = parse_float(value_text);
+      if (!value) {
+        lines_.fail(fmt::format("value {} of {}", in_quotes(value_text), in_quotes(name)),
+                    "expected a finite number");
+      }
+      if (*value != 0) builder_.add(builder_.attribute(name), *value);
+    }
+  }
+
   void read_dense(std::string_view field, std::string_view line) {
     std::uint64_t index = 0;
-    for (; !field.empty(); field = next_field(line)) {
+    for (; !field.empty(); field = next(line)) {
       if (has_colon(field)) {
         lines_.fail(fmt::format("{} among values without an index", in_quotes(field)),
                     "expected 'label value value ...'");
       }
-      const float value = parse_value(
-          field, ++index,
-          "expected a finite number; attributes that are words need " + setting("format") + " crfsuite");
-      if (value != 0) builder_.add(attribute(index), value);
+      const auto value = parse_float(field);
+      if (!value) {
+        lines_.fail(fmt::format("value {} of index {}", in_quotes(field), index + 1),
+                    fmt::format("expected a finite number; lines 'label TAB text' need {0} text, attributes "
+                                "that are words {0} crfsuite",
+                                setting("format")));
+      }
+      if (++index; *value != 0) builder_.add(attribute(index), *value);
     }
     if (dense_width_ == 0) {
       dense_width_ = index;
@@ -146,16 +176,11 @@ class LibsvmReader {
         lines_.fail(fmt::format("{}, a query of ranking data", in_quotes(field)),
                     "expected classification data");
       }
-      lines_.fail(fmt::format("index {}", in_quotes(text)), "expected a whole number from 1");
+      lines_.fail(fmt::format("index {}", in_quotes(text)),
+                  fmt::format("expected a whole number from 1; names need {} named", setting("format")));
     }
     if (index == 0) lines_.fail("index 0", "indices start at 1");
     return index;
-  }
-
-  float parse_value(std::string_view text, std::uint64_t index, std::string_view expected) const {
-    const auto value = parse_float(text);
-    if (!value) lines_.fail(fmt::format("value {} of index {}", in_quotes(text), index), expected);
-    return *value;
   }
 
   // The id of an index, whose name is its decimal text. Looking up the smaller ones once halves the time of
@@ -185,6 +210,7 @@ class LibsvmReader {
   LineReader lines_;
   const ClassifyReadOptions& options_;
   ClassifyBuilder& builder_;
+  bool named_;
   std::vector<std::uint64_t> ids_;      // by index
   std::vector<std::uint64_t> indices_;  // of the row
   std::string last_label_, last_normalised_;

@@ -9,11 +9,12 @@
 namespace espalier {
 
 ClassifyFormat parse_classify_format(std::string_view name) {
-  for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx}) {
+  for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx,
+                            ClassifyFormat::named, ClassifyFormat::text}) {
     if (name == to_string(format)) return format;
   }
   throw Error::in(setting("format"), fmt::format("{} is no format of classification", in_quotes(name)),
-                  "expected libsvm, crfsuite or idx");
+                  "expected libsvm, crfsuite, idx, named or text");
 }
 
 const char* to_string(ClassifyFormat format) {
@@ -24,6 +25,10 @@ const char* to_string(ClassifyFormat format) {
       return "crfsuite";
     case ClassifyFormat::idx:
       return "idx";
+    case ClassifyFormat::named:
+      return "named";
+    case ClassifyFormat::text:
+      return "text";
   }
   return "unknown";
 }
@@ -43,6 +48,7 @@ ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
   check_first(options);
   switch (options.format) {
     case ClassifyFormat::libsvm:
+    case ClassifyFormat::named:
       read_libsvm(path, options, builder);
       break;
     case ClassifyFormat::crfsuite:
@@ -51,14 +57,23 @@ ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
     case ClassifyFormat::idx:
       read_idx(path, options, builder);
       break;
+    case ClassifyFormat::text:
+      read_text(path, options, builder);
+      break;
   }
   return builder.finish(path == "-" ? "standard input" : path);
 }
 
 ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyData& data,
                            const ClassifyReadOptions& options) {
-  ESPALIER_EXPECT(options.format == ClassifyFormat::crfsuite);
+  const bool texts = options.format == ClassifyFormat::text;
+  ESPALIER_EXPECT(texts || options.format == ClassifyFormat::crfsuite);
+  ESPALIER_EXPECT(data.size() == 0 || data.has_texts() == texts);
   check_first(options);
+  if (texts) {
+    take_texts(data, options, builder);
+    return builder.finish(kDataInMemory);
+  }
   std::vector<ClassifyData::Attribute> row;
   for (std::size_t i = 0; i < data.size() && !builder.full(); ++i) {
     data.attributes().get(i, row);

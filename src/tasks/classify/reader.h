@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
+#include "features/text_attributes.h"
 
 namespace espalier {
 
@@ -22,7 +24,11 @@ class ClassifyData;
 //   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example a line
 //   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to
 //             [0, 1]; the attribute of a pixel is "row,column", both from 0
-enum class ClassifyFormat { libsvm, crfsuite, idx };
+//   named     "label name:value name:value ...": libsvm with names in place of indices, sparse alone, without comments.
+//             The last colon of a field ends the name. Values of a name that comes twice in a row add up.
+//   text      "label TAB text", or, where labels are not required, "text" alone: the attributes are those of
+//             TextAttributes
+enum class ClassifyFormat { libsvm, crfsuite, idx, named, text };
 
 // Throws Error listing the formats for a name that is none.
 ClassifyFormat parse_classify_format(std::string_view name);
@@ -36,6 +42,12 @@ inline constexpr std::uint32_t kUnknownLabel = ~std::uint32_t{0};
 struct ClassifyExamples {
   SparseRows rows;
   std::vector<std::uint32_t> labels;  // kUnknownLabel: none in the file, or one that training never saw
+
+  // Of training data alone.
+  std::size_t num_rare = 0;  // attributes that were dropped
+  std::vector<float> idf{};  // by attribute, where the weighting is tf-idf
+  // Of text: bytes that are not UTF-8.
+  std::size_t num_bad_bytes = 0;
 };
 
 struct ClassifyReadOptions {
@@ -43,6 +55,9 @@ struct ClassifyReadOptions {
   std::optional<std::size_t> first;  // only the first N examples, N > 0; what follows them is not read
   bool bias = false;                 // adds the attribute kBiasAttribute with value 1 to every example
   bool labels_required = true;       // a row without a label is an error (training, evaluation)
+  std::size_t min_count = 1;         // training: attributes that fewer examples have are dropped
+  TextSettings text{};               // where the format is text
+  std::span<const float> idf{};      // of the training data, where that is read and the weighting is tf-idf
 };
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";
@@ -54,7 +69,7 @@ inline constexpr std::string_view kBiasAttribute = "(bias)";
 ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
-// The same of examples in memory. Requires options of CRFsuite's format.
+// The same of examples in memory. Requires options of the format text where they are texts, else of CRFsuite's.
 ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
@@ -62,7 +77,7 @@ ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyR
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels);
 
-// The same of examples in memory. Requires options of CRFsuite's format.
+// The same of examples in memory. Requires options as take_classify_growing() does.
 ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels);
 

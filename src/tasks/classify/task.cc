@@ -14,13 +14,35 @@ namespace {
 
 using Row = OptionOf<ClassifyOptions>;
 
+std::vector<std::string> formats() { return {"libsvm", "crfsuite", "idx", "named", "text"}; }
+
 const OptionTable& options() {
   static const OptionTable table{
       Row("format", &ClassifyOptions::format,
-          "libsvm, crfsuite, idx (given as IMAGES,LABELS); default: by the name")
-          .choices({"libsvm", "crfsuite", "idx"}),
+          "libsvm, crfsuite, idx (given as IMAGES,LABELS), named (label name:value ...), text (label TAB "
+          "text); "
+          "default: idx or libsvm, by the name")
+          .choices(formats()),
       Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1),
       Row("bias", &ClassifyOptions::bias, "add a constant attribute to every example"),
+      Row("min_count", &ClassifyOptions::min_count,
+          "drop attributes that fewer than N training examples have")
+          .from(1)
+          .logged_if_changed(),
+      Row("ngrams", &ClassifyOptions::ngrams, "text: words and sequences of up to N words; 0: none")
+          .between(0, 16)
+          .logged_if_changed(),
+      Row("char_ngrams", &ClassifyOptions::char_ngrams,
+          "text: also sequences of 2 to N characters inside words; 0: none")
+          .between(0, 64)
+          .logged_if_changed(),
+      Row("keep_case", &ClassifyOptions::keep_case, "text: upper and lower case are different")
+          .logged_if_changed(),
+      Row("weighting", &ClassifyOptions::weighting,
+          "text: value of an attribute: how often it occurs (count), 1 (binary), or tf-idf with rows of "
+          "length 1")
+          .choices({"count", "binary", "tf-idf"})
+          .logged_if_changed(),
       Row("costs", &ClassifyOptions::costs, "file of lines GOLD PREDICTED COST; other errors cost 1")
           .file("the list of costs"),
       kernel_option<ClassifyOptions>(),
@@ -33,7 +55,7 @@ const OptionTable& predict_options() {
   using Options = ClassifyPredictOptions;
   static const OptionTable table{
       OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
-          .choices({"libsvm", "crfsuite", "idx"}),
+          .choices(formats()),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
       threads_option<Options>(),
@@ -64,13 +86,14 @@ std::string first_labels() {
 TaskEntry classify_task() {
   TaskEntry task;
   task.name = "classify";
-  task.summary = "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files";
+  task.summary = "one label an example: text, LIBSVM, CRFsuite or IDX (MNIST) files";
   task.version = kClassifyVersion;
   task.options = options;
   task.predict_options = predict_options;
   task.read = read;
   task.load = load_classify_predictor;
   task.train_examples =
+      "  espalier train classify train.tsv --format text --l2 1 -o model.esp\n"
       "  espalier train classify train.svm --l2 1 -o model.esp\n"
       "  espalier train classify train.svm --loss svm --l2 10 -o model.esp\n"
       "  espalier train classify train.svm.gz --dev dev.svm.gz --l2 auto -o model.esp\n"
@@ -79,7 +102,9 @@ TaskEntry classify_task() {
       "  espalier path classify train.svm --dev dev.svm\n"
       "  espalier path classify train.svm --dev dev.svm --l2-max 100 --l2-min 0.1 --factor 0.5 -o best.esp\n";
   task.generators = {{"classify", "topics, CRFsuite format",
-                      [](std::uint64_t seed) { return generate_sentences(seed, append_classify); }}};
+                      [](std::uint64_t seed) { return generate_sentences(seed, append_classify); }},
+                     {"text", "topics, label TAB text",
+                      [](std::uint64_t seed) { return generate_sentences(seed, append_text); }}};
   task.demo.question =
       "Which of eight topics is a sentence about? Sentences come from a small built-in grammar.";
   task.demo.steps = {
