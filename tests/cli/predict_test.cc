@@ -182,21 +182,21 @@ TEST_F(CliPredictTest, ForcedLabelsOfAttributeFiles) {
 
 // Lines between sentences stay where they are, also where a block of sentences ends.
 TEST_F(CliPredictTest, ThreadsKeepWhatIsBetweenSentences) {
-  std::string input = "\n-DOCSTART- -X-\n\n", expected = input;
+  std::string input = "\n-DOCSTART- -X-\n\n", expected = "\n-DOCSTART- -X- O\n\n";
   while (input.size() < 300'000) {
     for (int i = 0; i < 100; ++i) {
       input += "Rome\tNNP\n\n";
       expected += "Rome\tNNP\tLABEL\n\n";
     }
     input += "\n-DOCSTART- -X-\n\n";
-    expected += "\n-DOCSTART- -X-\n\n";
+    expected += "\n-DOCSTART- -X- O\n\n";
   }
   const std::string label = split(lines(succeed("predict model.esp", "Rome\tNNP\n")).front()).back();
   for (std::size_t at; (at = expected.find("LABEL")) != std::string::npos;) expected.replace(at, 5, label);
   for (const std::string threads : {"1", "2", "5"}) {
     EXPECT_TRUE(succeed("predict model.esp --threads " + threads, input) == expected) << threads;
   }
-  EXPECT_EQ(succeed("predict model.esp --threads 2", "\n\n-DOCSTART-\n"), "\n\n-DOCSTART-\n");
+  EXPECT_EQ(succeed("predict model.esp --threads 2", "\n\n-DOCSTART-\n"), "\n\n-DOCSTART-\tO\n");
 }
 
 TEST_F(CliPredictTest, WritesOtherEncodings) {

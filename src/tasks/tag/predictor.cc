@@ -5,6 +5,7 @@
 #include "espalier/tasks/tag.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/fields.h"
 #include "tasks/tag/model.h"
 #include "tasks/tag/parser.h"
 #include "tasks/tag/scores.h"
@@ -17,6 +18,15 @@ namespace {
 char separator(std::string_view line) {
   if (line.find('\t') != std::string_view::npos) return '\t';
   return line.find(' ') != std::string_view::npos ? ' ' : '\t';
+}
+
+// Where the labels of a column file are; nullopt where it has none, or where a line that is no token lacks them.
+std::optional<std::size_t> find_label_column(const TagInput& input, TagLabels labels,
+                                             const SequenceFile& file, std::string_view line) {
+  const std::size_t columns = count_columns(file.first_line), forced = labels.forced_column ? 1 : 0;
+  if (columns < input.num_columns + forced || count_columns(line) != columns) return std::nullopt;
+  if (input.more_columns) return columns - 1;
+  return input.label_column + (forced > 0 && *labels.forced_column <= input.label_column ? 1 : 0);
 }
 
 // Where forced labels are, as --forced says.
@@ -59,7 +69,8 @@ class TagWorker {
  public:
   TagWorker(const TagModel& model, const Tagger& tagger, TagLabels labels, std::optional<Encoding> encoding)
       : tagger_(tagger),
-        input_encoding_(model.input.encoding),
+        input_(model.input),
+        file_labels_(labels),
         encoding_(encoding),
         parser_(make_tag_parser(
             model.input, {NameIds(model.dictionaries.attributes), NameIds(model.dictionaries.transitions)},
@@ -70,7 +81,7 @@ class TagWorker {
     block.text.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
-      block.text += block.sequences.before(i);
+      append_between(block.sequences.before(i), file, options, block.text);
       labels_.clear();
       parse(lines, labels_);
       if (options.forced) force(lines);
@@ -87,7 +98,7 @@ class TagWorker {
         write(lines, y, marginals, options, block.text);
       }
     }
-    block.text += block.sequences.after();
+    append_between(block.sequences.after(), file, options, block.text);
   }
 
   void evaluate(const SequenceFile& file, TagBlock& block) {
@@ -100,7 +111,7 @@ class TagWorker {
       parse(lines, labels_);
       right_.clear();
       for (std::size_t t = 0; t < lines.size(); ++t) right_.push_back(labels_[t]);
-      check_labels(input_encoding_, lines, right_);
+      check_labels(input_.encoding, lines, right_);
       for (const std::string_view label : right_) block.gold.add(label);
       block.num_known += sequence_.tokens.num_entries();
       const auto best = sentence_.labels();
@@ -191,6 +202,44 @@ class TagWorker {
     to += '\n';
   }
 
+  // What is between sequences, as it is. Lines that begin a document get as many more columns as tokens do: programs
+  // such as conlleval stop at a line with another number of columns.
+  void append_between(std::string_view lines, const SequenceFile& file, const TagPredictOptions& options,
+                      std::string& to) const {
+    while (!lines.empty()) {
+      const std::size_t end = lines.find('\n');
+      const std::string_view line = lines.substr(0, end);
+      to += line;
+      if (tagger_.format() == TagFormat::columns && begins_document(line)) {
+        const char between = separator(count_columns(line) > 1 ? line : file.first_line);
+        to += between;
+        append_document_label(file, line, to);
+        const std::size_t more = options.marginals == TagMarginals::entity  ? 1
+                                 : options.marginals == TagMarginals::label ? tagger_.num_labels()
+                                                                            : 0;
+        for (std::size_t k = 0; k < more; ++k) {
+          to += between;
+          to += '_';
+        }
+      }
+      to += '\n';
+      lines.remove_prefix(end + 1);
+    }
+  }
+
+  // Its own label, or O.
+  void append_document_label(const SequenceFile& file, std::string_view line, std::string& to) const {
+    const auto label_column = find_label_column(input_, file_labels_, file, line);
+    if (!label_column) {
+      to += 'O';
+      return;
+    }
+    std::size_t column = 0;
+    for_each_field(line, [&](std::string_view field) {
+      if (column++ == *label_column) to += field;
+    });
+  }
+
   // Of each token's chunk.
   void find_confidences(std::span<const std::uint32_t> y) {
     for (const Tagger::Chunk& chunk : sentence_.chunks(y)) {
@@ -215,8 +264,9 @@ class TagWorker {
 
   static constexpr double kOutside = -1;  // no probability: the token is in no chunk
   const Tagger& tagger_;
-  std::optional<Encoding> input_encoding_,
-      encoding_;  // of what is read; of what is written, where it is another one
+  const TagInput& input_;
+  TagLabels file_labels_;
+  std::optional<Encoding> encoding_;  // of what is written, where it is not the model's
   std::unique_ptr<TagParser> parser_;
   Tagger::Sentence sentence_;
   Sequences sequence_;
