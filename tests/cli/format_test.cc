@@ -54,6 +54,41 @@ TEST_F(CliFormatTest, StandardInputAndOutput) {
   EXPECT_EQ(succeed("eval model.esp -", read("test.txt")), succeed("eval model.esp test.txt"));
 }
 
+// Lines of attributes that happen to have equally many fields are no columns.
+TEST_F(CliFormatTest, AttributesAreNotTakenForColumns) {
+  const auto refused = [&](const std::string& text, const std::string& field) {
+    write("train.txt", text);
+    EXPECT_EQ(
+        error("train tag train.txt -o model.esp"),
+        "espalier: train.txt:1: fields such as '" + field +
+            "', which look like attributes; expected --format crfsuite, or --format columns if they are "
+            "columns");
+    EXPECT_FALSE(files().contains("model.esp"));
+    succeed("train tag train.txt -o model.esp --quiet --format crfsuite");
+    const Outcome columns = run("train tag train.txt -o model.esp --format columns");
+    EXPECT_EQ(columns.status, 0) << columns.err;
+    std::filesystem::remove(folder_.path("model.esp"));
+  };
+  refused("B\tw[0]=the\tpos[0]=DT\nI\tw[0]=dog\tpos[0]=NN\n\nO\tw[0]=barks\tpos[0]=VB\n", "w[0]=the");
+  refused("B\tw=the|DT\nI\tw=dog|NN\n", "w=the|DT");
+  refused("B\tthe:1\tDT:0.5\nI\tdog:1\tNN:1e-2\n", "the:1");
+
+  // Columns that only look a little like it.
+  const auto taken = [&](const std::string& text, const std::string& arguments = "") {
+    write("train.txt", text);
+    EXPECT_TRUE(run("train tag train.txt -o model.esp" + arguments)
+                    .err.starts_with("read train.txt: 1 sequences, 2 tokens, label in column "))
+        << text;
+  };
+  taken("dogs\tCase=Nom|Number=Plur\nbark\t_\n");
+  taken("dogs\tCase=Nom|Number=Plur\nbark\tTense=Pres|Number=Plur\n");
+  taken("10:30\tCD\nw=1\tNN\n");
+  taken("at\t10:30\tIN\nx\ty=1\tNN\n");
+  taken("a\t=\nb\t:\n");
+  // Who says where the label is means columns.
+  taken("a\tw=1\tX\nb\tw=2\tY\n", " --label-column 3");
+}
+
 TEST_F(CliFormatTest, IdxPair) {
   // A bright pixel on the left is a 3, on the right a 8.
   write("train-images", idx_images(2, 2, {255, 0, 200, 0, 0, 255, 0, 200, 250, 0, 0, 0, 0, 0, 0, 250}));

@@ -155,17 +155,19 @@ TEST_F(TagTest, ColumnsWithATemplate) {
   TagOptions options;
   options.templates = folder.file("template", "U00:%x[0,0]\nB\n");
   const auto columns = read_tag_training(folder.file("columns.txt", "x A\ny B\n\nx A\n"), options);
-  EXPECT_EQ(columns->describe(), "2 sequences, 3 tokens, 2 labels, 2 attributes");
+  EXPECT_EQ(columns->describe(), "2 sequences, 3 tokens, label in column 2 of 2: 2 labels, 2 attributes");
   EXPECT_EQ(columns->sections().settings.dump(), R"({"format":"columns","columns":2,"label_column":2})");
   options.label_column = 1;
   options.templates = folder.file("template", "U00:%x[0,1]\nB\n");
   const auto swapped = read_tag_training(folder.file("swapped.txt", "A x\nB y\n\nA x\n"), options);
   EXPECT_EQ(swapped->sections().settings.dump(), R"({"format":"columns","columns":2,"label_column":1})");
+  EXPECT_EQ(swapped->describe(), "2 sequences, 3 tokens, label in column 1 of 2: 2 labels, 2 attributes");
   options.label_column.reset();
   options.templates.clear();
   options.first = 1;
   const std::string described = read_tag_training(folder.path("columns.txt"), options)->describe();
-  EXPECT_TRUE(described.starts_with("1 sequences, 2 tokens, 2 labels, ")) << described;
+  EXPECT_TRUE(described.starts_with("1 sequences, 2 tokens, label in column 2 of 2: 2 labels, "))
+      << described;
 }
 
 TEST_F(TagTest, OptionsThatDoNotGoTogether) {

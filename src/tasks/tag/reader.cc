@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/fields.h"
@@ -59,6 +60,37 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
 }
 
 namespace {
+
+// "name=value" or "name:1", as attributes are written, but not features of words such as "Case=Nom|Number=Sing".
+bool looks_like_attribute(std::string_view field) {
+  const std::size_t equals = field.find('=');
+  if (equals != std::string_view::npos && equals > 0 && equals + 1 < field.size()) {
+    const std::size_t bar = field.find('|', equals);
+    return bar == std::string_view::npos || field.find('=', bar) == std::string_view::npos;
+  }
+  const std::size_t colon = field.rfind(':');
+  return colon != std::string_view::npos && colon > 0 && parse_float(field.substr(colon + 1));
+}
+
+// Files of attributes whose lines happen to have equally many fields would be read as columns, with attributes for labels.
+void refuse_attributes(const SequenceLines& reader) {
+  constexpr double kMost = 0.9;
+  std::size_t fields = 0, attributes = 0;
+  std::string_view example;
+  for (std::size_t t = 0; t < reader.size(); ++t) {
+    std::size_t column = 0;
+    for_each_field(reader.line(t), [&](std::string_view field) {
+      if (column++ == 0) return;
+      ++fields;
+      if (!looks_like_attribute(field)) return;
+      ++attributes;
+      if (example.empty()) example = field;
+    });
+  }
+  if (attributes == 0 || static_cast<double>(attributes) < kMost * static_cast<double>(fields)) return;
+  reader.fail(0, fmt::format("fields such as {}, which look like attributes", in_quotes(example)),
+              fmt::format("expected {0} crfsuite, or {0} columns if they are columns", setting("format")));
+}
 
 // Takes the columns of a training file from its first line.
 void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_column, TagInput& input) {
@@ -261,6 +293,7 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader.name());
   if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
+  if (input.format_assumed) refuse_attributes(reader.lines());
   return grow(input, min_count, dictionaries, reader.name(), [&](TagParser& parser, Dictionary& labels) {
     return read_rest(reader, input, parser, first, labels);
   });

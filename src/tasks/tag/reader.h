@@ -25,6 +25,7 @@ TagFormat parse_tag_format(std::string_view name);
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;
+  bool format_assumed = false;   // nobody said columns: what is clearly attributes is refused
   std::string templates;         // columns: the text of a template; empty: the built-in attributes
   std::size_t num_columns = 0;   // columns: of the training file, label included
   std::size_t label_column = 0;  // columns: counted from 0

@@ -55,6 +55,7 @@ void set_groups(const TagOptions& options, TagInput& input) {
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
   if (options.format) input.format = parse_tag_format(*options.format);
+  input.format_assumed = !options.format && options.templates.empty() && !options.label_column;
   if (options.label_column == 0) throw Error::in(setting("label_column"), "0", "expected at least 1");
   if (!options.templates.empty()) {
     input.templates = read_all(options.templates);
@@ -219,8 +220,9 @@ class TagTrainingSet final : public TrainingSet {
   const Problem& problem() const override { return *problem_; }
   LatentGold* latent_gold() override { return latent_.get(); }
   std::string describe() const override {
-    std::string text = fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
-                                   grouped(train_.sequences.num_tokens()), model_.describe());
+    std::string text =
+        fmt::format("{} sequences, {} tokens, {}{}", grouped(train_.sequences.size()),
+                    grouped(train_.sequences.num_tokens()), describe_columns(), model_.describe());
     if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
     if (unsure_ > 0) text += fmt::format(", {} tokens of unsure label", grouped(unsure_));
     return text + dropped_;
@@ -266,6 +268,12 @@ class TagTrainingSet final : public TrainingSet {
   }
 
  private:
+  // How columns were understood, so that nobody trains on the wrong column without seeing it.
+  std::string describe_columns() const {
+    if (model_.input.format != TagFormat::columns) return {};
+    return fmt::format("label in column {} of {}: ", model_.input.label_column + 1, model_.input.num_columns);
+  }
+
   // Leaves out sequences that training cannot use, or refuses them.
   void select_sequences(const std::string& path, const TagOptions& options, const LabelSets& sets) {
     const auto drop_others = [&](const std::vector<bool>& keep, const std::string& why) {
