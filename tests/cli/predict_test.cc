@@ -180,6 +180,36 @@ TEST_F(CliPredictTest, ForcedLabelsOfAttributeFiles) {
                "--forced: column 3 for a model of crfsuite; expected label");
 }
 
+// Long lists are written while they are made; they begin as short ones do, and end where there are no more.
+TEST_F(CliPredictTest, LongListsOfTheBest) {
+  const std::string input = "Rome\tNNP\nis\tVBZ\nold\tJJ\n\nRome\tNNP\n";
+  const auto sentences = [&](const std::string& arguments) {
+    std::map<std::string, std::string> all;  // by their rank; the second sentence behind the first one
+    std::string rank;
+    for (const std::string& line : lines(succeed("predict model.esp " + arguments, input))) {
+      if (line.starts_with("# ")) rank = line.substr(2, line.find(' ', 2) - 2);
+      all[rank] += line + '\n';
+    }
+    return all;
+  };
+  const auto few = sentences("--kbest 3"), many = sentences("--kbest 100000"),
+             threads = sentences("--kbest 100000 --threads 3");
+  const std::size_t labels =
+      split(lines(succeed("predict model.esp --marginals", "a\tb\n")).front()).size() - 3;
+  ASSERT_EQ(few.size(), 3u);
+  EXPECT_EQ(many.size(), labels * labels * labels);
+  EXPECT_EQ(std::ranges::count(many.at("0"), '#'), 2);
+  for (const auto& [rank, text] : few) EXPECT_EQ(many.at(rank), text);
+  EXPECT_TRUE(threads == many);
+
+  // Far more than anyone could keep: it is not kept.
+  std::string sentence;
+  for (int i = 0; i < 40; ++i) sentence += "Rome\tNNP\n";
+  write("long.txt", sentence);
+  const Outcome head = run_shell("$E predict model.esp long.txt --kbest 99999999 | head -1");
+  EXPECT_TRUE(head.out.starts_with("# 0 ")) << head.out;
+}
+
 // Lines between sentences stay where they are, also where a block of sentences ends.
 TEST_F(CliPredictTest, ThreadsKeepWhatIsBetweenSentences) {
   std::string input = "\n-DOCSTART- -X-\n\n", expected = "\n-DOCSTART- -X- O\n\n";

@@ -4,6 +4,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/tasks/graph.h"
+#include "structures/kbest_memory.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/graph/model.h"
@@ -172,7 +173,9 @@ class GraphPredictor final : public Predictor {
       throw Error::in(setting("kbest"), "given where inference is approximate",
                       "expected a model of exact inference");
     Json& best = json["kbest"] = Json::array();
+    KbestMemory memory;
     for (const auto& [y, score] : graph.kbest(options.kbest)) {
+      memory.add(y.size() * sizeof(Json));
       Json one{{"labels", names_of(graph, y)}};
       one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? graph.probability(score) : score;
       best.push_back(std::move(one));

@@ -49,12 +49,14 @@ class ParsePredictor final : public Predictor {
     const auto options = of_task.of<ParsePredictOptions>("parse");
     check_options(options);
     const bool draw = options.format == "tree";
+    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const EarlyWriter write_early(workers, write);
     run(
-        input, options.threads, false,
+        input, workers, false,
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], options, draw, parsed, block.text);
+            predict(block.sentences[i], options, draw, parsed, block.text, write_early);
         },
         [&](ParseBlock& block) { write(block.text); });
   }
@@ -145,7 +147,7 @@ class ParsePredictor final : public Predictor {
   }
 
   void predict(const DependencySentence& sentence, const ParsePredictOptions& options, bool draw,
-               Parser::Sentence& parsed, std::string& out) const {
+               Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
     parsed.set(sentence);
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
@@ -164,6 +166,7 @@ class ParsePredictor final : public Predictor {
       relations.clear();
       for (const std::uint32_t number : numbers) relations.push_back(parser_.relation(number));
       append(heads, relations);
+      write_early(out);
     }
   }
 

@@ -77,7 +77,8 @@ class TagWorker {
             labels)),
         sentence_(tagger) {}
 
-  void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block) {
+  void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block,
+               const EarlyWriter& write_early) {
     block.text.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
@@ -92,11 +93,12 @@ class TagWorker {
         continue;
       }
       std::size_t rank = 0;
-      for (const auto& [y, score] : sentence_.kbest(options.kbest)) {
+      sentence_.for_each_best(options.kbest, [&](std::span<const std::uint32_t> y, double score) {
         append_format(block.text, "# {} {:.6f}\n", rank++,
                       tagger_.has_probabilities() ? sentence_.probability(score) : score);
         write(lines, y, marginals, options, block.text);
-      }
+        write_early(block.text);
+      });
     }
     append_between(block.sequences.after(), file, options, block.text);
   }
@@ -296,9 +298,13 @@ class TagPredictor final : public Predictor {
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input);
+    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const EarlyWriter write_early(workers, write);
     for_each_block(
-        reader, options.threads, labels, output_encoding(options.encoding),
-        [&](TagWorker& worker, TagBlock& block) { worker.predict(reader.file(), options, block); },
+        reader, workers, labels, output_encoding(options.encoding),
+        [&](TagWorker& worker, TagBlock& block) {
+          worker.predict(reader.file(), options, block, write_early);
+        },
         [&](const TagBlock& block) { write(block.text); });
   }
 

@@ -39,12 +39,14 @@ class TreebankPredictor final : public Predictor {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<TreebankPredictOptions>("treebank");
+    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const EarlyWriter write_early(workers, write);
     run(
-        input, format_of(options.format), options.threads,
+        input, format_of(options.format), workers,
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i].words, options.kbest, parsed, block.text);
+            predict(block.sentences[i].words, options.kbest, parsed, block.text, write_early);
         },
         [&](TreebankBlock& block) { write(block.text); });
   }
@@ -127,7 +129,7 @@ class TreebankPredictor final : public Predictor {
   }
 
   void predict(std::span<const TaggedWord> words, std::size_t kbest, TreebankParser::Sentence& parsed,
-               std::string& out) const {
+               std::string& out, const EarlyWriter& write_early) const {
     parsed.set(words);
     if (kbest == 0) {
       append_brackets(parsed.tree(), out);
@@ -139,6 +141,7 @@ class TreebankPredictor final : public Predictor {
       append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       append_brackets(tree, out);
       out += '\n';
+      write_early(out);
     }
   }
 
