@@ -38,7 +38,7 @@ Evaluation Confusion::evaluate() const {
   result.badness = error;
   result.metric = "error %";
   result.value = 100 * error;
-  result.headline = fmt::format("error {:.2f} %", 100 * error);
+  result.headline = fmt::format("error {} %", percentage(100 * error));
   result.text = fmt::format("{} ({} of {})\n", result.headline, grouped(errors), grouped(total));
   if (!costs_.empty()) {
     result.rates["cost"] = rate(cost);
