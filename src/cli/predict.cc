@@ -128,7 +128,8 @@ void add_predict(Command program, Action& action) {
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
       // A model of a task that is in no table does not load.
-      const OptionValues options = options_for(*find_task(model.info().task), arguments->options);
+      PredictOptions options = options_for(*find_task(model.info().task), arguments->options);
+      options.warning = complain;
       OutputFile output(arguments->output);
       model.predictor().predict(arguments->input, options,
                                 [&](std::string_view piece) { output.write(piece); });

@@ -65,7 +65,7 @@ TEST_F(CliPredictTest, ThreadsFailAlike) {
   const std::map<std::string, std::string> mistakes{
       {"one\ttwo\tthree\tfour\n",
        "4 columns; expected 3 as in line 1, or --format crfsuite for attribute files"},
-      {std::string("a\0b", 3), "a NUL byte; expected a text file, as it is or packed by gzip or zstd"}};
+      {std::string("a\0b", 3), "a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz"}};
   for (const auto& [mistake, message] : mistakes) {
     write("bad.txt", text.substr(0, middle) + mistake + text.substr(middle));
     const std::string expected = fmt::format("bad.txt:{}: {}", line, message);
@@ -251,6 +251,68 @@ TEST_F(CliPredictTest, WritesOtherEncodings) {
   expect_error(
       "predict tags.esp tags.txt --encoding bio -o out.txt",
       "--encoding: a model with the label 'DT'; expected labels that are O, or B-, I-, E- or S- and a type");
+}
+
+// A model that knows nothing of a file would answer the same for everything.
+TEST_F(CliPredictTest, FilesOfWhichTheModelKnowsNothing) {
+  std::string columns;
+  for (int i = 0; i < 10; ++i) columns += fmt::format("word{}\tNN\tO\n", i);
+  write("columns.txt", columns);
+  write("few.txt", "word1\tNN\tO\nword2\tNN\tO\n");
+  const std::string crfsuite =
+      ": no attribute that the model knows; expected data like that of its training, in the format crfsuite";
+  write("classes.txt", "A\tx\nB\ty\n");
+  for (const std::string bias : {"", " --bias"}) {
+    succeed("train classify classes.txt --format crfsuite -o classes.esp --quiet" + bias);
+    expect_error("predict classes.esp columns.txt", "columns.txt" + crfsuite);
+    expect_error("predict classes.esp -o out.txt", "standard input" + crfsuite, columns);
+    expect_error("eval classes.esp columns.txt", "columns.txt" + crfsuite);
+    expect_error("eval classes.esp few.txt", "few.txt" + crfsuite);
+    expect_error(
+        "eval classes.esp -",
+        "standard input: no label that the model knows; expected data like that of its training, with "
+        "labels such as 'A'",
+        "C\tx\nD\ty\n");
+    // A few may just be new, and one that is known is enough.
+    const Outcome few = run("predict classes.esp few.txt");
+    EXPECT_EQ(few.status, 0);
+    EXPECT_EQ(few.err, "espalier: few.txt" + crfsuite + "\n");
+    EXPECT_EQ(lines(few.out).size(), 2u);
+    const Outcome known = run("predict classes.esp", columns + "A\tx\n");
+    EXPECT_EQ(known.status, 0);
+    EXPECT_EQ(known.err, "");
+    EXPECT_EQ(run("predict classes.esp", "").err, "");
+  }
+
+  write("template.txt", "U:%x[0,0]\n");
+  write("tags.txt", "a\tX\tX\nb\tY\tY\n");
+  succeed("train tag tags.txt --template template.txt -o tags.esp --quiet");
+  const std::string as_columns =
+      ": no attribute that the model knows; expected data like that of its training, in the format columns";
+  expect_error("predict tags.esp columns.txt -o out.txt", "columns.txt" + as_columns);
+  expect_error("eval tags.esp few.txt", "few.txt" + as_columns);
+  EXPECT_EQ(run("predict tags.esp few.txt").err, "espalier: few.txt" + as_columns + "\n");
+  EXPECT_EQ(run("predict tags.esp few.txt").status, 0);
+  EXPECT_EQ(run("predict tags.esp", columns + "a\tX\tX\n").err, "");
+
+  const auto graph = [](const std::string& feature, int nodes) {
+    std::string text, labels;
+    for (int i = 0; i < nodes; ++i) {
+      text += (i > 0 ? ", " : "") + fmt::format(R"({{"features": ["{}{}"]}})", feature, i % 2);
+      labels += (i > 0 ? ", " : "") + fmt::format(R"("L{}")", i % 2);
+    }
+    return fmt::format(R"({{"nodes": [{}], "labels": [{}]}})", text, labels) + '\n';
+  };
+  write("graphs.jsonl", graph("f", 4));
+  succeed("train graph graphs.jsonl -o graphs.esp --quiet");
+  write("others.jsonl", graph("g", 10));
+  write("few.jsonl", graph("g", 3));
+  const std::string jsonl =
+      ": no attribute that the model knows; expected data like that of its training, in the format jsonl";
+  expect_error("predict graphs.esp others.jsonl -o out.txt", "others.jsonl" + jsonl);
+  expect_error("eval graphs.esp few.jsonl", "few.jsonl" + jsonl);
+  EXPECT_EQ(run("predict graphs.esp few.jsonl").err, "espalier: few.jsonl" + jsonl + "\n");
+  EXPECT_EQ(run("predict graphs.esp graphs.jsonl").err, "");
 }
 
 TEST_F(CliPredictTest, Mistakes) {

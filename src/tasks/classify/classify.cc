@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -192,6 +193,8 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
     check_probabilities(options.marginals, setting("marginals"), loss_);
     const ClassifyExamples examples = read(input, options.format, false);
+    check_known(num_known(examples), examples.labels.size(), name_of(input),
+                options.format.value_or(to_string(format_)), of_task);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;
     Workspace ws;
@@ -249,7 +252,14 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
-    return espalier::evaluate(read(gold, options.format, true), theta_, nodes_.get(), labels_, costs_);
+    const ClassifyExamples examples = read(gold, options.format, true);
+    if (num_known(examples) == 0) refuse_unknown(name_of(gold), options.format.value_or(to_string(format_)));
+    if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels)) {
+      throw Error::in(name_of(gold), "no label that the model knows",
+                      fmt::format("expected data like that of its training, with labels such as {}",
+                                  in_quotes(labels_.name(0))));
+    }
+    return espalier::evaluate(examples, theta_, nodes_.get(), labels_, costs_);
   }
 
   std::string describe() const override {
@@ -293,6 +303,13 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     ClassifyReadOptions read;
     read.format = format ? parse_classify_format(*format) : format_;
     read.bias = bias_;
+  static std::string name_of(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+  // Attributes, but for the constant one, which every example has.
+  std::size_t num_known(const ClassifyExamples& examples) const {
+    return examples.rows.num_entries() - (bias_ ? examples.rows.size() : 0);
+  }
+
     read.labels_required = labels_required;
     return read_classify(path, read, attributes_, labels_);
   }

@@ -59,7 +59,6 @@ struct TagBlock {
   // Prediction.
   std::string text;
   // Evaluation.
-  std::size_t num_known = 0;  // attributes
   StringBuffer gold;
   std::vector<std::uint32_t> predicted;
 };
@@ -77,6 +76,8 @@ class TagWorker {
             labels)),
         sentence_(tagger) {}
 
+  std::size_t num_known = 0;   // attributes
+  std::size_t num_tokens = 0;  // all of them
   void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block,
                const EarlyWriter& write_early) {
     block.text.clear();
@@ -101,11 +102,14 @@ class TagWorker {
       });
     }
     append_between(block.sequences.after(), file, options, block.text);
+    block.num_known = block.num_tokens = 0;
   }
 
   void evaluate(const SequenceFile& file, TagBlock& block) {
     block.num_known = 0;
     block.gold.clear();
+      block.num_known += sequence_.tokens.num_entries();
+      block.num_tokens += lines.size();
     block.predicted.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
@@ -305,7 +309,13 @@ class TagPredictor final : public Predictor {
         [&](TagWorker& worker, TagBlock& block) {
           worker.predict(reader.file(), options, block, write_early);
         },
-        [&](const TagBlock& block) { write(block.text); });
+        [&](const TagBlock& block) {
+          write(block.text);
+          known += block.num_known;
+          tokens += block.num_tokens;
+        });
+    if (model_.dictionaries.attributes.size() > 0)
+      check_known(known, tokens, reader.name(), to_string(model_.input.format), of_task);
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
@@ -332,12 +342,8 @@ class TagPredictor final : public Predictor {
           known += block.num_known;
         });
     if (sequences == 0) fail_without_sequences(reader.name());
-    // Data of another format, or of other templates, would only look like a very bad model.
-    if (known == 0 && model_.dictionaries.attributes.size() > 0) {
-      throw Error::in(reader.name(), "no attribute that the model knows",
-                      fmt::format("expected data like that of its training, in the format {}",
-                                  to_string(model_.input.format)));
-    }
+    if (known == 0 && model_.dictionaries.attributes.size() > 0)
+      refuse_unknown(reader.name(), to_string(model_.input.format));
     return scores.evaluate();
   }
 
@@ -390,6 +396,7 @@ class TagPredictor final : public Predictor {
         workers, [&](TagBlock& block) { return read_block(reader, block); }, work, write);
   }
 
+    std::size_t known = 0, tokens = 0;
   static bool read_block(SequenceReader& reader, TagBlock& block) {
     block.sequences.clear();
     while (block.sequences.num_bytes() < TagBlock::kFull && reader.append_next(block.sequences)) {
