@@ -32,6 +32,7 @@ struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
   std::string templates;                    // columns: a file of templates; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
+  std::optional<std::string> separator;     // columns: tab, space (any white space) or auto, the default
   std::optional<std::size_t> first;         // only the first N training sequences
   std::size_t min_count = 1;                // attributes seen less often in training are dropped
   std::optional<std::string> encoding;  // what labels are turned into: iob1, bio, bioes; default: as they are

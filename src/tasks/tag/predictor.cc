@@ -23,8 +23,10 @@ char separator(std::string_view line) {
 // Where the labels of a column file are; nullopt where it has none, or where a line that is no token lacks them.
 std::optional<std::size_t> find_label_column(const TagInput& input, TagLabels labels,
                                              const SequenceFile& file, std::string_view line) {
-  const std::size_t columns = count_columns(file.first_line), forced = labels.forced_column ? 1 : 0;
-  if (columns < input.num_columns + forced || count_columns(line) != columns) return std::nullopt;
+  const std::size_t columns = count_columns(file.first_line, separator_of(input)),
+                    forced = labels.forced_column ? 1 : 0;
+  if (columns < input.num_columns + forced || count_columns(line, separator_of(input)) != columns)
+    return std::nullopt;
   if (input.more_columns) return columns - 1;
   return input.label_column + (forced > 0 && *labels.forced_column <= input.label_column ? 1 : 0);
 }

@@ -55,6 +55,12 @@ void set_groups(const TagOptions& options, TagInput& input) {
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
   if (options.format) input.format = parse_tag_format(*options.format);
+  if (options.separator && *options.separator != "tab" && *options.separator != "space" &&
+      *options.separator != "auto") {
+    throw Error::in(setting("separator"), in_quotes(*options.separator), "expected tab, space or auto");
+  }
+  input.tabs = options.separator == "tab";
+  input.separator_assumed = options.separator.value_or("auto") == "auto";
   input.format_assumed = !options.format && options.templates.empty() && !options.label_column;
   if (options.label_column == 0) throw Error::in(setting("label_column"), "0", "expected at least 1");
   if (!options.templates.empty()) {
@@ -353,6 +359,7 @@ std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOpt
                     fmt::format("expected none, or {}", *of_data.format));
   }
   if (options.label_column) refuse("label_column", "expected none: a token comes with its label");
+  if (options.separator) refuse("separator", "expected none: columns come one by one");
   if (options.example_weights) refuse("example_weights", "expected none: a sentence comes with its weight");
   if (!options.group_by.empty()) refuse("group_by", "expected none");
   auto set =
