@@ -112,6 +112,7 @@ void add_predict(Command program, Action& action) {
       "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
       "  espalier predict tagger.esp partly.txt --forced 3\n"
       "  espalier predict classifier.esp new.svm --kbest 3\n"
+      "  espalier predict classifier.esp new.svm --json --marginals\n"
       "  espalier predict parser.esp new.conllu -o parsed.conllu --threads 4\n"
       "  espalier predict parser.esp new.conllu --format tree --kbest 2\n"
       "  espalier predict phrases.esp tagged.txt --format tagged\n\n"

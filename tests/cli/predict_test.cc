@@ -253,6 +253,114 @@ TEST_F(CliPredictTest, WritesOtherEncodings) {
       "--encoding: a model with the label 'DT'; expected labels that are O, or B-, I-, E- or S- and a type");
 }
 
+// JSON Lines say what the text says.
+TEST_F(CliPredictTest, JsonLinesOfTagging) {
+  const std::string input =
+      "-DOCSTART-\tX\n\nMr\tNNP\nSmith\tNNP\nleft\tVBD\n\n\"R\xc3\xb6me\\\x01\tNNP\n\nbad\xff\tNN\n";
+  const auto objects = [&](const std::string& arguments, const std::string& model = "model.esp") {
+    std::vector<Json> all;
+    for (const std::string& line : lines(succeed("predict " + model + " --json " + arguments, input)))
+      all.push_back(Json::parse(line));
+    EXPECT_EQ(all.size(), 3u);
+    return all;
+  };
+  const auto labels = [&](const std::string& arguments) {
+    std::vector<std::vector<std::string>> all(1);
+    for (const std::string& line : lines(succeed("predict model.esp " + arguments, input))) {
+      if (line.starts_with("-DOCSTART-") || line.starts_with("# ")) continue;
+      if (line.empty()) {
+        if (!all.back().empty()) all.emplace_back();
+      } else {
+        all.back().push_back(split(line)[2]);
+      }
+    }
+    all.pop_back();
+    return all;
+  };
+  const auto plain = objects(""), marginals = objects("--marginals"),
+             entities = objects("--marginals entity"), best = objects("--kbest 3"),
+             all = objects("--kbest 2000 --threads 2");
+  EXPECT_EQ(plain[0]["tokens"].dump(), R"(["Mr","Smith","left"])");
+  EXPECT_EQ(plain[1]["tokens"][0].get<std::string>(), "\"R\xc3\xb6me\\\x01");
+  EXPECT_EQ(plain[2]["tokens"][0].get<std::string>(), "bad\xef\xbf\xbd");
+  const auto expected = labels(""), expected_best = labels("--kbest 3");
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(plain[i].items().size(), 2u);
+    EXPECT_EQ(plain[i]["labels"].get<std::vector<std::string>>(), expected[i]);
+    EXPECT_EQ(marginals[i]["labels"], plain[i]["labels"]);
+    ASSERT_EQ(marginals[i]["marginals"].size(), plain[i]["labels"].size());
+    for (const Json& token : marginals[i]["marginals"]) {
+      double sum = 0;
+      for (const auto& [label, p] : token.items()) sum += p.get<double>();
+      EXPECT_NEAR(sum, 1, 1e-12);
+    }
+    ASSERT_EQ(best[i]["kbest"].size(), 3u);
+    EXPECT_EQ(best[i]["kbest"][0]["labels"], plain[i]["labels"]);
+    for (std::size_t r = 0; r < 3; ++r) {
+      EXPECT_EQ(best[i]["kbest"][r]["labels"].get<std::vector<std::string>>(), expected_best[3 * i + r]);
+      EXPECT_EQ(all[i]["kbest"][r], best[i]["kbest"][r]);
+    }
+    EXPECT_GE(best[i]["kbest"][0]["probability"].get<double>(),
+              best[i]["kbest"][1]["probability"].get<double>());
+  }
+  // Mr Smith, and nobody else, in a chunk of its own.
+  const Json& chunk = entities[0]["chunks"][0];
+  EXPECT_EQ(chunk["type"].get<std::string>(), expected[0][chunk["begin"].get<std::size_t>()].substr(2));
+  EXPECT_GT(chunk["end"].get<std::size_t>(), chunk["begin"].get<std::size_t>());
+  EXPECT_GT(chunk["probability"].get<double>(), 0);
+  EXPECT_TRUE(objects("--marginals entity --min-confidence 1")[0]["chunks"].empty());
+
+  succeed("train tag train.txt -o svm.esp --quiet --loss svm --l2 16 --gap 0.1");
+  EXPECT_TRUE(objects("--kbest 2", "svm.esp")[0]["kbest"][1].contains("score"));
+}
+
+TEST_F(CliPredictTest, JsonLinesOfOtherTasks) {
+  const auto object = [&](const std::string& arguments, const std::string& input) {
+    const auto all = lines(succeed("predict " + arguments, input));
+    EXPECT_EQ(all.size(), 1u);
+    return Json::parse(all.at(0));
+  };
+  write("classes.txt", "A\tx\nB\ty\n\"B\tz\n");
+  succeed("train classify classes.txt --format crfsuite -o classes.esp --quiet");
+  const Json label = object("classes.esp --json --marginals --kbest 9", "\tz\n");
+  EXPECT_EQ(label["label"], "\"B");
+  EXPECT_EQ(label["marginals"].items().size(), 3u);
+  EXPECT_EQ(label["kbest"].size(), 3u);
+  EXPECT_EQ(label["kbest"][0]["label"], "\"B");
+  EXPECT_EQ(label["kbest"][0]["probability"], label["marginals"]["\"B"]);
+  EXPECT_EQ(object("classes.esp --json", "\tz\n").dump(), R"({"label":"\"B"})");
+
+  succeed("generate parse -n 50 --seed 1 -o train.conllu");
+  succeed("train parse train.conllu -o parser.esp --quiet --hash-bits 14 --gap 1e-2");
+  const std::string sentence = "1\tIt\t_\tPRON\tPRP\t_\n2\truns\t_\tVERB\tVBZ\t_\n";
+  const Json tree = object("parser.esp --json --marginals --kbest 5", sentence);
+  EXPECT_EQ(tree["words"].dump(), R"(["It","runs"])");
+  ASSERT_EQ(tree["heads"].size(), 2u);
+  ASSERT_EQ(tree["relations"].size(), 2u);
+  EXPECT_EQ(tree["kbest"][0]["heads"], tree["heads"]);
+  EXPECT_EQ(tree["kbest"][0]["relations"], tree["relations"]);
+  EXPECT_EQ(tree["marginals"].size(), 2u);
+  const auto text = lines(succeed("predict parser.esp", sentence));
+  EXPECT_EQ(text[0], "1\tIt\t_\tPRON\tPRP\t_\t" + tree["heads"][0].dump() + '\t' +
+                         tree["relations"][0].get<std::string>());
+  write("sentence.conllu", sentence);
+  expect_error("predict parser.esp sentence.conllu --json --format tree",
+               "--json: given with --format tree; expected one of the two");
+
+  succeed("generate treebank -n 30 --seed 1 -o train.mrg");
+  succeed("train treebank train.mrg -o phrases.esp --quiet --hash-bits 10 --gap 0.1");
+  const std::string brackets = lines(read("train.mrg")).front();
+  const Json phrases = object("phrases.esp --json --kbest 2", brackets + '\n');
+  EXPECT_EQ(phrases["tree"].get<std::string>() + '\n', succeed("predict phrases.esp", brackets + '\n'));
+  EXPECT_EQ(phrases["kbest"][0]["tree"], phrases["tree"]);
+  EXPECT_TRUE(phrases["kbest"][0].contains("probability"));
+
+  const std::string graph = R"({"nodes": [{"features": ["f"]}, {"features": ["g"]}], "labels": ["A", "B"]})";
+  write("graphs.jsonl", graph + '\n');
+  succeed("train graph graphs.jsonl -o graphs.esp --quiet");
+  EXPECT_EQ(succeed("predict graphs.esp graphs.jsonl --json"), succeed("predict graphs.esp graphs.jsonl"));
+}
+
 // A model that knows nothing of a file would answer the same for everything.
 TEST_F(CliPredictTest, FilesOfWhichTheModelKnowsNothing) {
   std::string columns;

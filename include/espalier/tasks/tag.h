@@ -70,6 +70,7 @@ struct TagPredictOptions {
   std::optional<std::string> forced{};
   // How labels of chunks are written: iob1, bio or bioes; default: as the model has them.
   std::optional<std::string> encoding{};
+  bool json = false;        // JSON Lines, an object for each sequence
   std::size_t threads = 1;  // at least 1; the output does not depend on it
 };
 

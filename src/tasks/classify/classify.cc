@@ -202,6 +202,11 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       score(examples, i, theta_, nodes_.get(), s, ws);
       const auto best = structure_.decode(std::span<const double>(s), ws);
       line.clear();
+      if (options.json) {
+        append_object(s, best, options, line, ws);
+        write(line);
+        continue;
+      }
       if (options.kbest > 0) {
         append_kbest(s, mu, options.kbest, line, ws);
       } else {
@@ -298,11 +303,6 @@ class ClassifyPredictor final : public Predictor, public Classifier {
  private:
   float weight(std::uint32_t attribute, std::uint32_t label) const { return theta_.row(attribute)[label]; }
 
-  ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
-                        bool labels_required) const {
-    ClassifyReadOptions read;
-    read.format = format ? parse_classify_format(*format) : format_;
-    read.bias = bias_;
   static std::string name_of(const std::string& path) { return path == "-" ? "standard input" : path; }
 
   // Attributes, but for the constant one, which every example has.
@@ -310,6 +310,11 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     return examples.rows.num_entries() - (bias_ ? examples.rows.size() : 0);
   }
 
+  ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
+                        bool labels_required) const {
+    ClassifyReadOptions read;
+    read.format = format ? parse_classify_format(*format) : format_;
+    read.bias = bias_;
     read.labels_required = labels_required;
     return read_classify(path, read, attributes_, labels_);
   }
@@ -330,6 +335,25 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       if (!std::exchange(first, false)) line += '\t';
       line += fmt::format("{}:{:.6f}", labels_.name(y), loss_.smooth() ? mu[y] : score);
     }
+  }
+
+  // {"label": ..., "marginals": {...}, "kbest": [...]}
+  void append_object(std::span<const double> s, std::uint32_t best, const ClassifyPredictOptions& options,
+                     std::string& line, Workspace& ws) const {
+    std::vector<double> mu(labels_.size());
+    if (loss_.smooth()) probabilities(s, mu, ws);
+    Json object{{"label", labels_.name(best)}};
+    for (std::uint32_t y = 0; options.marginals && y < labels_.size(); ++y)
+      object["marginals"][labels_.name(y)] = mu[y];
+    if (options.kbest > 0) {
+      Json& list = object["kbest"] = Json::array();
+      for (const auto& [y, score] : structure_.kbest(s, options.kbest)) {
+        Json one{{"label", labels_.name(y)}};
+        one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? mu[y] : score;
+        list.push_back(std::move(one));
+      }
+    }
+    line += object.dump() + '\n';
   }
 
   WeightsView theta_;

@@ -36,6 +36,7 @@ const OptionTable& predict_options() {
           .choices({"libsvm", "crfsuite", "idx"}),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;

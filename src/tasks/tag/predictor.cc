@@ -1,4 +1,5 @@
 #include <charconv>
+#include <utility>
 
 #include "base/text.h"
 #include "espalier/base/error.h"
@@ -6,6 +7,7 @@
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/fields.h"
+#include "tasks/json_lines.h"
 #include "tasks/tag/model.h"
 #include "tasks/tag/parser.h"
 #include "tasks/tag/scores.h"
@@ -29,6 +31,23 @@ std::optional<std::size_t> find_label_column(const TagInput& input, TagLabels la
     return std::nullopt;
   if (input.more_columns) return columns - 1;
   return input.label_column + (forced > 0 && *labels.forced_column <= input.label_column ? 1 : 0);
+}
+
+// The first column of a file that is neither its label nor its forced label or weight.
+std::size_t find_word_column(const TagInput& input, TagLabels labels, const SequenceFile& file) {
+  const auto label = find_label_column(input, labels, file, file.first_line);
+  std::size_t column = 0;
+  while (column == label || column == labels.forced_column || column == input.weight_column) ++column;
+  return column;
+}
+
+std::string_view find_field(const TagInput& input, std::string_view line, std::size_t column) {
+  std::string_view found;
+  std::size_t at = 0;
+  for_each_field(line, separator_of(input), [&](std::string_view field) {
+    if (at++ == column) found = field;
+  });
+  return found;
 }
 
 // Where forced labels are, as --forced says.
@@ -58,6 +77,8 @@ struct TagBlock {
   static constexpr std::size_t kFull = std::size_t{1} << 16;
 
   SequenceBlock sequences;
+  std::size_t num_known = 0;   // attributes
+  std::size_t num_tokens = 0;  // all of them
   // Prediction.
   std::string text;
   // Evaluation.
@@ -78,19 +99,24 @@ class TagWorker {
             labels)),
         sentence_(tagger) {}
 
-  std::size_t num_known = 0;   // attributes
-  std::size_t num_tokens = 0;  // all of them
   void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block,
                const EarlyWriter& write_early) {
     block.text.clear();
+    block.num_known = block.num_tokens = 0;
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
-      append_between(block.sequences.before(i), file, options, block.text);
+      if (!options.json) append_between(block.sequences.before(i), file, options, block.text);
       labels_.clear();
       parse(lines, labels_);
+      block.num_known += sequence_.tokens.num_entries();
+      block.num_tokens += lines.size();
       if (options.forced) force(lines);
       const auto marginals =
           options.marginals == TagMarginals::label ? sentence_.marginals() : std::span<const double>();
+      if (options.json) {
+        append_object(lines, marginals, options, block.text, write_early);
+        continue;
+      }
       if (options.kbest == 0) {
         write(lines, sentence_.labels(), marginals, options, block.text);
         continue;
@@ -103,15 +129,12 @@ class TagWorker {
         write_early(block.text);
       });
     }
-    append_between(block.sequences.after(), file, options, block.text);
-    block.num_known = block.num_tokens = 0;
+    if (!options.json) append_between(block.sequences.after(), file, options, block.text);
   }
 
   void evaluate(const SequenceFile& file, TagBlock& block) {
     block.num_known = 0;
     block.gold.clear();
-      block.num_known += sequence_.tokens.num_entries();
-      block.num_tokens += lines.size();
     block.predicted.clear();
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
@@ -176,10 +199,11 @@ class TagWorker {
     return true;
   }
 
-  void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
-             const TagPredictOptions& options, std::string& to) {
-    const bool entities = options.marginals == TagMarginals::entity;
-    const bool confidences = entities || options.min_confidence > 0;
+  // The labels as they are written, without chunks that are too improbable; and, where they are asked for, the confidence of
+  // each token's chunk.
+  std::span<const std::string_view> written_labels(std::span<const std::uint32_t> y,
+                                                   const TagPredictOptions& options) {
+    const bool confidences = options.marginals == TagMarginals::entity || options.min_confidence > 0;
     confidences_.assign(y.size(), kOutside);
     if (confidences) find_confidences(y);
     names_.clear();
@@ -191,8 +215,13 @@ class TagWorker {
         confidences_[t] = kOutside;
       }
     }
-    const auto names = encoding_ ? convert_encoding(names_, *encoding_, converted_) : std::span(names_);
+    return encoding_ ? convert_encoding(names_, *encoding_, converted_)
+                     : std::span<const std::string_view>(names_);
+  }
 
+  void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
+             const TagPredictOptions& options, std::string& to) {
+    const auto names = written_labels(y, options);
     for (std::size_t t = 0; t < y.size(); ++t) {
       char between = '\t';
       if (tagger_.format() != TagFormat::crfsuite) {
@@ -201,13 +230,73 @@ class TagWorker {
         to += between;
       }
       to += names[t];
-      if (entities) append_confidence(confidences_[t], between, to);
+      if (options.marginals == TagMarginals::entity) append_confidence(confidences_[t], between, to);
       if (!marginals.empty()) {
         append_marginals(marginals.subspan(t * tagger_.num_labels(), tagger_.num_labels()), between, to);
       }
       to += '\n';
     }
     to += '\n';
+  }
+
+  // {"tokens": [...], "labels": [...], "chunks": [...], "marginals": [...], "kbest": [...]}
+  void append_object(const SequenceLines& lines, std::span<const double> marginals,
+                     const TagPredictOptions& options, std::string& to, const EarlyWriter& write_early) {
+    to += '{';
+    if (tagger_.format() == TagFormat::columns) {
+      const std::size_t word = find_word_column(input_, file_labels_, lines.file());
+      to += "\"tokens\":";
+      append_json_list(lines.size(), to,
+                       [&](std::size_t t) { append_json(find_field(input_, lines.line(t), word), to); });
+      to += ',';
+    }
+    append_labels(sentence_.labels(), options, to);
+    if (!marginals.empty()) {
+      const std::size_t width = tagger_.num_labels();
+      to += ",\"marginals\":";
+      append_json_list(lines.size(), to, [&](std::size_t t) {
+        for (std::uint32_t label = 0; label < width; ++label) {
+          to += label == 0 ? '{' : ',';
+          append_json(tagger_.label(label), to);
+          to += ':';
+          append_json(marginals[t * width + label], to);
+        }
+        to += '}';
+      });
+    }
+    if (options.kbest > 0) {
+      to += ",\"kbest\":[";
+      bool first = true;
+      sentence_.for_each_best(options.kbest, [&](std::span<const std::uint32_t> y, double score) {
+        if (!std::exchange(first, false)) to += ',';
+        to += '{';
+        append_labels(y, options, to);
+        const bool probability = tagger_.has_probabilities();
+        append_json_value(probability, probability ? sentence_.probability(score) : score, to);
+        to += '}';
+        write_early(to);
+      });
+      to += ']';
+    }
+    to += "}\n";
+  }
+
+  void append_labels(std::span<const std::uint32_t> y, const TagPredictOptions& options, std::string& to) {
+    to += "\"labels\":";
+    append_json_list(written_labels(y, options), to);
+    if (options.marginals != TagMarginals::entity) return;
+    to += ",\"chunks\":[";
+    bool first = true;
+    for (const Tagger::Chunk& chunk : chunks_) {
+      if (chunk.probability < options.min_confidence) continue;
+      if (!std::exchange(first, false)) to += ',';
+      to += "{\"type\":";
+      append_json(chunk.type, to);
+      append_format(to, ",\"begin\":{},\"end\":{}", chunk.begin, chunk.end);
+      append_json_value(true, chunk.probability, to);
+      to += '}';
+    }
+    to += ']';
   }
 
   // What is between sequences, as it is. Lines that begin a document get as many more columns as tokens do: programs
@@ -242,15 +331,13 @@ class TagWorker {
       to += 'O';
       return;
     }
-    std::size_t column = 0;
-    for_each_field(line, [&](std::string_view field) {
-      if (column++ == *label_column) to += field;
-    });
+    to += find_field(input_, line, *label_column);
   }
 
   // Of each token's chunk.
   void find_confidences(std::span<const std::uint32_t> y) {
-    for (const Tagger::Chunk& chunk : sentence_.chunks(y)) {
+    chunks_ = sentence_.chunks(y);
+    for (const Tagger::Chunk& chunk : chunks_) {
       for (std::size_t t = chunk.begin; t < chunk.end; ++t) confidences_[t] = chunk.probability;
     }
   }
@@ -282,6 +369,7 @@ class TagWorker {
   std::vector<std::string_view> right_, names_;
   ConvertedTags converted_;
   std::vector<std::uint32_t> allowed_;
+  std::span<const Tagger::Chunk> chunks_;  // of the labels whose confidences were found last
   std::vector<double> confidences_;
 };
 
@@ -306,6 +394,7 @@ class TagPredictor final : public Predictor {
     SequenceReader reader(input, model_.input);
     const std::size_t workers = workers_for(options.threads, options.kbest);
     const EarlyWriter write_early(workers, write);
+    std::size_t known = 0, tokens = 0;
     for_each_block(
         reader, workers, labels, output_encoding(options.encoding),
         [&](TagWorker& worker, TagBlock& block) {
@@ -398,7 +487,6 @@ class TagPredictor final : public Predictor {
         workers, [&](TagBlock& block) { return read_block(reader, block); }, work, write);
   }
 
-    std::size_t known = 0, tokens = 0;
   static bool read_block(SequenceReader& reader, TagBlock& block) {
     block.sequences.clear();
     while (block.sequences.num_bytes() < TagBlock::kFull && reader.append_next(block.sequences)) {

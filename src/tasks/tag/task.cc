@@ -86,6 +86,7 @@ const OptionTable& predict_options() {
       OptionOf<Options>("encoding", &Options::encoding,
                         "write the labels of chunks as iob1, bio or bioes; default: the model's")
           .choices({"iob1", "bio", "bioes"}),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;
