@@ -128,7 +128,9 @@ class Session {
     if (relaxed()) outcome["relaxed"] = true;
     if (!outcome_.is_null()) outcome.update(outcome_);
     if (save) outcome["model"] = options_.output;
-    if (path.status == Status::converged || path.status == Status::stalled) trainer_->remove_checkpoint();
+    const bool stopped_early = path.status == Status::stopped && !interrupt_.interrupted();  // --patience
+    if (path.status == Status::converged || path.status == Status::stalled || stopped_early)
+      trainer_->remove_checkpoint();
     const bool checkpointed = trainer_->checkpointed();
     if (checkpointed) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
@@ -186,7 +188,7 @@ class Session {
   void report(const TrainReport& now) {
     const Progress& progress = now.progress;
     Evaluation dev;
-    if (!options_.dev.empty()) dev = data_->evaluate_dev(now.theta);
+    if (!options_.dev.empty()) dev = now.dev ? *now.dev : data_->evaluate_dev(now.theta);
     new_passes_ = std::max(new_passes_, progress.passes - passes_before_);
     if (new_passes_ >= 1) until_first_pass_.reset();
     if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
@@ -233,6 +235,13 @@ int train_one(const TrainingOptions& options, double l2) {
                             latent ? fmt::format("--{}", options.task.latent) : "--checkpoint"));
   }
   Session session(options, l2);
+  if (options.patience > 0) {
+    if (options.dev.empty()) throw Error("--patience: no held-out data to look at; expected --dev FILE");
+    if (latent || options.repeat > 1) {
+      throw Error(fmt::format("--patience: not with {}; expected one of the two",
+                              latent ? fmt::format("--{}", options.task.latent) : "--repeat"));
+    }
+  }
   return session.finish(options.repeat > 1 ? session.run_repeatedly() : session.run_one());
 }
 

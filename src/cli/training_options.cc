@@ -153,6 +153,7 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
   result.seed = settings.seed;
   result.repeat = repeat;
   result.report_every = settings.report_every;
+  result.patience = patience;
   result.rounds = outer;
   result.checkpoint = {checkpoint, checkpoint_every, resume};
   return result;
@@ -211,6 +212,7 @@ Json TrainingOptions::to_json() const {
   json.update(of_task->log());
   if (latent()) json.update({{"outer_gap", outer.gap}, {"outer_rounds", outer.rounds}});
   return json;
+  if (patience > 0) json["patience"] = patience;
 }
 
 void add_checkpoint_options(Command command, TrainingOptions& options) {
