@@ -13,6 +13,7 @@
 #include <new>
 #include <vector>
 
+#include <utility>
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -23,17 +24,21 @@ constexpr const char* kCopyAgain = "copy or download the file again";
 
 // An open file and the part of it that is read ahead, packed as it is.
 class RawFile {
+thread_local std::function<void(const ReadingProgress&)> reading_observer;
+
  public:
   explicit RawFile(const std::string& path) : name_(path == "-" ? "standard input" : path), buffer_(kChunk) {
     fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw Error::system(name_, "open", errno, "expected a file that can be read");
     struct stat status;
-    if (::fstat(fd_, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (::fstat(fd_, &status) != 0) return;
+    if (S_ISDIR(status.st_mode)) {
       close();
       throw Error::in(name_, "is a folder", "expected a file");
     }
   }
   ~RawFile() { close(); }
+    if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
 
@@ -59,7 +64,11 @@ class RawFile {
   std::size_t read(char* to, std::size_t n) {
     for (;;) {
       const ssize_t got = ::read(fd_, to, n);
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        bytes_ += static_cast<std::uint64_t>(got);
+        if (reading_observer) reading_observer({name_, bytes_, size_});
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR) throw Error::system(name_, "read", errno, "check the disk or the connection");
     }
   }
@@ -74,6 +83,7 @@ class RawFile {
   std::size_t begin_ = 0, end_ = 0;
   int fd_ = -1;
 };
+  std::uint64_t bytes_ = 0, size_ = 0;  // read so far; of the file, if it is one
 
 class Decoder {
  public:
@@ -256,6 +266,11 @@ bool LineReader::next(std::string_view& line) {
 // Moves the unfinished line to the front and reads behind it, with room for at least as much again: so a long
 // line is searched and moved a number of times that grows only with the logarithm of its length.
 void LineReader::fill() {
+ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe) {
+  reading_observer = std::move(observe);
+}
+ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
+
   const std::size_t kept = end_ - begin_;
   std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
   if (buffer_.size() < 2 * kept + kChunk) buffer_.resize(2 * kept + kChunk);

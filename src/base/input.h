@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -26,6 +28,21 @@ class ByteReader {
  private:
   struct Source;
   std::unique_ptr<Source> source_;
+};
+
+// How far the reading of a file is, in bytes as they are in the file, packed or not.
+struct ReadingProgress {
+  const std::string& name;
+  std::uint64_t bytes, size;  // size 0: nobody knows, as of a pipe
+};
+
+// While it lives, the function is called now and then by all that is read in this thread: a sign of life.
+class ReadingObserver {
+ public:
+  explicit ReadingObserver(std::function<void(const ReadingProgress&)> observe);
+  ~ReadingObserver();
+  ReadingObserver(const ReadingObserver&) = delete;
+  ReadingObserver& operator=(const ReadingObserver&) = delete;
 };
 
 // A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF

@@ -117,10 +117,13 @@ int run_cross_validation(const Arguments& arguments) {
   arguments.check_outputs();
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
-  Display display(arguments.gap, arguments.quiet);
+  Display display(arguments.gap, arguments.report_every, arguments.quiet);
   // One thread, so that what is printed depends on the seed alone.
+  std::optional<ReadingObserver> observer(std::in_place,
+                                          [&](const ReadingProgress& file) { display.reading(file); });
   const auto data = arguments.read_data(
       {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
+  observer.reset();
   make_folds(*data, arguments.folds, arguments.seed);  // what is wrong with them is said before anything else
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));

@@ -25,7 +25,7 @@ class Session {
   Session(const TrainingOptions& options, const Trainer::Values& l2)
       : options_(options),
         settings_(options.checked_train_options()),
-        display_(options.gap, options.quiet),
+        display_(options.gap, options.report_every, options.quiet),
         log_(options.log, [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)) {
     options.check_solver();
@@ -150,6 +150,7 @@ class Session {
   void read_data() {
     // A checkpoint fits only what comes out the same when it is read again.
     const std::size_t threads = options_.checkpoint.empty() ? options_.threads : 1;
+    const ReadingObserver observer([this](const ReadingProgress& file) { display_.reading(file); });
     data_ = options_.read_data(
         {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
     const std::string name = options_.train == "-" ? "standard input" : options_.train;
@@ -234,7 +235,6 @@ int train_one(const TrainingOptions& options, double l2) {
     throw Error(fmt::format("--repeat: not with {}; expected one of the two",
                             latent ? fmt::format("--{}", options.task.latent) : "--checkpoint"));
   }
-  Session session(options, l2);
   if (options.patience > 0) {
     if (options.dev.empty()) throw Error("--patience: no held-out data to look at; expected --dev FILE");
     if (latent || options.repeat > 1) {
@@ -242,6 +242,7 @@ int train_one(const TrainingOptions& options, double l2) {
                               latent ? fmt::format("--{}", options.task.latent) : "--repeat"));
     }
   }
+  Session session(options, l2);
   return session.finish(options.repeat > 1 ? session.run_repeatedly() : session.run_one());
 }
 

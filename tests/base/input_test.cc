@@ -150,6 +150,27 @@ TEST(Input, RefusesDamagedPackedData) {
             path + ": corrupt zstd data (");
 }
 
+TEST(Input, TellsHowFarItIs) {
+  const TemporaryFolder folder;
+  const std::string packed = gzip(sample_text(1'000'000)), path = folder.file("data.gz", packed);
+  std::uint64_t last = 0, size = 0;
+  std::string name;
+  {
+    const ReadingObserver observer([&](const ReadingProgress& progress) {
+      EXPECT_GE(progress.bytes, last);
+      last = progress.bytes;
+      size = progress.size;
+      name = progress.name;
+    });
+    read_all(path);
+  }
+  EXPECT_EQ(last, packed.size());
+  EXPECT_EQ(size, packed.size());
+  EXPECT_EQ(name, path);
+  read_all(folder.file("other", "text"));
+  EXPECT_EQ(last, packed.size()) << "nobody looks any more";
+}
+
 TEST(Input, RefusesOtherBytesAfterPackedData) {
   const TemporaryFolder folder;
   std::string path = folder.file("a.gz", gzip("text\n") + "garbage");
