@@ -9,12 +9,12 @@
 
 namespace espalier {
 
-// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the
+// The bytes of a file, whatever it is packed in: plain, gzip (also several members), zstd or xz, told by the
 // first bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow
 // with the file.
 class ByteReader {
  public:
-  // Throws Error where the file cannot be opened or is a folder.
+  // Throws Error where the file cannot be opened, is a folder, or is packed in another way that is known by name.
   explicit ByteReader(const std::string& path);
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
@@ -47,7 +47,7 @@ class ReadingObserver {
 
 // A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF
 // (neither is part of the line); a last line without one counts. A UTF-8 byte order mark at the start is
-// skipped.
+// skipped, and one of UTF-16 or UTF-32 refused.
 class LineReader {
  public:
   static constexpr std::size_t kLongestLine = std::size_t{1} << 30;

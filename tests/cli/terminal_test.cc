@@ -111,6 +111,17 @@ TEST_F(CliTerminalTest, ReadingShowsABar) {
   EXPECT_LT(outcome.err.rfind("] reading large.txt: "), outcome.err.find("read large.txt: 100,000 examples"));
 }
 
+// The bytes of a model are nothing to look at.
+TEST_F(CliTerminalTest, ModelsAreNotWrittenToATerminal) {
+  if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
+  if (run_shell("command -v script").status != 0) GTEST_SKIP() << "needs script";
+  const Outcome outcome =
+      run_shell("script -qec \"$E train classify train.txt --format crfsuite -o -\" /dev/null < /dev/null");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out,
+            "espalier: --output -: standard output is a terminal; expected a file, or a pipe behind it\r\n");
+}
+
 TEST_F(CliTerminalTest, QuietShowsNoBarEither) {
   if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
   RunOptions terminal = here();
