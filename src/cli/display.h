@@ -38,7 +38,7 @@ class Display {
   bool quiet_, terminal_, bar_shown_ = false;
   double gap_, report_every_;
   std::vector<Progress> history_;  // of the solver at work
-  std::chrono::steady_clock::time_point drawn_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point drawn_;
 };
 
 }  // namespace espalier::cli

@@ -87,13 +87,11 @@ TEST_F(CliTerminalTest, ABarMovesBeforeTheFirstReportAndThenTellsTheTime) {
   RunOptions terminal = here();
   terminal.terminal = true;
   const auto shown = [&](const std::string& options) {
-    return run_program(command(std::string(kTrain) + "--solver lbfgs --gap 1e-14 --passes 1e9 " + options),
-                       terminal)
-        .err;
+    return run_program(command(kTrain + options), terminal).err;
   };
-  EXPECT_NE(shown("--report-every 1000 --seconds 0.5").find(", first report after 1000\x1b[K"),
-            std::string::npos);
-  const std::string later = shown("--report-every 1 --seconds 0.6");
+  const std::string first = shown("--gap 0 --passes 1e9 --seconds 0.5 --report-every 100000");
+  EXPECT_NE(first.find(", first report after 100000\x1b[K"), std::string::npos) << first;
+  const std::string later = shown("--solver lbfgs --gap 1e-14 --passes 1e9 --report-every 1 --seconds 0.6");
   EXPECT_NE(later.find(" of 1.0e-14, about "), std::string::npos) << later;
   EXPECT_NE(later.find(" left\x1b[K"), std::string::npos) << later;
 }
@@ -102,13 +100,13 @@ TEST_F(CliTerminalTest, ReadingShowsABar) {
   if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
   RunOptions terminal = here();
   terminal.terminal = true;
-  generate("large.txt", 100'000, 5);
+  generate("large.txt", 10'000, 5);
   const Outcome outcome =
       run_program(command("train classify large.txt --format crfsuite -o model.esp --passes 0.01"), terminal);
   const std::size_t bar = outcome.err.find("] reading large.txt: ");
   ASSERT_NE(bar, std::string::npos) << outcome.err;
   EXPECT_NE(outcome.err.find(" MB\x1b[K", bar), std::string::npos) << outcome.err;
-  EXPECT_LT(outcome.err.rfind("] reading large.txt: "), outcome.err.find("read large.txt: 100,000 examples"));
+  EXPECT_LT(outcome.err.rfind("] reading large.txt: "), outcome.err.find("read large.txt: 10,000 examples"));
 }
 
 // The bytes of a model are nothing to look at.
