@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2034
 
 build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libhwy-dev
-  liblbfgs-dev libre2-dev libunistring-dev libutf8proc-dev libxxhash-dev zlib1g-dev libzstd-dev)
+  liblbfgs-dev liblzma-dev libre2-dev libunistring-dev libutf8proc-dev libxxhash-dev zlib1g-dev libzstd-dev)
 test_packages=(libgtest-dev librapidcheck-dev)
 ci_packages=(git clang clang-format clang-tidy)
 

@@ -1,6 +1,8 @@
 #include "base/input.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <lzma.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -11,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/error.h"
@@ -21,6 +24,8 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 18;
 constexpr const char* kCopyAgain = "copy or download the file again";
 
+thread_local std::function<void(const ReadingProgress&)> reading_observer;
+
 // An open file and the part of it that is read ahead, packed as it is.
 class RawFile {
  public:
@@ -28,10 +33,12 @@ class RawFile {
     fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw Error::system(name_, "open", errno, "expected a file that can be read");
     struct stat status;
-    if (::fstat(fd_, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (::fstat(fd_, &status) != 0) return;
+    if (S_ISDIR(status.st_mode)) {
       close();
       throw Error::in(name_, "is a folder", "expected a file");
     }
+    if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   }
   ~RawFile() { close(); }
   RawFile(const RawFile&) = delete;
@@ -59,7 +66,11 @@ class RawFile {
   std::size_t read(char* to, std::size_t n) {
     for (;;) {
       const ssize_t got = ::read(fd_, to, n);
-      if (got >= 0) return static_cast<std::size_t>(got);
+      if (got >= 0) {
+        bytes_ += static_cast<std::uint64_t>(got);
+        if (reading_observer) reading_observer({name_, bytes_, size_});
+        return static_cast<std::size_t>(got);
+      }
       if (errno != EINTR) throw Error::system(name_, "read", errno, "check the disk or the connection");
     }
   }
@@ -72,6 +83,7 @@ class RawFile {
   std::string name_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
+  std::uint64_t bytes_ = 0, size_ = 0;  // read so far; of the file, if it is one
   int fd_ = -1;
 };
 
@@ -181,6 +193,60 @@ class ZstdDecoder : public Decoder {
   bool between_frames_ = false;
 };
 
+class XzDecoder : public Decoder {
+ public:
+  XzDecoder() {
+    // All of memory, as for zstd, and several streams one after the other, with padding between them.
+    if (lzma_stream_decoder(&stream_, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+  }
+  ~XzDecoder() override { lzma_end(&stream_); }
+  XzDecoder(const XzDecoder&) = delete;
+  XzDecoder& operator=(const XzDecoder&) = delete;
+
+  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
+    stream_.avail_out = n;
+    while (!ended_ && stream_.avail_out == n) {
+      const bool file_ended = !file.want(1);
+      const std::string_view ahead = file.ahead();
+      stream_.next_in = reinterpret_cast<const std::uint8_t*>(ahead.data());
+      stream_.avail_in = ahead.size();
+      const lzma_ret result = lzma_code(&stream_, file_ended ? LZMA_FINISH : LZMA_RUN);
+      file.skip(ahead.size() - stream_.avail_in);
+      if (result == LZMA_STREAM_END) {
+        ended_ = true;
+      } else if (result == LZMA_BUF_ERROR) {
+        throw Error::in(file.name(), "truncated xz data", kCopyAgain);
+      } else if (result == LZMA_MEM_ERROR) {
+        throw std::bad_alloc();
+      } else if (result != LZMA_OK) {
+        // The first stream has its mark, or the file would not have come here.
+        throw Error::in(
+            file.name(),
+            result == LZMA_FORMAT_ERROR ? "other bytes after the end of the xz data" : "corrupt xz data",
+            kCopyAgain);
+      }
+    }
+    return n - stream_.avail_out;
+  }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool ended_ = false;
+};
+
+// Packings and encodings that are not read, but have a name to tell.
+void refuse_known(const RawFile& file) {
+  const std::string_view start = file.ahead();
+  if (start.starts_with("BZh") && start.substr(4, 6) == "1AY&SY") {
+    throw Error::in(file.name(), "bzip2 data",
+                    "expected it as it is, or packed by gzip, zstd or xz; bunzip2 unpacks it");
+  }
+  if (start.starts_with("PK\x03\x04")) {
+    throw Error::in(file.name(), "a zip archive", "expected a file as it is, or packed by gzip, zstd or xz");
+  }
+}
+
 bool is_zstd(std::string_view start) {
   if (start.size() < 4) return false;
   // A frame, or one of the sixteen marks of a skippable frame, which parallel packers put first.
@@ -189,13 +255,21 @@ bool is_zstd(std::string_view start) {
 }
 
 std::unique_ptr<Decoder> decoder_for(RawFile& file) {
-  file.want(4);
+  constexpr std::size_t kLongestMark = 10;
+  file.want(kLongestMark);
+  if (file.ahead().starts_with(std::string_view("\xfd\x37zXZ\0", 6))) return std::make_unique<XzDecoder>();
+  refuse_known(file);
   if (file.ahead().substr(0, 2) == "\x1f\x8b") return std::make_unique<GzipDecoder>();
   if (is_zstd(file.ahead())) return std::make_unique<ZstdDecoder>();
   return std::make_unique<PlainDecoder>();
 }
 
 }  // namespace
+
+ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe) {
+  reading_observer = std::move(observe);
+}
+ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 
 struct ByteReader::Source {
   explicit Source(const std::string& path) : file(path), decoder(decoder_for(file)) {}
@@ -224,6 +298,15 @@ LineReader::LineReader(const std::string& path, std::size_t longest_line)
     : bytes_(path), longest_line_(longest_line) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   fill();
+  const auto refuse_encoding = [&](const char* encoding) {
+    throw Error::in(name(), fmt::format("{} text", encoding),
+                    fmt::format("expected UTF-8, as iconv -f {} -t UTF-8 makes it", encoding));
+  };
+  const std::string_view start = std::string_view(buffer_).substr(0, end_);
+  if (start.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
+      start.starts_with(std::string_view("\0\0\xfe\xff", 4)))
+    refuse_encoding("UTF-32");
+  if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) refuse_encoding("UTF-16");
   if (std::string_view(buffer_).substr(0, end_).starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
 }
 
@@ -246,7 +329,8 @@ bool LineReader::next(std::string_view& line) {
     fail("a line of more than " + std::to_string(longest_line_) + " bytes",
          "expected a text file with shorter lines");
   }
-  if (nul_ < begin_ + length) fail("a NUL byte", "expected a text file, as it is or packed by gzip or zstd");
+  if (nul_ < begin_ + length)
+    fail("a NUL byte", "expected a text file, as it is or packed by gzip, zstd or xz");
   line = std::string_view(buffer_).substr(begin_, length);
   if (line.ends_with('\r')) line.remove_suffix(1);
   begin_ = std::min(begin_ + length + 1, end_);

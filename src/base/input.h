@@ -1,18 +1,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace espalier {
 
-// The bytes of a file, whatever it is packed in: plain, gzip (also several members) or zstd, told by the
+// The bytes of a file, whatever it is packed in: plain, gzip (also several members), zstd or xz, told by the
 // first bytes, not by the name; "-" is standard input. Reads ahead in large chunks, so memory does not grow
 // with the file.
 class ByteReader {
  public:
-  // Throws Error where the file cannot be opened or is a folder.
+  // Throws Error where the file cannot be opened, is a folder, or is packed in another way that is known by name.
   explicit ByteReader(const std::string& path);
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
@@ -28,9 +30,24 @@ class ByteReader {
   std::unique_ptr<Source> source_;
 };
 
+// How far the reading of a file is, in bytes as they are in the file, packed or not.
+struct ReadingProgress {
+  const std::string& name;
+  std::uint64_t bytes, size;  // size 0: nobody knows, as of a pipe
+};
+
+// While it lives, the function is called now and then by all that is read in this thread: a sign of life.
+class ReadingObserver {
+ public:
+  explicit ReadingObserver(std::function<void(const ReadingProgress&)> observe);
+  ~ReadingObserver();
+  ReadingObserver(const ReadingObserver&) = delete;
+  ReadingObserver& operator=(const ReadingObserver&) = delete;
+};
+
 // A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF
 // (neither is part of the line); a last line without one counts. A UTF-8 byte order mark at the start is
-// skipped.
+// skipped, and one of UTF-16 or UTF-32 refused.
 class LineReader {
  public:
   static constexpr std::size_t kLongestLine = std::size_t{1} << 30;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <iterator>
 
 namespace espalier {
@@ -13,6 +14,13 @@ std::string grouped(std::size_t number) {
     digits.insert(at, 1, ',');
   }
   return digits;
+}
+
+std::string percentage(double percent, int decimals) {
+  const double step = std::pow(10.0, -decimals);
+  if (percent < 100 && percent > 100 - step) percent = 100 - step;
+  if (percent > 0 && percent < step) percent = step;
+  return fmt::format("{:.{}f}", percent, decimals);
 }
 
 void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments) {

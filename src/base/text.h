@@ -10,6 +10,9 @@ namespace espalier {
 // 59000 -> "59,000"
 std::string grouped(std::size_t number);
 
+// A percentage, 93.068 -> "93.07". "100.00" and "0.00" are exactly that: 99.996 -> "99.99".
+std::string percentage(double percent, int decimals = 2);
+
 void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments);
 // to += fmt::format(...) without the string in between. fmt::format_to would compile all of fmt into each source that uses it.
 template <class... T>

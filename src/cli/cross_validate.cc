@@ -3,6 +3,7 @@
 #include <optional>
 #include <variant>
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/display.h"
 #include "cli/ending.h"
@@ -45,8 +46,10 @@ void print_table(const CrossValidated& result) {
       fmt::format("{:>12} {:>6} {:>9} {:>12} {:>10}\n", "l2", "folds", "passes", result.metric, "deviation");
   for (std::size_t k = 0; k < result.values.size(); ++k) {
     const CrossValidatedValue& value = result.values[k];
-    table += fmt::format("{:>12.6g} {:>6} {:>9.2f} {:>12.4f} {:>10.4f}", value.l2, value.folds, value.passes,
-                         value.mean, value.deviation);
+    table += fmt::format(
+        "{:>12.6g} {:>6} {:>9.2f} {:>12} {:>10.4f}", value.l2, value.folds, value.passes,
+        result.metric.ends_with('%') ? percentage(value.mean, 4) : fmt::format("{:.4f}", value.mean),
+        value.deviation);
     if (k == result.best) table += "  best";
     if (k == result.simplest && k != result.best) table += "  within one standard error";
     table += '\n';
@@ -114,10 +117,13 @@ int run_cross_validation(const Arguments& arguments) {
   arguments.check_outputs();
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
-  Display display(arguments.gap, arguments.quiet);
+  Display display(arguments.gap, arguments.report_every, arguments.quiet);
   // One thread, so that what is printed depends on the seed alone.
+  std::optional<ReadingObserver> observer(std::in_place,
+                                          [&](const ReadingProgress& file) { display.reading(file); });
   const auto data = arguments.read_data(
       {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
+  observer.reset();
   make_folds(*data, arguments.folds, arguments.seed);  // what is wrong with them is said before anything else
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));

@@ -3,7 +3,9 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "base/input.h"
 #include "espalier/base/progress.h"
 
 namespace espalier::cli {
@@ -11,8 +13,9 @@ namespace espalier::cli {
 // What a long run shows on standard error: one line a report, and on a terminal a line below them that moves.
 class Display {
  public:
-  // `gap` is the relative gap aimed at, which the bar measures progress by; quiet shows nothing.
-  Display(double gap, bool quiet);
+  // `gap` is the relative gap aimed at, which the bar measures progress by; before there is one, it measures the passes to the
+  // first report. Quiet shows nothing.
+  Display(double gap, double report_every, bool quiet);
   ~Display();
 
   void note(const std::string& line);
@@ -21,13 +24,20 @@ class Display {
   // `l2` where a run has several values.
   void report(const Progress& progress, const std::string& headline, std::optional<double> l2 = std::nullopt);
   void tick(double passes);
+  // How far the reading of a file is.
+  void reading(const ReadingProgress& file);
 
  private:
   void say(const std::string& line);
+  bool due();
+  // A bar with `text` behind it.
+  void draw(double done, const std::string& text);
   void clear_bar();
+  std::string time_left(double passes) const;
 
   bool quiet_, terminal_, bar_shown_ = false;
-  double gap_, first_gap_ = 0, last_gap_ = 0;
+  double gap_, report_every_;
+  std::vector<Progress> history_;  // of the solver at work
   std::chrono::steady_clock::time_point drawn_;
 };
 

@@ -112,6 +112,7 @@ void add_predict(Command program, Action& action) {
       "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
       "  espalier predict tagger.esp partly.txt --forced 3\n"
       "  espalier predict classifier.esp new.svm --kbest 3\n"
+      "  espalier predict classifier.esp new.svm --json --marginals\n"
       "  espalier predict parser.esp new.conllu -o parsed.conllu --threads 4\n"
       "  espalier predict parser.esp new.conllu --format tree --kbest 2\n"
       "  espalier predict phrases.esp tagged.txt --format tagged\n\n"
@@ -128,7 +129,8 @@ void add_predict(Command program, Action& action) {
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
       // A model of a task that is in no table does not load.
-      const OptionValues options = options_for(*find_task(model.info().task), arguments->options);
+      PredictOptions options = options_for(*find_task(model.info().task), arguments->options);
+      options.warning = complain;
       OutputFile output(arguments->output);
       model.predictor().predict(arguments->input, options,
                                 [&](std::string_view piece) { output.write(piece); });

@@ -42,6 +42,7 @@ int run(std::vector<std::string> arguments) {
   add_race(program, action);
   add_show(program, action);
   add_convert(program, action);
+  add_attributes(program, action);
   add_infer(program, action);
   add_demo(program, action);
   add_generate(program, action);

@@ -83,9 +83,12 @@ int run_race(const Arguments& arguments) {
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
   std::optional<Display> display;  // one a solver: each has its own way to the gap
-  display.emplace(arguments.gap, arguments.quiet);
+  display.emplace(arguments.gap, arguments.report_every, arguments.quiet);
+  std::optional<ReadingObserver> observer(std::in_place,
+                                          [&](const ReadingProgress& file) { display->reading(file); });
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
                                          interrupt.flag(), arguments.threads});
+  observer.reset();
   const std::string name = arguments.train == "-" ? "standard input" : arguments.train;
   display->note(fmt::format("read {}: {}", name, data->describe()));
   RunLog log(arguments.log, [&](const std::string& line) { display->warn(line); });
@@ -97,7 +100,7 @@ int run_race(const Arguments& arguments) {
   Evaluation dev;  // of the last report
   RaceEvents events;
   events.started = [&](const SolverEntry& solver) {
-    display.emplace(arguments.gap, arguments.quiet);
+    display.emplace(arguments.gap, arguments.report_every, arguments.quiet);
     display->note(fmt::format("{}:", solver.name));
   };
   events.report = [&](const RaceReport& report) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/text.h"
 #include "cli/chart.h"
 
 namespace espalier::cli {
@@ -37,14 +38,18 @@ std::string cell(const RaceRun& run, const Arrival& arrival, const Unit& unit) {
 
 bool ran(const RaceRun& run) { return !run.summary.history.empty() && run.summary.status != Status::failed; }
 
-std::string row(const Race& race, const RaceRun& run, const Unit& unit, bool first) {
+std::string row(const Race& race, const RaceRun& run, const Unit& unit, bool first,
+                const std::string& metric) {
   const Progress& last = run.summary.history.back();
+  const auto shown = [&](double value) {
+    return metric.ends_with('%') ? percentage(value) : fmt::format("{:.2f}", value);
+  };
   std::string line = fmt::format("{:<14}{:<8}", first ? run.solver : "", unit.name);
   for (const double gap : kGaps) line += fmt::format("{:>9}", cell(run, race.arrival(run, gap), unit));
   line += fmt::format("{:>9}{:>10}", unit.format(last.*unit.value),
                       first ? fmt::format("{:.1e}", last.relative_gap()) : "");
   if (const auto near = run.first_near_best(kNearBest)) {
-    line += fmt::format("{:>12}{:>11}", first ? fmt::format("{:.2f}", run.dev.back().value) : "",
+    line += fmt::format("{:>12}{:>11}", first ? shown(run.dev.back().value) : "",
                         unit.format(run.summary.history[*near].*unit.value));
   }
   return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
@@ -64,7 +69,7 @@ std::string race_table(const Race& race, const std::string& metric) {
       table += fmt::format("{:<14}{}\n", run.solver, run.summary.message);
       continue;
     }
-    table += row(race, run, kPasses, true) + row(race, run, kSeconds, false);
+    table += row(race, run, kPasses, true, metric) + row(race, run, kSeconds, false, metric);
     for (const double gap : kGaps) {
       const Arrival arrival = race.arrival(run, gap);
       perhaps = perhaps || (arrival.possible && !arrival.certain);

@@ -22,6 +22,9 @@ int train(const Arguments& arguments) {
     if (arguments.repeat > 1) {
       throw Error("--repeat: not with --l2 auto, which trains one model after the other; expected --l2 X");
     }
+    if (arguments.patience > 0) {
+      throw Error("--patience: not with --l2 auto, whose models come from each other; expected --l2 X");
+    }
     if (arguments.dev.empty()) throw Error("--l2 auto: no held-out data to choose by; expected --dev FILE");
     return train_search(arguments, arguments.limits.range());
   }
@@ -55,6 +58,11 @@ void add_train(Command program, Action& action) {
         .add_option("--repeat", arguments->repeat,
                     "train so often, with seeds from --seed on, and keep the model with the best dual")
         .capture_default_str()
+        .check(whole_number_from(1));
+    subcommand
+        .add_option(
+            "--patience", arguments->patience,
+            "stop when --dev has not improved for N reports, and save the weights that were best there")
         .check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
     subcommand.footer(fmt::format(

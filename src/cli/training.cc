@@ -25,7 +25,7 @@ class Session {
   Session(const TrainingOptions& options, const Trainer::Values& l2)
       : options_(options),
         settings_(options.checked_train_options()),
-        display_(options.gap, options.quiet),
+        display_(options.gap, options.report_every, options.quiet),
         log_(options.log, [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)) {
     options.check_solver();
@@ -128,7 +128,9 @@ class Session {
     if (relaxed()) outcome["relaxed"] = true;
     if (!outcome_.is_null()) outcome.update(outcome_);
     if (save) outcome["model"] = options_.output;
-    if (path.status == Status::converged || path.status == Status::stalled) trainer_->remove_checkpoint();
+    const bool stopped_early = path.status == Status::stopped && !interrupt_.interrupted();  // --patience
+    if (path.status == Status::converged || path.status == Status::stalled || stopped_early)
+      trainer_->remove_checkpoint();
     const bool checkpointed = trainer_->checkpointed();
     if (checkpointed) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
@@ -148,6 +150,7 @@ class Session {
   void read_data() {
     // A checkpoint fits only what comes out the same when it is read again.
     const std::size_t threads = options_.checkpoint.empty() ? options_.threads : 1;
+    const ReadingObserver observer([this](const ReadingProgress& file) { display_.reading(file); });
     data_ = options_.read_data(
         {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
     const std::string name = options_.train == "-" ? "standard input" : options_.train;
@@ -186,7 +189,7 @@ class Session {
   void report(const TrainReport& now) {
     const Progress& progress = now.progress;
     Evaluation dev;
-    if (!options_.dev.empty()) dev = data_->evaluate_dev(now.theta);
+    if (!options_.dev.empty()) dev = now.dev ? *now.dev : data_->evaluate_dev(now.theta);
     new_passes_ = std::max(new_passes_, progress.passes - passes_before_);
     if (new_passes_ >= 1) until_first_pass_.reset();
     if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
@@ -231,6 +234,13 @@ int train_one(const TrainingOptions& options, double l2) {
   if (options.repeat > 1 && (latent || !options.checkpoint.empty())) {
     throw Error(fmt::format("--repeat: not with {}; expected one of the two",
                             latent ? fmt::format("--{}", options.task.latent) : "--checkpoint"));
+  }
+  if (options.patience > 0) {
+    if (options.dev.empty()) throw Error("--patience: no held-out data to look at; expected --dev FILE");
+    if (latent || options.repeat > 1) {
+      throw Error(fmt::format("--patience: not with {}; expected one of the two",
+                              latent ? fmt::format("--{}", options.task.latent) : "--repeat"));
+    }
   }
   Session session(options, l2);
   return session.finish(options.repeat > 1 ? session.run_repeatedly() : session.run_one());

@@ -1,6 +1,7 @@
 #include "cli/training_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -152,6 +153,7 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
   result.threads = settings.threads;
   result.seed = settings.seed;
   result.repeat = repeat;
+  result.patience = patience;
   result.report_every = settings.report_every;
   result.rounds = outer;
   result.checkpoint = {checkpoint, checkpoint_every, resume};
@@ -163,6 +165,8 @@ void TrainingOptions::check_outputs() const {
     if (!path.empty()) check_writable(path);
   }
   check_model_name(output);
+  if (output == "-" && isatty(STDOUT_FILENO) != 0)
+    throw Error("--output -: standard output is a terminal; expected a file, or a pipe behind it");
   if (checkpoint.empty()) return;
   if (checkpoint == "-") throw Error("--checkpoint -: standard output; expected a file of its own");
   check_model_name(checkpoint);
@@ -208,6 +212,7 @@ Json TrainingOptions::to_json() const {
   json.update(solver_arguments.log(solver_names()));
   json["report_every"] = report_every;
   if (repeat > 1) json["repeat"] = repeat;
+  if (patience > 0) json["patience"] = patience;
   json.update(of_task->log());
   if (latent()) json.update({{"outer_gap", outer.gap}, {"outer_rounds", outer.rounds}});
   return json;

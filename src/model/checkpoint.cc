@@ -15,6 +15,7 @@ namespace espalier {
 namespace {
 
 constexpr std::string_view kHash = "xxh3:";
+constexpr const char* kBestOnDev = "best_on_dev";
 constexpr const char* kBest = "best_";  // begins the names of sections with the duals of the best value
 std::string start_anew() { return fmt::format("start the run anew, without {}", setting("resume")); }
 
@@ -85,6 +86,30 @@ PathPoint point_from(const Json& json) {
   point.badness = json.at("badness").get<double>();
   point.status = Status::converged;
   return point;
+}
+
+Json to_json(const BestOnDev& best) {
+  return {{"epoch", best.progress.epoch},       {"passes", best.progress.passes},
+          {"seconds", best.progress.seconds},   {"wall_seconds", best.progress.wall_seconds},
+          {"primal", best.progress.primal},     {"dual", best.progress.dual},
+          {"rounding", best.progress.rounding}, {"badness", best.badness},
+          {"headline", best.headline},          {"reports_since", best.reports_since}};
+}
+
+// Without the weights.
+BestOnDev best_on_dev_from(const Json& json) {
+  BestOnDev best;
+  best.progress.epoch = json.at("epoch").get<int>();
+  best.progress.passes = json.at("passes").get<double>();
+  best.progress.seconds = json.at("seconds").get<double>();
+  best.progress.wall_seconds = json.at("wall_seconds").get<double>();
+  best.progress.primal = json.at("primal").get<double>();
+  best.progress.dual = json.at("dual").get<double>();
+  best.progress.rounding = json.at("rounding").get<double>();
+  best.badness = json.at("badness").get<double>();
+  best.headline = json.at("headline").get<std::string>();
+  best.reports_since = json.at("reports_since").get<std::size_t>();
+  return best;
 }
 
 Weights weights_from(const ModelFile& file, std::string_view section, const Problem& problem) {
@@ -206,6 +231,7 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
   for (std::size_t k = 0; k < path.points.size(); ++k) {
     state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
   }
+  if (checkpoint.best_on_dev) state[kBestOnDev] = to_json(*checkpoint.best_on_dev);
   const std::string text = state.dump();
   ModelFileWriter writer;
   writer.add_bytes("checkpoint", text);
@@ -213,6 +239,7 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
   add_training(path.training, "", curvatures, writer);
   if (path.best_training) add_training(*path.best_training, kBest, best_curvatures, writer);
   if (!path.points.empty()) writer.add("best", path.theta.values());
+  if (checkpoint.best_on_dev) writer.add(kBestOnDev, checkpoint.best_on_dev->theta.values());
   writer.write(file);
 }
 
@@ -238,6 +265,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
       path.points.push_back(point_from(point));
       checkpoint.headlines.push_back(point.at("headline").get<std::string>());
     }
+    if (state.contains(kBestOnDev)) checkpoint.best_on_dev = best_on_dev_from(state.at(kBestOnDev));
     if (!path.points.empty() && path.best >= path.points.size()) {
       throw Error::in(name, fmt::format("value {} as the best of {}", path.best, path.points.size()),
                       start_anew());
@@ -248,6 +276,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   path.training = training_from(file, "", roundings, problem);
   if (has_training(file, kBest)) path.best_training = training_from(file, kBest, best_roundings, problem);
   if (!path.points.empty()) path.theta = weights_from(file, "best", problem);
+  if (checkpoint.best_on_dev) checkpoint.best_on_dev->theta = weights_from(file, kBestOnDev, problem);
   return checkpoint;
 }
 

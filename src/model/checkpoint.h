@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +18,20 @@ namespace espalier {
 // How long to train, random numbers and threads are no part of it.
 Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std::string_view solver);
 
+// The weights that were best on held-out data so far, with the report that certifies them.
+struct BestOnDev {
+  Weights theta;
+  Progress progress;
+  double badness = 0;
+  std::string headline;
+  std::size_t reports_since = 0;  // that were not better
+};
+
 // A run on its way. One value of l2 is a path that has no points yet.
 struct Checkpoint {
   PathInProgress path;
-  std::vector<std::string> headlines;  // how good each of its points is, for people
+  std::vector<std::string> headlines;      // how good each of its points is, for people
+  std::optional<BestOnDev> best_on_dev{};  // of a run that looks at them (TrainOptions::patience)
 };
 
 // In the container of models, atomically: duals (scores and curvatures; marginals follow from them) or weights, passes and seconds,

@@ -5,6 +5,7 @@
 
 #include "espalier/base/error.h"
 #include "structures/cfg.h"
+#include "structures/kbest_memory.h"
 #include "structures/log_scores.h"
 
 namespace espalier {
@@ -25,6 +26,8 @@ class CfgRanking {
     while (list.size() < k && has(top_node(root), list.size())) {
       list.push_back({{}, nodes_[top_node(root)].ranked[list.size()].score});
       append(root, list.size() - 1, list.back().output);
+      memory_.add(sizeof(Cfg::Scored) +
+                  list.back().output.nodes.size() * sizeof(list.back().output.nodes[0]));
     }
     return list;
   }
@@ -51,6 +54,7 @@ class CfgRanking {
 
   void wait(std::size_t v, const Candidate& candidate) {
     if (candidate.score == kExcluded) return;
+    memory_.add(2 * sizeof(Candidate));  // it waits, and is ranked later
     nodes_[v].waiting.push_back(candidate);
     std::push_heap(nodes_[v].waiting.begin(), nodes_[v].waiting.end(), worse);
   }
@@ -145,6 +149,7 @@ class CfgRanking {
   std::span<const double> s_;
   std::vector<std::uint32_t> cell_of_;  // of bottom nodes
   std::vector<Node> nodes_;             // bottom nodes, then top nodes
+  KbestMemory memory_;
 };
 
 std::vector<Cfg::Scored> Cfg::kbest(std::span<const double> s, std::size_t k) const {

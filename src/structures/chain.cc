@@ -21,6 +21,8 @@
 #include "kernels/chain.h"
 #include "kernels/ngram_chain.h"
 #include "kernels/vectors.h"
+#include "structures/chain_kbest.h"
+#include "structures/lazy_paths.h"
 #include "structures/log_scores.h"
 #include "structures/ngram_paths.h"
 
@@ -271,58 +273,52 @@ void Chain::centre(std::span<const float> mu, std::span<float> d) const {
   }
 }
 
-// The k best ways to reach each label from the left, position by position (list Viterbi).
 std::vector<Chain::Scored> Chain::kbest(std::span<const double> s, std::size_t k) const {
-  if (ngrams_) return ngram_kbest(*this, s, k);
-  struct Way {
-    double score;
-    std::uint32_t before, rank;  // the label before, and which of its ways
-  };
-  const LogScores<double> scores(*this, constraints_, s);
-  // ways[t L + j]: best first, possible ones only.
-  std::vector<std::vector<Way>> ways(length_ * num_labels_);
-  std::vector<Way> candidates;
-  const auto keep_best = [k](std::vector<Way>& from) {
-    const std::size_t kept = std::min(k, from.size());
-    std::partial_sort(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(kept), from.end(),
-                      [](const Way& a, const Way& b) {
-                        if (a.score != b.score) return a.score > b.score;
-                        return a.before != b.before ? a.before < b.before : a.rank < b.rank;
-                      });
-    return std::vector<Way>(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(kept));
-  };
-  for (std::size_t t = 0; t < length_; ++t) {
-    for (std::size_t j = 0; j < num_labels_; ++j) {
-      const double here = scores.node(t, j);
-      if (here == kExcluded) continue;
-      candidates.clear();
-      if (t == 0) candidates.push_back({here, 0, 0});
-      for (std::uint32_t i = 0; t > 0 && i < num_labels_; ++i) {
-        const double step = scores.step(t, i, j);
-        if (step == kExcluded) continue;
-        const auto& before = ways[(t - 1) * num_labels_ + i];
-        for (std::uint32_t r = 0; r < before.size(); ++r)
-          candidates.push_back({before[r].score + step + here, i, r});
-      }
-      ways[t * num_labels_ + j] = keep_best(candidates);
-    }
-  }
-  candidates.clear();
-  for (std::uint32_t j = 0; j < num_labels_; ++j) {
-    const auto& last = ways[(length_ - 1) * num_labels_ + j];
-    for (std::uint32_t r = 0; r < last.size(); ++r) candidates.push_back({last[r].score, j, r});
-  }
   std::vector<Scored> best;
-  for (const Way& end : keep_best(candidates)) {
-    Scored scored{Output(length_), end.score};
-    Way way = end;
-    for (std::size_t t = length_; t-- > 0;) {
-      scored.output[t] = way.before;
-      way = ways[t * num_labels_ + way.before][way.rank];
-    }
-    best.push_back(std::move(scored));
-  }
+  KbestMemory memory;
+  for_each_best(*this, s, k, [&](std::span<const std::uint32_t> y, double score) {
+    memory.add(sizeof(Scored) + y.size_bytes());
+    best.push_back({Output(y.begin(), y.end()), score});
+  });
   return best;
+}
+
+namespace {
+
+// States are labels.
+class LabelLattice {
+ public:
+  LabelLattice(const Chain& chain, std::span<const double> s)
+      : chain_(chain), scores_(chain, chain.constraints(), s) {}
+
+  std::size_t length() const { return chain_.length(); }
+  std::size_t num_states() const { return chain_.num_labels(); }
+  double first(std::uint32_t j) const { return scores_.node(0, j); }
+  template <class Call>
+  void for_each_before(std::size_t t, std::uint32_t j, const Call& call) const {
+    if (scores_.node(t, j) == kExcluded) return;
+    for (std::uint32_t i = 0; i < chain_.num_labels(); ++i) {
+      if (scores_.step(t, i, j) != kExcluded) call(i);
+    }
+  }
+  double extend(double score, std::size_t t, std::uint32_t i, std::uint32_t j) const {
+    return score + scores_.step(t, i, j) + scores_.node(t, j);
+  }
+
+ private:
+  const Chain& chain_;
+  LogScores<double> scores_;
+};
+
+}  // namespace
+
+void for_each_best(const Chain& chain, std::span<const double> s, std::size_t k, const VisitSequence& visit) {
+  if (chain.ngrams()) return for_each_best_of_ngrams(chain, s, k, visit);
+  const LabelLattice lattice(chain, s);
+  LazyPaths paths(lattice);
+  Chain::Output y(chain.length());
+  double score = 0;
+  for (std::size_t n = 0; n < k && paths.next(y, score); ++n) visit(y, score);
 }
 
 // From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log b_t(j) ).

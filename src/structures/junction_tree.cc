@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "kernels/tables.h"
+#include "structures/kbest_memory.h"
 
 namespace espalier {
 namespace {
@@ -290,6 +291,8 @@ class JunctionTree::KBest {
         raised.value += list[next.ranks[c] + 1].value - list[next.ranks[c]].value;
         ++raised.ranks[c];
         raised.raised = c;
+        // Twice: it waits, and is listed later.
+        memory_.add(2 * (sizeof(Candidate) + raised.ranks.size() * sizeof(raised.ranks[0])));
         place.waiting.push(std::move(raised));
       }
       place.list.push_back(next);
@@ -316,6 +319,7 @@ class JunctionTree::KBest {
 
   const JunctionTree& tree_;
   std::span<const double> s_, messages_;
+  KbestMemory memory_;
   std::vector<std::unordered_map<std::size_t, Place>> places_;  // of each node, by the separator's entry
 };
 
@@ -327,9 +331,11 @@ std::vector<MarkovGraph::Scored> JunctionTree::kbest(std::span<const double> s, 
   KBest lists(*this, s, messages);
   std::vector<MarkovGraph::Scored> best;
   MarkovGraph::Output y(graph_.num_variables());
+  KbestMemory memory;
   while (best.size() < k && lists.labelling(best.size(), y)) {
     double score = 0;
     for (std::size_t c = 0; c < graph_.num_cliques(); ++c) score += s[graph_.begin(c) + graph_.entry(c, y)];
+    memory.add(sizeof(MarkovGraph::Scored) + y.size() * sizeof(y[0]));
     best.push_back({y, score});
   }
   // Sums in another order may differ in the last digit.

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "kernels/ngram_automaton.h"
+#include "structures/lazy_paths.h"
 #include "structures/log_scores.h"
 
 namespace espalier {
@@ -127,59 +128,60 @@ double ngram_log_partition(const Chain& chain, std::span<const double> s, std::s
   return log_z;
 }
 
-// The k best ways to reach each state from the left, position by position (list Viterbi).
-std::vector<Chain::Scored> ngram_kbest(const Chain& chain, std::span<const double> s, std::size_t k) {
-  struct Way {
-    double score;
-    std::uint32_t before, rank;  // the state before, and which of its ways
-  };
+namespace {
+
+// States are those of the automaton.
+class StateLattice {
+ public:
+  StateLattice(const Chain& chain, const NgramPaths& paths)
+      : chain_(chain), paths_(paths), before_(paths.num_states()), firsts_(paths.num_states(), kExcluded) {
+    for (std::uint32_t q = 0; q < before_.size(); ++q) {
+      for (std::size_t j = 0; j < chain.num_labels(); ++j) before_[paths.automaton().next(q, j)].push_back(q);
+    }
+    for (std::size_t j = 0; j < chain.num_labels(); ++j)
+      firsts_[paths.automaton().single[j]] = paths.node(0, j);
+  }
+
+  std::size_t length() const { return chain_.length(); }
+  std::size_t num_states() const { return before_.size(); }
+  std::uint32_t label(std::uint32_t q) const { return paths_.automaton().label[q]; }
+  double first(std::uint32_t q) const { return firsts_[q]; }
+  template <class Call>
+  void for_each_before(std::size_t t, std::uint32_t q, const Call& call) const {
+    for (const std::uint32_t p : before_[q]) {
+      if (step(t, p, q) != kExcluded) call(p);
+    }
+  }
+  double extend(double score, std::size_t t, std::uint32_t p, std::uint32_t q) const {
+    return score + step(t, p, q);
+  }
+
+ private:
+  double step(std::size_t t, std::uint32_t p, std::uint32_t q) const {
+    return paths_.arc(t, p, label(q)) + paths_.node(t, label(q));
+  }
+
+  const Chain& chain_;
+  const NgramPaths& paths_;
+  std::vector<std::vector<std::uint32_t>> before_;  // the states that lead to each, by the label of its own
+  std::vector<double> firsts_;
+};
+
+}  // namespace
+
+void for_each_best_of_ngrams(const Chain& chain, std::span<const double> s, std::size_t k,
+                             const VisitSequence& visit) {
   Workspace ws;
   Workspace::Frame frame(ws);
-  const NgramPaths paths(chain, s, frame);
-  const NgramAutomaton& automaton = paths.automaton();
-  const std::size_t states = paths.num_states(), labels = chain.num_labels(), length = chain.length();
-  const auto keep_best = [k](std::vector<Way>& from) {
-    const auto kept = from.begin() + static_cast<std::ptrdiff_t>(std::min(k, from.size()));
-    std::partial_sort(from.begin(), kept, from.end(), [](const Way& a, const Way& b) {
-      if (a.score != b.score) return a.score > b.score;
-      return a.before != b.before ? a.before < b.before : a.rank < b.rank;
-    });
-    from.erase(kept, from.end());
-  };
-  // ways[t states + q]: best first, possible ones only.
-  std::vector<std::vector<Way>> ways(length * states);
-  for (std::size_t j = 0; j < labels; ++j) {
-    if (paths.node(0, j) != kExcluded) ways[automaton.single[j]].push_back({paths.node(0, j), 0, 0});
+  const NgramPaths ngram_paths(chain, s, frame);
+  const StateLattice lattice(chain, ngram_paths);
+  LazyPaths paths(lattice);
+  Chain::Output y(chain.length());
+  double score = 0;
+  for (std::size_t n = 0; n < k && paths.next(y, score); ++n) {
+    for (std::uint32_t& state : y) state = lattice.label(state);
+    visit(y, score);
   }
-  for (std::size_t t = 1; t < length; ++t) {
-    for (std::uint32_t q = 0; q < states; ++q) {
-      const auto& before = ways[(t - 1) * states + q];
-      for (std::size_t j = 0; j < labels && !before.empty(); ++j) {
-        const double step = paths.arc(t, q, j) + paths.node(t, j);
-        if (step == kExcluded) continue;
-        auto& here = ways[t * states + automaton.next(q, j)];
-        for (std::uint32_t r = 0; r < before.size(); ++r) here.push_back({before[r].score + step, q, r});
-      }
-    }
-    for (std::size_t q = 0; q < states; ++q) keep_best(ways[t * states + q]);
-  }
-  std::vector<Way> ends;
-  for (std::uint32_t q = 0; q < states; ++q) {
-    const auto& last = ways[(length - 1) * states + q];
-    for (std::uint32_t r = 0; r < last.size(); ++r) ends.push_back({last[r].score, q, r});
-  }
-  keep_best(ends);
-  std::vector<Chain::Scored> best;
-  for (const Way& end : ends) {
-    Chain::Scored scored{Chain::Output(length), end.score};
-    Way way = end;
-    for (std::size_t t = length; t-- > 0;) {
-      scored.output[t] = automaton.label[way.before];
-      way = ways[t * states + way.before][way.rank];
-    }
-    best.push_back(std::move(scored));
-  }
-  return best;
 }
 
 // From the left: u(y_t = j | q) ~ exp( w_t(q, j) + log b_t(q j) ) for the state q before.

@@ -12,6 +12,7 @@
 #include <queue>
 #include <utility>
 
+#include "structures/kbest_memory.h"
 #include "structures/nonprojective.h"
 
 namespace espalier {
@@ -40,9 +41,11 @@ std::vector<ScoredTree> nonprojective_kbest(std::size_t words, bool single_root,
   std::vector<ScoredTree> trees;
   std::priority_queue<TreeSet, std::vector<TreeSet>, Worse> sets;
   std::size_t serial = 0;
+  KbestMemory memory;
   // Heads before `first` are the only ones in `left`, and its denied ones are excluded there.
   const auto add = [&](std::span<const double> left, std::size_t first, std::vector<std::uint32_t> denied) {
     TreeSet set{{std::vector<std::uint32_t>(words), 0}, first, std::move(denied), serial++};
+    memory.add(sizeof(TreeSet) + (words + set.denied.size()) * sizeof(std::uint32_t));
     set.best.score = nonprojective_best(words, single_root, left, set.best.heads, ws);
     if (set.best.score > kExcludedArc) sets.push(std::move(set));
   };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "espalier/base/error.h"
+#include "structures/kbest_memory.h"
 #include "structures/projective.h"
 
 namespace espalier {
@@ -91,6 +92,7 @@ class LazyForest {
     const Way* second = way(p.second, second_rank);
     if (!second) return;
     auto& candidates = node(span).candidates;
+    memory_.add(sizeof(Way));
     candidates.push_back({so_far + second->score, split, first_rank, second_rank});
     std::push_heap(candidates.begin(), candidates.end(), worse);
   }
@@ -118,6 +120,7 @@ class LazyForest {
       }
       if (here.candidates.empty()) return nullptr;
       std::pop_heap(here.candidates.begin(), here.candidates.end(), worse);
+      memory_.add(sizeof(Way));
       here.best.push_back(here.candidates.back());
       here.candidates.pop_back();
       here.followed = false;
@@ -137,6 +140,7 @@ class LazyForest {
   std::size_t words_;
   bool single_root_;
   std::span<const double> s_;
+  KbestMemory memory_;
   std::vector<Node> nodes_;
 };
 
@@ -148,9 +152,11 @@ std::vector<ScoredTree> projective_kbest(std::size_t words, bool single_root, st
   LazyForest forest(words, single_root, s);
   std::vector<ScoredTree> trees;
   std::vector<std::uint32_t> heads(words);
+  KbestMemory memory;
   while (trees.size() < k && forest.tree(trees.size(), heads)) {
     double score = 0;
     for (std::size_t d = 1; d <= words; ++d) score += s[arc_matrix_index(words, heads[d - 1], d)];
+    memory.add(sizeof(ScoredTree) + words * sizeof(std::uint32_t));
     trees.push_back({heads, score});
   }
   // The forest adds scores in another order: equal ones may differ in their last digit.

@@ -2,11 +2,40 @@
 
 #include <cstddef>
 #include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/pipeline.h"
 
 namespace espalier {
+
+// Lists of the k best outputs that are longer than this are written while they are made, instead of with their block.
+inline constexpr std::size_t kLongList = 1000;
+
+// How many workers a file has where each output comes with its k best ones: a long list can be written early where one worker
+// alone reads, works and writes.
+constexpr std::size_t workers_for(std::size_t threads, std::size_t kbest) {
+  return kbest > kLongList ? 1 : threads;
+}
+
+// Writes what a block has so far, once it is enough, where the caller is the only worker.
+class EarlyWriter {
+ public:
+  EarlyWriter(std::size_t workers, const std::function<void(std::string_view)>& write)
+      : write_(workers == 1 ? &write : nullptr) {}
+
+  void operator()(std::string& text) const {
+    constexpr std::size_t kEnough = std::size_t{1} << 16;
+    if (write_ == nullptr || text.size() < kEnough) return;
+    (*write_)(text);
+    text.clear();
+  }
+
+ private:
+  const std::function<void(std::string_view)>* write_;
+};
 
 // A file in blocks: read(block) takes in what comes next (false: nothing does), work(worker, block) is done by several workers at the
 // same time, write(block) in the order of the file. Blocks are used again. With the same blocks whatever the number of workers, what is

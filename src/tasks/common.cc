@@ -38,4 +38,24 @@ void check_probabilities(bool asked, std::string_view option, const Loss& loss) 
                   fmt::format("expected one trained with a finite beta, as {} crf", setting("loss")));
 }
 
+namespace {
+
+Error unknown(const std::string& file, std::string_view format) {
+  return Error::in(file, "no attribute that the model knows",
+                   fmt::format("expected data like that of its training, in the format {}", format));
+}
+
+}  // namespace
+
+void refuse_unknown(const std::string& file, std::string_view format) { throw unknown(file, format); }
+
+void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,
+                 const PredictOptions& options) {
+  constexpr std::size_t kFew = 10;
+  if (known > 0 || tokens == 0) return;
+  const Error error = unknown(file, format);
+  if (tokens >= kFew) throw error;
+  if (options.warning) options.warning(error.what());
+}
+
 }  // namespace espalier

@@ -39,4 +39,18 @@ void for_each_field(std::string_view line, Call&& call) {
   }
 }
 
+// What separates columns: any white space, or TABs alone, so that fields may have spaces inside and may be empty.
+enum class Separator { space, tab };
+
+template <class Call>
+void for_each_field(std::string_view line, Separator separator, Call&& call) {
+  if (separator == Separator::space) return for_each_field(line, call);
+  for (;;) {
+    const std::size_t tab = line.find('\t');
+    call(line.substr(0, tab));
+    if (tab == std::string_view::npos) return;
+    line.remove_prefix(tab + 1);
+  }
+}
+
 }  // namespace espalier

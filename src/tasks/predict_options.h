@@ -24,6 +24,12 @@ OptionOf<Options> kbest_option() {
 }
 
 template <class Options>
+OptionOf<Options> json_option() {
+  return OptionOf<Options>("json", &Options::json,
+                           "JSON Lines: one object per sequence, example, sentence or graph");
+}
+
+template <class Options>
 OptionOf<Options> threads_option() {
   return OptionOf<Options>("threads", &Options::threads, "how many to use; the output does not depend on it")
       .from(1);

@@ -24,6 +24,12 @@ void append_line(std::string_view line, std::string& to) {
 
 }  // namespace
 
+bool begins_document(std::string_view line) {
+  line = without_space_in_front(line);
+  return line.starts_with(kDocument) &&
+         (line.size() == kDocument.size() || is_white_space(line[kDocument.size()]));
+}
+
 SequenceReader::SequenceReader(const std::string& path, const TagInput& input)
     : reader_(path),
       documents_(input.format == TagFormat::columns),
@@ -43,7 +49,7 @@ bool SequenceReader::append_next(SequenceBlock& to) {
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
       if (!is_empty()) break;
       append_line(line, before_);
-    } else if (documents_ && is_document(line)) {
+    } else if (documents_ && begins_document(line)) {
       append_line(line, is_empty() ? before_ : next_before_);
       ended_document_ = !is_empty();
       if (ended_document_) break;
@@ -67,12 +73,6 @@ bool SequenceReader::append_next(SequenceBlock& to) {
     file_.first_line_number = first_line;
   }
   return true;
-}
-
-bool SequenceReader::is_document(std::string_view line) const {
-  line = without_space_in_front(line);
-  return line.starts_with(kDocument) &&
-         (line.size() == kDocument.size() || is_white_space(line[kDocument.size()]));
 }
 
 bool SequenceReader::is_weight(std::string_view line) const {

@@ -15,6 +15,9 @@ namespace espalier {
 // What separates the fields of a line in column files.
 constexpr bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+// Whether a line of a column file begins a document: its first field is -DOCSTART-.
+bool begins_document(std::string_view line);
+
 // What is known of a file once its first sequence was read.
 struct SequenceFile {
   std::string name;
@@ -106,7 +109,6 @@ class SequenceReader {
   const std::string& name() const { return file_.name; }
 
  private:
-  bool is_document(std::string_view line) const;
   bool is_weight(std::string_view line) const;
   void take_weight(std::string_view line, bool inside, std::optional<double>& weight) const;
 

@@ -28,6 +28,7 @@ void refuse_options_of_one_run(const TrainOptions& options, std::string_view wha
   if (options.init) refuse("an initial model");
   if (!options.checkpoint.file.empty()) refuse("a checkpoint");
   if (options.repeat > 1) refuse("repeated runs");
+  if (options.patience > 0) refuse("patience");
 }
 
 }  // namespace espalier

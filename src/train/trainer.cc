@@ -62,7 +62,7 @@ struct Trainer::State {
     check_combination();
     if (!options.checkpoint.file.empty()) {
       identity = run_identity(data, options.loss, identity_of(values), solver.name);
-      if (!std::holds_alternative<double>(values)) identity["dev"] = data.dev();
+      if (!std::holds_alternative<double>(values) || options.patience > 0) identity["dev"] = data.dev();
     }
     if (options.checkpoint.resume) {
       resume();
@@ -87,6 +87,11 @@ struct Trainer::State {
     if (options.repeat > 1 && several) refuse("repeated runs", "several values of l2");
     if (options.repeat > 1 && latent) refuse("repeated runs", "unsure gold outputs");
     if (options.repeat > 1 && !options.checkpoint.file.empty()) refuse("repeated runs", "a checkpoint");
+    if (options.patience > 0 && several) refuse("patience", "several values of l2");
+    if (options.patience > 0 && latent) refuse("patience", "unsure gold outputs");
+    if (options.patience > 0 && options.repeat > 1) refuse("patience", "repeated runs");
+    if (options.patience > 0 && data.dev().empty())
+      throw Error("patience: no held-out data to look at; expected some (read_dev)");
     if (std::holds_alternative<L2Range>(values) && data.dev().empty())
       throw Error("a search for l2: no held-out data to choose by; expected some (read_dev)");
   }
@@ -96,6 +101,40 @@ struct Trainer::State {
     checkpointed = true;
     beginning = fmt::format("resumed {}: {:.1f} passes, {:.1f} s", options.checkpoint.file,
                             state.path.progress.passes, state.path.progress.seconds);
+  }
+
+  // Looks at the weights of a report on held-out data. True: they have not improved there for too long.
+  bool out_of_patience(const Evaluation& dev, const Progress& progress, const Weights& theta) {
+    std::optional<BestOnDev>& best = state.best_on_dev;
+    const bool better = !best || dev.badness < best->badness;
+    const std::size_t reports_since = better ? 0 : best->reports_since + 1;
+    // Of equals the later ones, whose gap is smaller.
+    if (better || dev.badness == best->badness) {
+      best = {theta, progress, dev.badness, dev.headline, reports_since};
+    } else {
+      best->reports_since = reports_since;
+    }
+    return reports_since >= options.patience;
+  }
+
+  // What was best on held-out data takes the place of what came last, with the certificate of its own.
+  void keep_best_on_dev() {
+    if (!state.best_on_dev || state.path.points.empty()) return;
+    const BestOnDev& best = *state.best_on_dev;
+    PathInProgress& path = state.path;
+    if (path.status == Status::stopped && best.reports_since >= options.patience) {
+      path.message = fmt::format("stopped early: held-out data has not improved for {} report{}",
+                                 best.reports_since, best.reports_since == 1 ? "" : "s");
+    }
+    PathPoint& point = path.points.back();
+    if (best.progress.passes == point.total_passes) return;  // they are the same
+    point.certificate = {best.progress.primal, best.progress.dual, best.progress.passes,
+                         best.progress.inference, best.progress.rounding};
+    point.badness = best.badness;
+    path.theta = best.theta;
+    state.headlines.back() = best.headline;
+    path.message += fmt::format("; kept the weights of pass {:.1f}, where it was best: relative gap {:.2g}",
+                                best.progress.passes, best.progress.relative_gap());
   }
 
   Control report(const TrainReport& report) const {
@@ -114,7 +153,10 @@ struct Trainer::State {
               return dev.badness;
             },
             [this](double l2, const Progress& progress, const Weights& theta) {
-              const Control control = report({l2, progress, theta});
+              std::optional<Evaluation> dev;
+              if (options.patience > 0 && std::isfinite(progress.primal)) dev = data.evaluate_dev(theta);
+              Control control = report({l2, progress, theta, {}, {}, dev ? &*dev : nullptr});
+              if (dev && out_of_patience(*dev, progress, theta)) control = Control::stop;
               save_checkpoint_if_due(progress);
               return control;
             },
@@ -138,6 +180,7 @@ struct Trainer::State {
       continue_path(state.path, path_run(), *path);
     } else {
       continue_path(state.path, path_run(), {std::get<double>(values), std::get<double>(values)});
+      keep_best_on_dev();
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <lzma.h>
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -39,6 +40,17 @@ std::string zstd(const std::string& text) {
   return packed;
 }
 
+std::string xz(const std::string& text) {
+  std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
+  std::size_t size = 0;
+  EXPECT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
+                                    reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+                                    reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
+            LZMA_OK);
+  packed.resize(size);
+  return packed;
+}
+
 // Text that does not pack to almost nothing, so that cutting and damaging the packed bytes hits the data.
 std::string sample_text(std::size_t size) {
   std::string text;
@@ -66,6 +78,7 @@ TEST(Input, TellsThePackingByTheContentsAndNotByTheName) {
   EXPECT_EQ(read_all(folder.file("plain.gz", text)), text);
   EXPECT_EQ(read_all(folder.file("packed.txt", gzip(text))), text);
   EXPECT_EQ(read_all(folder.file("packed", zstd(text))), text);
+  EXPECT_EQ(read_all(folder.file("packed.gz", xz(text))), text);
 }
 
 TEST(Input, ReadsSeveralMembersAndFrames) {
@@ -73,6 +86,7 @@ TEST(Input, ReadsSeveralMembersAndFrames) {
   const std::string a = sample_text(300'000), b = "the end\n";
   EXPECT_EQ(read_all(folder.file("a", gzip(a) + gzip("") + gzip(b))), a + b);
   EXPECT_EQ(read_all(folder.file("b", zstd(a) + zstd("") + zstd(b))), a + b);
+  EXPECT_EQ(read_all(folder.file("x", xz(a) + xz("") + std::string(8, '\0') + xz(b))), a + b);
   // A skippable frame in front: mark, size, content.
   EXPECT_EQ(read_all(folder.file("c", std::string("\x50\x2a\x4d\x18\x02\0\0\0xy", 10) + zstd(b))), b);
   std::string many, expected;
@@ -86,8 +100,8 @@ TEST(Input, ReadsSeveralMembersAndFrames) {
 TEST(Input, ReadReturnsFewerBytesOnlyAtTheEnd) {
   const TemporaryFolder folder;
   const std::string text = sample_text(700'000);
-  for (const std::string& path :
-       {folder.file("a", text), folder.file("b", gzip(text)), folder.file("c", zstd(text))}) {
+  for (const std::string& path : {folder.file("a", text), folder.file("b", gzip(text)),
+                                  folder.file("c", zstd(text)), folder.file("d", xz(text))}) {
     ByteReader reader(path);
     EXPECT_EQ(reader.name(), path);
     std::string part(600'000, '\0');
@@ -101,8 +115,8 @@ TEST(Input, ReadReturnsFewerBytesOnlyAtTheEnd) {
 
 TEST(Input, EmptyFilesAreEmpty) {
   const TemporaryFolder folder;
-  for (const std::string& path :
-       {folder.file("a", ""), folder.file("b", gzip("")), folder.file("c", zstd(""))}) {
+  for (const std::string& path : {folder.file("a", ""), folder.file("b", gzip("")),
+                                  folder.file("c", zstd("")), folder.file("d", xz(""))}) {
     EXPECT_EQ(read_all(path), "");
     EXPECT_EQ(lines_of(path), Lines{});
   }
@@ -120,14 +134,17 @@ TEST(Input, RefusesWhatCannotBeOpened) {
 TEST(Input, RefusesTruncatedPackedDataWhereverItIsCut) {
   const TemporaryFolder folder;
   const std::string text = sample_text(400);
-  for (const bool with_gzip : {true, false}) {
-    const std::string packed = with_gzip ? gzip(text) : zstd(text);
-    // Below the length of the magic bytes nothing tells that the file was packed.
-    for (std::size_t length = with_gzip ? 2 : 4; length < packed.size(); ++length) {
+  struct Packing {
+    const char* name;
+    std::string packed;
+    std::size_t mark;  // below its length nothing tells that the file was packed
+  };
+  for (const auto& [name, packed, mark] :
+       {Packing{"gzip", gzip(text), 2}, Packing{"zstd", zstd(text), 4}, Packing{"xz", xz(text), 6}}) {
+    for (std::size_t length = mark; length < packed.size(); ++length) {
       const std::string path = folder.file("cut", packed.substr(0, length));
       ASSERT_EQ(error_message([&] { read_all(path); }),
-                path + (with_gzip ? ": truncated gzip data; " : ": truncated zstd data; ") +
-                    "copy or download the file again")
+                path + ": truncated " + name + " data; copy or download the file again")
           << length;
     }
   }
@@ -148,6 +165,52 @@ TEST(Input, RefusesDamagedPackedData) {
   path = folder.file("b.zst", packed);
   EXPECT_EQ(error_message([&] { read_all(path); }).substr(0, path.size() + 21),
             path + ": corrupt zstd data (");
+
+  packed = xz(text);
+  packed[packed.size() / 2] ^= 0x40;
+  path = folder.file("c.xz", packed);
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": corrupt xz data; copy or download the file again");
+}
+
+TEST(Input, NamesWhatItDoesNotRead) {
+  const TemporaryFolder folder;
+  const auto message = [&](std::string_view contents) {
+    const std::string path = folder.file("data", contents);
+    return error_message([&] { LineReader reader(path); }).substr(path.size() + 2);
+  };
+  EXPECT_EQ(message("BZh91AY&SY\x01\x02"),
+            "bzip2 data; expected it as it is, or packed by gzip, zstd or xz; bunzip2 unpacks it");
+  EXPECT_EQ(message("PK\x03\x04rest"),
+            "a zip archive; expected a file as it is, or packed by gzip, zstd or xz");
+  for (const std::string_view start :
+       {std::string_view("\xff\xfe" "a\0", 4), std::string_view("\xfe\xff\0a", 4)})
+    EXPECT_EQ(message(start), "UTF-16 text; expected UTF-8, as iconv -f UTF-16 -t UTF-8 makes it");
+  for (const std::string_view start :
+       {std::string_view("\xff\xfe\0\0", 4), std::string_view("\0\0\xfe\xff", 4)})
+    EXPECT_EQ(message(start), "UTF-32 text; expected UTF-8, as iconv -f UTF-32 -t UTF-8 makes it");
+  EXPECT_EQ(read_all(folder.file("text", "BZh9 is no archive\n")), "BZh9 is no archive\n");
+}
+
+TEST(Input, TellsHowFarItIs) {
+  const TemporaryFolder folder;
+  const std::string packed = gzip(sample_text(1'000'000)), path = folder.file("data.gz", packed);
+  std::uint64_t last = 0, size = 0;
+  std::string name;
+  {
+    const ReadingObserver observer([&](const ReadingProgress& progress) {
+      EXPECT_GE(progress.bytes, last);
+      last = progress.bytes;
+      size = progress.size;
+      name = progress.name;
+    });
+    read_all(path);
+  }
+  EXPECT_EQ(last, packed.size());
+  EXPECT_EQ(size, packed.size());
+  EXPECT_EQ(name, path);
+  read_all(folder.file("other", "text"));
+  EXPECT_EQ(last, packed.size()) << "nobody looks any more";
 }
 
 TEST(Input, RefusesOtherBytesAfterPackedData) {
@@ -158,6 +221,9 @@ TEST(Input, RefusesOtherBytesAfterPackedData) {
   path = folder.file("b.gz", gzip("text\n") + "\x1f");
   EXPECT_EQ(error_message([&] { read_all(path); }),
             path + ": other bytes after the end of the gzip data; copy or download the file again");
+  path = folder.file("d.xz", xz("text\n") + "garbage, and a lot of it");
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": other bytes after the end of the xz data; copy or download the file again");
   path = folder.file("c.zst", zstd("text\n") + "garbage");
   EXPECT_EQ(error_message([&] { read_all(path); }),
             path + ": other bytes after the end of the zstd data; copy or download the file again");
@@ -210,7 +276,7 @@ TEST(Lines, RefuseANulByteWithItsLine) {
   EXPECT_TRUE(reader.next(line));
   EXPECT_EQ(line, "two");
   EXPECT_EQ(error_message([&] { reader.next(line); }),
-            path + ":3: a NUL byte; expected a text file, as it is or packed by gzip or zstd");
+            path + ":3: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz");
 }
 
 TEST(Lines, MayBeLongButNotWithoutEnd) {

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "standard input: no examples; expected at least one"},
         BadInput{"Binary",
                  "train classify bad.svm -o out.esp",
-                 "bad.svm:2: a NUL byte; expected a text file, as it is or packed by gzip or zstd",
+                 "bad.svm:2: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz",
                  {{"bad.svm", std::string("1 1:1\n\0\1\2\n", 10)}}},
         BadInput{"TruncatedGzip",
                  "train classify bad.svm.gz -o out.esp",

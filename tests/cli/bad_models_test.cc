@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "good.svm: begins with 3120313a; expected 00000803, an IDX file of images"},
         BadInput{"ImagesForText",
                  "predict items.esp images -o out.txt",
-                 "images:1: a NUL byte; expected a text file, as it is or packed by gzip or zstd",
+                 "images:1: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz",
                  {{"images", idx_images(1, 1, {1, 2})}}},
         BadInput{
             "Format", "eval model.esp good.svm --format csv",

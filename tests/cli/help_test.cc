@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                                            "cross-validate parse", "cross-validate treebank",
                                            "cross-validate graph", "race", "race classify", "race tag",
                                            "race parse", "race treebank", "race graph", "predict", "eval",
-                                           "show", "convert", "infer", "demo", "generate"),
+                                           "show", "convert", "attributes", "infer", "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
@@ -38,7 +38,7 @@ using CliProgramTest = CliTest;
 TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
   for (const std::string command :
        {"", "train", "train tag", "path", "path tag", "cross-validate", "cross-validate tag", "race",
-        "race tag", "predict", "eval", "show", "convert", "demo", "generate"}) {
+        "race tag", "predict", "eval", "show", "convert", "attributes", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
         << command;
@@ -60,7 +60,7 @@ TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
   for (const char* command : {"train", "predict", "eval", "path", "cross-validate", "race", "show", "convert",
-                              "infer", "demo", "generate"}) {
+                              "attributes", "infer", "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }

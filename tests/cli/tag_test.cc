@@ -269,7 +269,9 @@ TEST_F(CliTagTest, OneTokenSentences) {
   write("train.txt", "Rome B\n\nran O\n\nRome B\n\nsat O\n");
   const Outcome outcome = run("train tag train.txt --l2 0.1 -o model.esp");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(outcome.err.starts_with("read train.txt: 4 sequences, 4 tokens, 2 labels, ")) << outcome.err;
+  EXPECT_TRUE(
+      outcome.err.starts_with("read train.txt: 4 sequences, 4 tokens, label in column 2 of 2: 2 labels, "))
+      << outcome.err;
   EXPECT_EQ(succeed("predict model.esp", "Rome\n\nran\n"), "Rome\tB\n\nran\tO\n\n");
 }
 

@@ -81,6 +81,45 @@ TEST_F(CliTerminalTest, ATerminalShowsABarAndClearsIt) {
   EXPECT_TRUE(outcome.err.ends_with("; saved model.esp\r\n")) << outcome.err;
 }
 
+// Something moves from the start, and once there are gaps to go by, the bar says how long it may take.
+TEST_F(CliTerminalTest, ABarMovesBeforeTheFirstReportAndThenTellsTheTime) {
+  if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
+  RunOptions terminal = here();
+  terminal.terminal = true;
+  const auto shown = [&](const std::string& options) {
+    return run_program(command(kTrain + options), terminal).err;
+  };
+  const std::string first = shown("--gap 0 --passes 1e9 --seconds 0.5 --report-every 100000");
+  EXPECT_NE(first.find(", first report after 100000\x1b[K"), std::string::npos) << first;
+  const std::string later = shown("--solver lbfgs --gap 1e-14 --passes 1e9 --report-every 1 --seconds 0.6");
+  EXPECT_NE(later.find(" of 1.0e-14, about "), std::string::npos) << later;
+  EXPECT_NE(later.find(" left\x1b[K"), std::string::npos) << later;
+}
+
+TEST_F(CliTerminalTest, ReadingShowsABar) {
+  if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
+  RunOptions terminal = here();
+  terminal.terminal = true;
+  generate("large.txt", 10'000, 5);
+  const Outcome outcome =
+      run_program(command("train classify large.txt --format crfsuite -o model.esp --passes 0.01"), terminal);
+  const std::size_t bar = outcome.err.find("] reading large.txt: ");
+  ASSERT_NE(bar, std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find(" MB\x1b[K", bar), std::string::npos) << outcome.err;
+  EXPECT_LT(outcome.err.rfind("] reading large.txt: "), outcome.err.find("read large.txt: 10,000 examples"));
+}
+
+// The bytes of a model are nothing to look at.
+TEST_F(CliTerminalTest, ModelsAreNotWrittenToATerminal) {
+  if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
+  if (run_shell("command -v script").status != 0) GTEST_SKIP() << "needs script";
+  const Outcome outcome =
+      run_shell("script -qec \"$E train classify train.txt --format crfsuite -o -\" /dev/null < /dev/null");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out,
+            "espalier: --output -: standard output is a terminal; expected a file, or a pipe behind it\r\n");
+}
+
 TEST_F(CliTerminalTest, QuietShowsNoBarEither) {
   if (!terminals_exist()) GTEST_SKIP() << "no pseudo-terminals here";
   RunOptions terminal = here();

@@ -55,6 +55,100 @@ TEST_F(CliTrainTest, IsAClientOfTheLibrary) {
   EXPECT_EQ(read("model.esp"), read("library.esp"));
 }
 
+// What is saved is what was best on held-out data, with its own certificate, and the run ends when that got no better.
+class CliPatienceTest : public CliTrainTest {
+ protected:
+  static constexpr const char* kOptions =
+      " --dev dev.txt --l2 0.01 --gap 1e-9 --report-every 0.5 --patience 3 ";
+  struct Report {
+    double pass, primal, dual, error;
+  };
+  std::vector<Report> reports(const std::string& log) const {
+    std::vector<Report> all;
+    for (const std::string& line : lines(read(log))) {
+      const Json event = Json::parse(line);
+      if (event["event"] != "progress") continue;
+      all.push_back({event["pass"].get<double>(), event["primal"].get<double>(), event["dual"].get<double>(),
+                     event["dev"]["error"].get<double>()});
+    }
+    return all;
+  }
+  // Of equals the last one.
+  static const Report& best(const std::vector<Report>& all) {
+    return *std::min_element(all.rbegin(), all.rend(),
+                             [](const Report& a, const Report& b) { return a.error < b.error; });
+  }
+  void expect_saved(const Json& model, const Report& report) const {
+    EXPECT_EQ(model["certificate"]["primal"].get<double>(), report.primal);
+    EXPECT_EQ(model["certificate"]["dual"].get<double>(), report.dual);
+    EXPECT_EQ(model["certificate"]["passes"].get<double>(), report.pass);
+    EXPECT_EQ(error_on("dev.txt"), report.error);
+  }
+};
+
+TEST_F(CliPatienceTest, KeepsWhatWasBest) {
+  const Json model = train(kOptions + std::string("--log run.json"));
+  const std::vector<Report> all = reports("run.json");
+  ASSERT_GT(all.size(), 4u);
+  std::size_t since = 0;  // reports that were not better
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    EXPECT_LT(since, 3u) << "went on at report " << k;
+    since = all[k].error < least ? 0 : since + 1;
+    least = std::min(least, all[k].error);
+  }
+  EXPECT_EQ(since, 3u);
+  expect_saved(model, best(all));
+
+  const std::string bytes = read("model.esp");
+  train(kOptions);
+  EXPECT_TRUE(read("model.esp") == bytes) << "same seed, other bytes";
+  const std::string said =
+      lines(run("train classify train.txt --format crfsuite -o model.esp" + std::string(kOptions)).err)
+          .back();
+  EXPECT_TRUE(said.starts_with("stopped early: held-out data has not improved for 3 reports")) << said;
+}
+
+// A run that converges first keeps the best, too.
+TEST_F(CliPatienceTest, RunsThatConverge) {
+  const Json model =
+      train("--dev dev.txt --l2 0.01 --report-every 0.5 --gap 1e-2 --patience 1000 --log run.json");
+  expect_saved(model, best(reports("run.json")));
+  EXPECT_EQ(Json::parse(lines(read("run.json")).back())["status"], "converged");
+}
+
+TEST_F(CliPatienceTest, GoesOnFromACheckpoint) {
+  const std::string checkpoint = " --checkpoint run.ckpt --checkpoint-every 0 ";
+  train(kOptions + std::string("--passes 2") + checkpoint + "--log first.json");
+  ASSERT_TRUE(files().contains("run.ckpt"));
+  const Json model = train(kOptions + checkpoint + "--resume --log second.json");
+  EXPECT_FALSE(files().contains("run.ckpt")) << "nobody needs it any more";
+  std::vector<Report> all = reports("first.json");
+  const std::vector<Report> second = reports("second.json");
+  all.insert(all.end(), second.begin(), second.end());
+  std::size_t since = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Report& report : all) {
+    EXPECT_LT(since, 3u);
+    since = report.error < least ? 0 : since + 1;
+    least = std::min(least, report.error);
+  }
+  EXPECT_EQ(since, 3u);
+  expect_saved(model, best(all));
+}
+
+TEST_F(CliPatienceTest, BadOptions) {
+  const std::string command = "train classify train.txt --format crfsuite -o model.esp --patience ";
+  EXPECT_EQ(error(command + "2"), "espalier: --patience: no held-out data to look at; expected --dev FILE");
+  EXPECT_EQ(error(command + "2 --dev dev.txt --l2 auto"),
+            "espalier: --patience: not with --l2 auto, whose models come from each other; expected --l2 X");
+  EXPECT_EQ(error(command + "2 --dev dev.txt --repeat 2"),
+            "espalier: --patience: not with --repeat; expected one of the two");
+  EXPECT_EQ(
+      error(command + "0 --dev dev.txt"),
+      "espalier: --patience: found '0'; expected a whole number >= 1; see 'espalier train classify --help'");
+}
+
 // The model has the name of the whole sequence of solvers, and the log one run.
 TEST_F(CliTrainTest, ChainsSolvers) {
   const Json model = train("--loss svm --solver smo,eg --gap 1e-2 --log run.json");

@@ -278,7 +278,7 @@ TEST_F(DependencyReaderTest, LongLines) {
 
 TEST_F(DependencyReaderTest, FilesThatAreNoText) {
   EXPECT_EQ(message(std::string("1\ta\0b\n", 6)),
-            ":1: a NUL byte; expected a text file, as it is or packed by gzip or zstd");
+            ":1: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz");
   const std::string missing = folder_.path("missing");
   EXPECT_EQ(error_message([&] { DependencyReader reader(missing, true); }),
             missing + ": cannot open: No such file or directory; expected a file that can be read");

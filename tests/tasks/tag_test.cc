@@ -155,17 +155,19 @@ TEST_F(TagTest, ColumnsWithATemplate) {
   TagOptions options;
   options.templates = folder.file("template", "U00:%x[0,0]\nB\n");
   const auto columns = read_tag_training(folder.file("columns.txt", "x A\ny B\n\nx A\n"), options);
-  EXPECT_EQ(columns->describe(), "2 sequences, 3 tokens, 2 labels, 2 attributes");
+  EXPECT_EQ(columns->describe(), "2 sequences, 3 tokens, label in column 2 of 2: 2 labels, 2 attributes");
   EXPECT_EQ(columns->sections().settings.dump(), R"({"format":"columns","columns":2,"label_column":2})");
   options.label_column = 1;
   options.templates = folder.file("template", "U00:%x[0,1]\nB\n");
   const auto swapped = read_tag_training(folder.file("swapped.txt", "A x\nB y\n\nA x\n"), options);
   EXPECT_EQ(swapped->sections().settings.dump(), R"({"format":"columns","columns":2,"label_column":1})");
+  EXPECT_EQ(swapped->describe(), "2 sequences, 3 tokens, label in column 1 of 2: 2 labels, 2 attributes");
   options.label_column.reset();
   options.templates.clear();
   options.first = 1;
   const std::string described = read_tag_training(folder.path("columns.txt"), options)->describe();
-  EXPECT_TRUE(described.starts_with("1 sequences, 2 tokens, 2 labels, ")) << described;
+  EXPECT_TRUE(described.starts_with("1 sequences, 2 tokens, label in column 2 of 2: 2 labels, "))
+      << described;
 }
 
 TEST_F(TagTest, OptionsThatDoNotGoTogether) {
@@ -257,11 +259,37 @@ TEST_F(TagTest, WhatIsBetweenSequencesIsKept) {
   const Trained tagger(load_tag_predictor, columns->sections(), weights.theta());
   const std::string input =
       folder.file("test.txt", "-DOCSTART- O\n\nx A\n\n\n-DOCSTART- O\n\n# weight: 2\ny B\n\n\n");
-  EXPECT_EQ(tagger.predict(input), "-DOCSTART- O\n\nx A A\n\n\n-DOCSTART- O\n\n# weight: 2\ny B B\n\n\n");
-  EXPECT_EQ(
-      tagger.predict(input, TagPredictOptions{.kbest = 1}),
-      "-DOCSTART- O\n\n# 0 0.500000\nx A A\n\n\n-DOCSTART- O\n\n# weight: 2\n# 0 0.731059\ny B B\n\n\n");
+  EXPECT_EQ(tagger.predict(input), "-DOCSTART- O O\n\nx A A\n\n\n-DOCSTART- O O\n\n# weight: 2\ny B B\n\n\n");
+  EXPECT_EQ(tagger.predict(input, TagPredictOptions{.kbest = 1}),
+            "-DOCSTART- O O\n\n# 0 0.500000\nx A A\n\n\n-DOCSTART- O O\n\n# weight: 2\n"
+            "# 0 0.731059\ny B B\n\n\n");
   EXPECT_EQ(tagger.predictor->evaluate(input, {}).rates.at("accuracy"), 1.0);
+}
+
+// A line with another number of columns than the rest is where conlleval stops.
+TEST_F(TagTest, LinesThatBeginADocumentGetAsManyColumnsAsTokens) {
+  TagOptions options;
+  options.templates = folder.file("template", "U:%x[0,0]\n");
+  options.label_column = 2;
+  const auto columns = read_tag_training(folder.file("columns.txt", "x A p\ny B p\n"), options);
+  const NamedWeights weights(*columns);
+  const Trained tagger(load_tag_predictor, columns->sections(), weights.theta());
+  const auto predict = [&](const std::string& text, const TagPredictOptions& of = {}) {
+    return tagger.predict(folder.file("test.txt", text), of);
+  };
+  // Its own label, in the label's column; O where there is none, or another number of columns.
+  EXPECT_EQ(predict("-DOCSTART- G -X-\n\nx B p\n"), "-DOCSTART- G -X- G\n\nx B p A\n\n");
+  EXPECT_EQ(predict("-DOCSTART-\t-X-\n\nx\tp\n"), "-DOCSTART-\t-X-\tO\n\nx\tp\tA\n\n");
+  EXPECT_EQ(predict("-DOCSTART-\nx B p\n"), "-DOCSTART- O\nx B p A\n\n");
+  EXPECT_EQ(predict("-DOCSTART-\n"), "-DOCSTART-\tO\n");
+  EXPECT_EQ(predict("x B p\n-DOCSTART- G -X-\n"), "x B p A\n\n-DOCSTART- G -X- G\n");
+  // The column of forced labels moves the label's.
+  EXPECT_EQ(predict("-DOCSTART- _ G -X-\nx B A p\n", {.forced = "2"}), "-DOCSTART- _ G -X- G\nx B A p B\n\n");
+  EXPECT_EQ(predict("-DOCSTART- G _ -X-\nx A B p\n", {.forced = "3"}), "-DOCSTART- G _ -X- G\nx A B p B\n\n");
+  EXPECT_EQ(predict("-DOCSTART- O O\nx A p\n", {.marginals = TagMarginals::label}),
+            "-DOCSTART- O O O _ _\nx A p A A:0.500000 B:0.500000\n\n");
+  EXPECT_EQ(predict("-DOCSTART- O O\nx A p\n", {.marginals = TagMarginals::entity}),
+            "-DOCSTART- O O O _\nx A p A 0.500000\n\n");
 }
 
 TEST_F(TagTest, AModelKeepsHowItsInputIsRead) {

@@ -36,6 +36,7 @@ struct ClassifyPredictOptions {
   std::optional<std::string> format{};  // default: the one that the model was trained on
   bool marginals = false;               // the probability of every label
   std::size_t kbest = 0;                // the k best labels with their scores; 0: just the best
+  bool json = false;                    // JSON Lines, an object for each example
   std::size_t threads = 1;              // at least 1; one is used: reading takes longer than labelling
 };
 

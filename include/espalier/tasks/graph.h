@@ -54,6 +54,7 @@ struct GraphPredictOptions {
   std::string format = "jsonl";  // the only one
   bool marginals = false;        // the probability of every label
   std::size_t kbest = 0;         // the k best labellings with their scores; 0: just the best
+  bool json = false;             // JSON Lines with or without it, as there is nothing else
   std::size_t threads = 1;       // at least 1; the output does not depend on it
 };
 

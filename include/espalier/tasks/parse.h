@@ -85,6 +85,7 @@ struct ParsePredictOptions {
   std::string format = "conll";  // of what is written; or tree: drawn for people
   bool marginals = false;        // the probability of every likely head
   std::size_t kbest = 0;         // the k best trees with their scores; 0: just the best
+  bool json = false;             // JSON Lines, an object for each sentence
   std::size_t threads = 1;       // at least 1; the output does not depend on it
 };
 

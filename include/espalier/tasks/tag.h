@@ -32,6 +32,7 @@ struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
   std::string templates;                    // columns: a file of templates; empty: the built-in attributes
   std::optional<std::size_t> label_column;  // columns: counted from 1; default: the last
+  std::optional<std::string> separator;     // columns: tab, space (any white space) or auto, the default
   std::optional<std::size_t> first;         // only the first N training sequences
   std::size_t min_count = 1;                // attributes seen less often in training are dropped
   std::optional<std::string> encoding;  // what labels are turned into: iob1, bio, bioes; default: as they are
@@ -69,6 +70,7 @@ struct TagPredictOptions {
   std::optional<std::string> forced{};
   // How labels of chunks are written: iob1, bio or bioes; default: as the model has them.
   std::optional<std::string> encoding{};
+  bool json = false;        // JSON Lines, an object for each sequence
   std::size_t threads = 1;  // at least 1; the output does not depend on it
 };
 
@@ -217,6 +219,9 @@ class Tagger::Sentence {
   // The k best labellings with their scores, best first; and how probable one with such a score is.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
+  // The same one at a time, without a list of them all. Throws Error where finding them takes more than 1 GiB.
+  void for_each_best(std::size_t k,
+                     const std::function<void(std::span<const std::uint32_t> labels, double score)>& visit);
 
  private:
   struct State;

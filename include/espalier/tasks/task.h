@@ -115,6 +115,9 @@ class PredictOptions {
   // Of the table that the task has for them (TaskEntry::predict_options).
   PredictOptions(const OptionValues& values) : options_(values.object()) {}
 
+  // Told what looks wrong and does not end the prediction; may be empty.
+  std::function<void(const std::string&)> warning{};
+
   // Throws Error where they are those of another task.
   template <class Options>
   Options of(std::string_view task) const {

@@ -36,12 +36,14 @@ struct TrainOptions {
   double seconds = std::numeric_limits<double>::infinity();  // or after so many seconds of training
   std::size_t threads = 1;  // only with 1 does the same seed give the same model
   std::uint64_t seed = 1;
-  std::size_t repeat = 1;                   // runs with seeds from this one on, of which the best dual wins
-  double report_every = 5;                  // passes between two reports
-  CccpOptions rounds{};                     // where gold outputs are not all known (TrainingSet::latent_gold)
-  std::optional<Model> init{};              // start from this model's weights, matched by name
-  CheckpointOptions checkpoint{};           // whoever saved the model may remove the file
-  const std::atomic<bool>* stop = nullptr;  // ends the run once it is set, also between reports
+  std::size_t repeat = 1;          // runs with seeds from this one on, of which the best dual wins
+  double report_every = 5;         // passes between two reports
+  std::size_t patience = 0;        // stop where held-out data has not improved for so many reports, and
+                                   // keep the weights that were best there; 0: neither
+  CccpOptions rounds{};            // where gold outputs are not all known (TrainingSet::latent_gold)
+  std::optional<Model> init{};     // start from this model's weights, matched by name
+  CheckpointOptions checkpoint{};  // whoever saved the model may remove the file
+  const std::atomic<bool>* stop = nullptr;            // ends the run once it is set, also between reports
   std::function<void(double passes)> tick{};          // called now and then between reports: a sign of life
   std::function<void(const std::string&)> notice{};   // told what a solver decides on its way
   std::function<void(const std::string&)> warning{};  // told what went wrong and does not end the run

@@ -25,6 +25,7 @@ struct TrainReport {
   const Weights& theta;                 // which the report certifies
   std::optional<int> round{};           // where gold outputs are not all known
   std::optional<std::uint64_t> seed{};  // of repeated runs
+  const Evaluation* dev = nullptr;      // theta on held-out data, where options.patience looks at it
 };
 
 // What a run tells of itself; each may be empty.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -215,6 +216,8 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
     check_probabilities(options.marginals, setting("marginals"), loss_);
     const ClassifyExamples examples = read(input, options.format, false);
+    check_known(num_known(examples), examples.labels.size(), name_of(input),
+                options.format.value_or(to_string(format_)), of_task);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;
     Workspace ws;
@@ -222,6 +225,11 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       score(examples, i, theta_, nodes_.get(), s, ws);
       const auto best = structure_.decode(std::span<const double>(s), ws);
       line.clear();
+      if (options.json) {
+        append_object(s, best, options, line, ws);
+        write(line);
+        continue;
+      }
       if (options.kbest > 0) {
         append_kbest(s, mu, options.kbest, line, ws);
       } else {
@@ -281,7 +289,14 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
-    return espalier::evaluate(read(gold, options.format, true), theta_, nodes_.get(), labels_, costs_);
+    const ClassifyExamples examples = read(gold, options.format, true);
+    if (num_known(examples) == 0) refuse_unknown(name_of(gold), options.format.value_or(to_string(format_)));
+    if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels)) {
+      throw Error::in(name_of(gold), "no label that the model knows",
+                      fmt::format("expected data like that of its training, with labels such as {}",
+                                  in_quotes(labels_.name(0))));
+    }
+    return espalier::evaluate(examples, theta_, nodes_.get(), labels_, costs_);
   }
 
   std::string describe() const override {
@@ -319,6 +334,13 @@ class ClassifyPredictor final : public Predictor, public Classifier {
 
  private:
   float weight(std::uint32_t attribute, std::uint32_t label) const { return theta_.row(attribute)[label]; }
+
+  static std::string name_of(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+  // Attributes, but for the constant one, which every example has.
+  std::size_t num_known(const ClassifyExamples& examples) const {
+    return examples.rows.num_entries() - (bias_ ? examples.rows.size() : 0);
+  }
 
   ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
                         bool labels_required) const {
@@ -383,6 +405,25 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       if (!std::exchange(first, false)) line += '\t';
       line += fmt::format("{}:{:.6f}", labels_.name(y), loss_.smooth() ? mu[y] : score);
     }
+  }
+
+  // {"label": ..., "marginals": {...}, "kbest": [...]}
+  void append_object(std::span<const double> s, std::uint32_t best, const ClassifyPredictOptions& options,
+                     std::string& line, Workspace& ws) const {
+    std::vector<double> mu(labels_.size());
+    if (loss_.smooth()) probabilities(s, mu, ws);
+    Json object{{"label", labels_.name(best)}};
+    for (std::uint32_t y = 0; options.marginals && y < labels_.size(); ++y)
+      object["marginals"][labels_.name(y)] = mu[y];
+    if (options.kbest > 0) {
+      Json& list = object["kbest"] = Json::array();
+      for (const auto& [y, score] : structure_.kbest(s, options.kbest)) {
+        Json one{{"label", labels_.name(y)}};
+        one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? mu[y] : score;
+        list.push_back(std::move(one));
+      }
+    }
+    line += object.dump() + '\n';
   }
 
   WeightsView theta_;

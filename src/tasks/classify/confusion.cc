@@ -38,7 +38,7 @@ Evaluation Confusion::evaluate() const {
   result.badness = error;
   result.metric = "error %";
   result.value = 100 * error;
-  result.headline = fmt::format("error {:.2f} %", 100 * error);
+  result.headline = fmt::format("error {} %", percentage(100 * error));
   result.text = fmt::format("{} ({} of {})\n", result.headline, grouped(errors), grouped(total));
   if (!costs_.empty()) {
     result.rates["cost"] = rate(cost);
@@ -58,6 +58,7 @@ Evaluation Confusion::evaluate() const {
     result.report["confusion"].push_back(
         std::vector<std::size_t>(row, row + static_cast<std::ptrdiff_t>(size_)));
   }
+  report_classes(result);
   return result;
 }
 
@@ -99,6 +100,68 @@ std::string Confusion::table() const {
         fmt::format("{:>7}  {} -> {}\n", counts_[pairs[r]], name(pairs[r] / size_), name(pairs[r] % size_));
   }
   return text;
+}
+
+// As scikit-learn has them: over the classes that gold or predictions have, and 0 where there is nothing to divide by. Gold
+// labels that training never saw are no class of their own, but predictions for them count.
+void Confusion::report_classes(Evaluation& result) const {
+  struct Class {
+    std::string_view name;
+    std::size_t gold = 0, predicted = 0, correct = 0;
+    double precision = 0, recall = 0, f1 = 0;
+  };
+  const auto share = [](std::size_t part, std::size_t whole) {
+    return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+  };
+  std::vector<Class> classes;
+  Class macro{"macro average"};
+  for (std::uint32_t y = 0; y < size_; ++y) {
+    Class here{labels_.name(y)};
+    for (std::size_t other = 0; other < size_; ++other) here.gold += count(y, other);
+    for (std::size_t gold = 0; gold <= size_; ++gold) here.predicted += count(gold, y);
+    if (here.gold + here.predicted == 0) continue;
+    here.correct = count(y, y);
+    here.precision = share(here.correct, here.predicted);
+    here.recall = share(here.correct, here.gold);
+    here.f1 = share(2 * here.correct, here.gold + here.predicted);
+    classes.push_back(here);
+  }
+  const auto mean = [&](double Class::*rate) {
+    double sum = 0;
+    for (const Class& one : classes) sum += one.*rate;
+    return classes.empty() ? 0 : sum / static_cast<double>(classes.size());
+  };
+  macro.precision = mean(&Class::precision);
+  macro.recall = mean(&Class::recall);
+  macro.f1 = mean(&Class::f1);
+
+  const auto rates = [](const Class& of) {
+    return Json{{"precision", of.precision}, {"recall", of.recall}, {"f1", of.f1}};
+  };
+  result.report["macro"] = rates(macro);
+  Json& report = result.report["classes"] = Json::object();
+  for (const Class& one : classes) {
+    Json& json = report[one.name] = rates(one);
+    json.update({{"gold", one.gold}, {"predicted", one.predicted}, {"correct", one.correct}});
+  }
+  if (classes.empty()) return;
+
+  std::size_t width = macro.name.size();
+  for (const Class& one : classes) width = std::max(width, one.name.size());
+  result.text +=
+      fmt::format("\n{:{}}  precision    recall        F1       gold  predicted    correct\n", "", width);
+  const auto add_row = [&](const Class& of) {
+    result.text +=
+        fmt::format("{:{}}  {:>7} %  {:>6} %  {:>6} %", of.name, width, percentage(100 * of.precision),
+                    percentage(100 * of.recall), percentage(100 * of.f1));
+  };
+  add_row(macro);
+  result.text += '\n';
+  for (const Class& one : classes) {
+    add_row(one);
+    result.text += fmt::format("  {:>9}  {:>9}  {:>9}\n", grouped(one.gold), grouped(one.predicted),
+                               grouped(one.correct));
+  }
 }
 
 }  // namespace espalier

@@ -23,6 +23,8 @@ class Confusion {
     return counts_[gold * size_ + predicted];
   }
   std::string table() const;
+  // Precision, recall and F1 of each class, and their macro averages.
+  void report_classes(Evaluation& result) const;
 
   const Dictionary& labels_;
   std::span<const float> costs_;

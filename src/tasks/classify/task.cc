@@ -58,6 +58,7 @@ const OptionTable& predict_options() {
           .choices(formats()),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;

@@ -296,10 +296,11 @@ Evaluation GraphScores::evaluation() const {
                         {"correct_nodes", right_nodes_},
                         {"graphs", graphs_},
                         {"correct_graphs", right_graphs_}});
-  result.headline = fmt::format("accuracy {:.2f} %", 100 * accuracy);
+  result.headline = fmt::format("accuracy {} %", percentage(100 * accuracy));
   result.text = fmt::format("{}\n\n{:<14} {:>8}  {:>9}\n", result.headline, "", "right", "out of");
-  result.text += fmt::format("{:<14} {:>6.2f} %  {:>9}\n", "nodes", 100 * accuracy, grouped(nodes_));
-  result.text += fmt::format("{:<14} {:>6.2f} %  {:>9}\n", "whole graphs", 100 * whole, grouped(graphs_));
+  result.text += fmt::format("{:<14} {:>6} %  {:>9}\n", "nodes", percentage(100 * accuracy), grouped(nodes_));
+  result.text +=
+      fmt::format("{:<14} {:>6} %  {:>9}\n", "whole graphs", percentage(100 * whole), grouped(graphs_));
   result.badness = 1 - accuracy;
   result.metric = "accuracy %";
   result.value = 100 * accuracy;

@@ -4,6 +4,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/tasks/graph.h"
+#include "structures/kbest_memory.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/graph/model.h"
@@ -51,6 +52,7 @@ class GraphPredictor final : public Predictor {
     const auto options = of_task.of<GraphPredictOptions>("graph");
     check_probabilities(options.marginals, setting("marginals"), loss_);
     check_format(options.format);
+    std::size_t nodes = 0, known = 0;
     run(
         input, options.threads, false,
         [&](GraphLabeller::Graph& graph, std::size_t i, GraphBatch& batch) {
@@ -64,12 +66,17 @@ class GraphPredictor final : public Predictor {
             for (const std::string& line : batch.declarations.back()) batch.text += line + '\n';
           }
           write(batch.text);
+          for (const GraphRecord& record : batch.records) {
+            nodes += record.nodes.size();
+            known += num_features(record);
+          }
         });
+    check_known(known, nodes, name_of(input), "jsonl", of_task);
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
     check_format(options.format);
-    std::size_t graphs = 0;
+    std::size_t graphs = 0, known = 0;
     GraphScores scores;
     run(
         gold, options.threads, true,
@@ -81,8 +88,10 @@ class GraphPredictor final : public Predictor {
         [&](GraphBatch& batch) {
           scores.add(batch.scores);
           graphs += batch.records.size();
+          for (const GraphRecord& record : batch.records) known += num_features(record);
         });
-    if (graphs == 0) throw Error::in(gold == "-" ? "standard input" : gold, "no graphs", "expected some");
+    if (graphs == 0) throw Error::in(name_of(gold), "no graphs", "expected some");
+    if (known == 0) refuse_unknown(name_of(gold), "jsonl");
     return scores.evaluation();
   }
 
@@ -132,6 +141,16 @@ class GraphPredictor final : public Predictor {
  private:
   float weight(std::size_t place) const { return theta_.values[place]; }
 
+  static std::string name_of(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+  // Those that the model knows.
+  static std::size_t num_features(const GraphRecord& record) {
+    std::size_t sum = 0;
+    for (const GraphRecord::Node& node : record.nodes) sum += node.features.size();
+    for (const GraphRecord::Clique& clique : record.cliques) sum += clique.features.size();
+    return sum;
+  }
+
   static void check_format(const std::optional<std::string>& format) {
     if (format && *format != "jsonl")
       throw Error::in(setting("format"), in_quotes(*format), "expected jsonl");
@@ -172,7 +191,9 @@ class GraphPredictor final : public Predictor {
       throw Error::in(setting("kbest"), "given where inference is approximate",
                       "expected a model of exact inference");
     Json& best = json["kbest"] = Json::array();
+    KbestMemory memory;
     for (const auto& [y, score] : graph.kbest(options.kbest)) {
+      memory.add(y.size() * sizeof(Json));
       Json one{{"labels", names_of(graph, y)}};
       one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? graph.probability(score) : score;
       best.push_back(std::move(one));

@@ -38,6 +38,7 @@ const OptionTable& predict_options() {
       OptionOf<Options>("format", &Options::format, "jsonl, as there is no other").choices({"jsonl"}),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;

@@ -102,8 +102,8 @@ Evaluation AttachmentScores::evaluation() const {
   result.badness = 1 - share(labelled_ ? words_.labelled : words_.heads, words_.all);
   result.metric = labelled_ ? "LAS %" : "UAS %";
   result.value = labelled_ ? las : uas;
-  result.headline = fmt::format("UAS {:.2f} %", uas);
-  if (labelled_) result.headline += fmt::format(", LAS {:.2f} %", las);
+  result.headline = fmt::format("UAS {} %", percentage(uas));
+  if (labelled_) result.headline += fmt::format(", LAS {} %", percentage(las));
   report_counts(result);
   write_tables(result);
   return result;
@@ -141,7 +141,7 @@ void AttachmentScores::write_tables(Evaluation& result) const {
     text += fmt::format("  {:>9}\n", number);
   };
   const auto rate = [](std::size_t part, std::size_t whole) {
-    return whole > 0 ? fmt::format("{:.2f} %", percent(part, whole)) : std::string("-");
+    return whole > 0 ? percentage(percent(part, whole)) + " %" : std::string("-");
   };
   const auto add_counts = [&](const char* name, const Counts& counts) {
     add_row(name, rate(counts.heads, counts.all), rate(counts.labelled, counts.all), grouped(counts.all));

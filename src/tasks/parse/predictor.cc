@@ -8,6 +8,7 @@
 #include "espalier/tasks/parse.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/json_lines.h"
 #include "tasks/parse/attachment.h"
 #include "tasks/parse/dependency_writer.h"
 #include "tasks/parse/model.h"
@@ -49,12 +50,14 @@ class ParsePredictor final : public Predictor {
     const auto options = of_task.of<ParsePredictOptions>("parse");
     check_options(options);
     const bool draw = options.format == "tree";
+    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const EarlyWriter write_early(workers, write);
     run(
-        input, options.threads, false,
+        input, workers, false,
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], options, draw, parsed, block.text);
+            predict(block.sentences[i], options, draw, parsed, block.text, write_early);
         },
         [&](ParseBlock& block) { write(block.text); });
   }
@@ -132,6 +135,9 @@ class ParsePredictor final : public Predictor {
       throw Error::in(setting("kbest"), "given for a parser of order 2", "expected one of order 1");
     if (options.format != "conll" && options.format != "tree")
       throw Error::in(setting("format"), in_quotes(options.format), "expected conll or tree");
+    if (options.json && options.format != "conll")
+      throw Error::in(setting("json"), fmt::format("given with {} {}", setting("format"), options.format),
+                      "expected one of the two");
   }
 
   template <class Work, class Write>
@@ -145,8 +151,9 @@ class ParsePredictor final : public Predictor {
   }
 
   void predict(const DependencySentence& sentence, const ParsePredictOptions& options, bool draw,
-               Parser::Sentence& parsed, std::string& out) const {
+               Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
     parsed.set(sentence);
+    if (options.json) return append_object(sentence, options, parsed, out, write_early);
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
       if (draw) {
@@ -164,26 +171,72 @@ class ParsePredictor final : public Predictor {
       relations.clear();
       for (const std::uint32_t number : numbers) relations.push_back(parser_.relation(number));
       append(heads, relations);
+      write_early(out);
     }
   }
 
-  // Comments in front of the tree: for each word, every head that has at least a thousandth of the probability.
+  // The heads of a word that have at least a thousandth of the probability, the most probable one first.
+  struct LikelyHead {
+    double probability;
+    std::size_t head;
+  };
+  static std::vector<LikelyHead> likely_heads(Parser::Sentence& parsed, std::size_t d) {
+    const auto probabilities = parsed.head_probabilities(d);
+    std::vector<LikelyHead> heads;
+    for (std::size_t h = 0; h <= parsed.size(); ++h) {
+      if (h != d && probabilities[h] >= 1e-3) heads.push_back({probabilities[h], h});
+    }
+    std::sort(heads.begin(), heads.end(), [](const LikelyHead& a, const LikelyHead& b) {
+      return a.probability != b.probability ? a.probability > b.probability : a.head < b.head;
+    });
+    return heads;
+  }
+
+  // Comments in front of the tree, one for each word.
   static void append_probabilities(Parser::Sentence& parsed, std::string& out) {
-    const std::size_t m = parsed.size();
-    std::vector<std::pair<double, std::size_t>> heads;
-    for (std::size_t d = 1; d <= m; ++d) {
-      const auto probabilities = parsed.head_probabilities(d);
-      heads.clear();
-      for (std::size_t h = 0; h <= m; ++h) {
-        if (h != d && probabilities[h] >= 1e-3) heads.emplace_back(probabilities[h], h);
-      }
-      std::sort(heads.begin(), heads.end(), [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second < b.second;
-      });
+    for (std::size_t d = 1; d <= parsed.size(); ++d) {
       append_format(out, "# heads {} =", d);
-      for (const auto& [p, h] : heads) append_format(out, " {}:{:.4f}", h, p);
+      for (const auto& [p, h] : likely_heads(parsed, d)) append_format(out, " {}:{:.4f}", h, p);
       out += '\n';
     }
+  }
+
+  // {"words": [...], "heads": [...], "relations": [...], "marginals": [...], "kbest": [...]}
+  void append_object(const DependencySentence& sentence, const ParsePredictOptions& options,
+                     Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
+    const auto append = [&](std::span<const std::uint32_t> heads, const auto& relation) {
+      out += "\"heads\":";
+      append_json_list(heads.size(), out, [&](std::size_t i) { append_format(out, "{}", heads[i]); });
+      if (!model_.labelled()) return;
+      out += ",\"relations\":";
+      append_json_list(heads.size(), out, [&](std::size_t i) { append_json(relation(i), out); });
+    };
+    out += "{\"words\":";
+    append_json_list(sentence.words.size(), out,
+                     [&](std::size_t i) { append_json(sentence.words[i].form, out); });
+    out += ',';
+    append(parsed.heads(), [&](std::size_t i) { return parsed.relations()[i]; });
+    if (options.marginals) {
+      out += ",\"marginals\":";
+      append_json_list(parsed.size(), out, [&](std::size_t i) {
+        Json heads = Json::object();
+        for (const auto& [p, h] : likely_heads(parsed, i + 1)) heads[std::to_string(h)] = p;
+        out += heads.dump();
+      });
+    }
+    if (options.kbest > 0) {
+      const auto best = parsed.kbest(options.kbest);
+      out += ",\"kbest\":";
+      append_json_list(best.size(), out, [&](std::size_t r) {
+        out += '{';
+        append(best[r].heads, [&](std::size_t i) { return parser_.relation(best[r].relations[i]); });
+        append_json_value(loss_.smooth(), loss_.smooth() ? parsed.probability(best[r].score) : best[r].score,
+                          out);
+        out += '}';
+        write_early(out);
+      });
+    }
+    out += "}\n";
   }
 
   ParseModel model_;

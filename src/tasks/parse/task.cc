@@ -48,6 +48,7 @@ const OptionTable& predict_options() {
           .choices({"conll", "tree"}),
       marginals_option<Options>("add the probability of every likely head"),
       kbest_option<Options>(),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;

@@ -111,9 +111,9 @@ class ParseTrainingSet final : public TrainingSet {
     if (!arcs_.empty()) {
       const auto words = static_cast<double>(train_.words.size());
       text +=
-          fmt::format(", {:.1f} heads a word left of {:.1f} (with {:.2f} % of the gold ones)",
+          fmt::format(", {:.1f} heads a word left of {:.1f} (with {} % of the gold ones)",
                       static_cast<double>(arcs_.num_arcs()) / words, static_cast<double>(all_arcs()) / words,
-                      100 * (1 - static_cast<double>(missed_) / words));
+                      percentage(100 * (1 - static_cast<double>(missed_) / words)));
     }
     return text;
   }

@@ -125,11 +125,11 @@ Evaluation ChunkScores::evaluate() const {
   result.badness = 1 - share(correct_tokens_, tokens_);
   result.metric = "accuracy %";
   result.value = percent(correct_tokens_, tokens_);
-  result.headline = fmt::format("accuracy {:.2f} %", result.value);
-  result.text =
-      fmt::format("{} ({} of {} tokens)\nwhole sequences {:.2f} % ({} of {})\n", result.headline,
-                  grouped(correct_tokens_), grouped(tokens_), percent(correct_sequences_, sequences_),
-                  grouped(correct_sequences_), grouped(sequences_));
+  result.headline = fmt::format("accuracy {} %", percentage(result.value));
+  result.text = fmt::format("{} ({} of {} tokens)\nwhole sequences {} % ({} of {})\n", result.headline,
+                            grouped(correct_tokens_), grouped(tokens_),
+                            percentage(percent(correct_sequences_, sequences_)), grouped(correct_sequences_),
+                            grouped(sequences_));
   result.report["tokens"] = tokens_;
   result.report["sequences"] = sequences_;
   result.report["sequence_accuracy"] = share(correct_sequences_, sequences_);
@@ -204,16 +204,16 @@ void ChunkScores::report_chunks(Evaluation& result) const {
   result.text +=
       fmt::format("\n{:{}}  precision    recall        F1       gold  predicted    correct\n", "", width);
   const auto add_row = [&](std::string_view name, const Counts& counts) {
-    result.text +=
-        fmt::format("{:{}}  {:7.2f} %  {:6.2f} %  {:6.2f} %  {:>9}  {:>9}  {:>9}\n", name, width,
-                    percent(counts.correct, counts.predicted), percent(counts.correct, counts.gold),
-                    f1(counts), grouped(counts.gold), grouped(counts.predicted), grouped(counts.correct));
+    result.text += fmt::format("{:{}}  {:>7} %  {:>6} %  {:>6} %  {:>9}  {:>9}  {:>9}\n", name, width,
+                               percentage(percent(counts.correct, counts.predicted)),
+                               percentage(percent(counts.correct, counts.gold)), percentage(f1(counts)),
+                               grouped(counts.gold), grouped(counts.predicted), grouped(counts.correct));
   };
   add_row("all types", all);
   for (const auto& row : rows) add_row(label(row.first), row.second);
   result.metric = "F1 %";
   result.value = f1(all);
-  result.headline = fmt::format("F1 {:.2f} %", result.value);
+  result.headline = fmt::format("F1 {} %", percentage(result.value));
   result.badness = 1 - result.rates["f1"].get<double>();
 }
 

@@ -23,6 +23,7 @@ class ColumnSplitter {
       : num_columns_(input.num_columns),
         label_column_(input.label_column),
         more_(input.more_columns),
+        separator_(separator_of(input)),
         labels_(labels) {}
 
   // Without the column of forced labels, and with an empty label where the file has none.
@@ -31,7 +32,13 @@ class ColumnSplitter {
     forced_.clear();
     for (std::size_t t = 0; t < reader.size(); ++t) {
       const std::size_t begin = fields_.size();
-      for_each_field(reader.line(t), [&](std::string_view field) { fields_.push_back(field); });
+      for_each_field(reader.line(t), separator_, [&](std::string_view field) {
+        if (field.empty()) {
+          reader.fail(t, fmt::format("nothing in column {}", fields_.size() - begin + 1),
+                      "expected a field between two TABs");
+        }
+        fields_.push_back(field);
+      });
       check(reader, t, fields_.size() - begin);
       const auto at = [&](std::size_t column) {
         return fields_.begin() + static_cast<std::ptrdiff_t>(begin + column);
@@ -57,13 +64,15 @@ class ColumnSplitter {
     std::string expected = fmt::format("expected {} as in line {}", found_, reader.file().first_line_number);
     if (reader.line(t).find('\t') != std::string_view::npos) {
       expected += fmt::format(", or {} crfsuite for attribute files", setting("format"));
+      if (separator_ == Separator::space && reader.line(t).find(' ') != std::string_view::npos)
+        expected += fmt::format(", {} tab for fields with spaces inside", setting("separator"));
     }
     reader.fail(t, columns(found), expected);
   }
 
   // The first line of a file says how many columns it has. Whoever parses a part of it looks there.
   void check_first(const SequenceFile& file) {
-    const std::size_t found = count_columns(file.first_line);
+    const std::size_t found = count_columns(file.first_line, separator_);
     const auto fail = [&](const std::string& expected) {
       throw Error::at(file.name, file.first_line_number, columns(found), expected);
     };
@@ -92,6 +101,7 @@ class ColumnSplitter {
 
   std::size_t num_columns_, label_column_;
   bool more_;  // columns before the label
+  Separator separator_;
   TagLabels labels_;
   std::size_t found_ = 0;  // columns of this file
   std::vector<std::string_view> fields_, forced_;
@@ -281,9 +291,9 @@ std::unique_ptr<TagParser> make_column_parser(const TagInput& input, TagNames na
   return std::make_unique<ColumnParser>(input, std::move(names), labels);
 }
 
-std::size_t count_columns(std::string_view line) {
+std::size_t count_columns(std::string_view line, Separator separator) {
   std::size_t count = 0;
-  for_each_field(line, [&](std::string_view) { ++count; });
+  for_each_field(line, separator, [&](std::string_view) { ++count; });
   return count;
 }
 

@@ -41,6 +41,7 @@ TagInput load_input(const StoredTask& stored) {
   input.num_columns = stored.settings.at("columns").get<std::size_t>();
   input.label_column = stored.settings.at("label_column").get<std::size_t>() - 1;
   input.more_columns = settings.value("more_columns", false);
+  input.tabs = settings.value("separator", std::string()) == "tab";
   input.templates = stored.array("templates");
   input.template_name = stored.file;
   if (settings.value("gazetteer", false)) {
@@ -130,6 +131,7 @@ TaskSections TagModel::sections() const {
     sections.settings["columns"] = input.num_columns;
     sections.settings["label_column"] = input.label_column + 1;
     if (input.more_columns) sections.settings["more_columns"] = true;
+    if (input.tabs) sections.settings["separator"] = "tab";
     // Not a setting: those are JSON, and a template is any bytes.
     sections.arrays.emplace_back("templates", input.templates);
     if (input.gazetteer) {

@@ -10,6 +10,7 @@
 #include "features/sequences.h"
 #include "features/token_table.h"
 #include "tasks/crfsuite_attributes.h"
+#include "tasks/fields.h"
 #include "tasks/sequence_reader.h"
 #include "tasks/tag/name_ids.h"
 #include "tasks/tag/reader.h"
@@ -59,6 +60,9 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
 // Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look perfect.
 [[noreturn]] void fail_without_sequences(const std::string& name);
 
-std::size_t count_columns(std::string_view line);
+inline Separator separator_of(const TagInput& input) {
+  return input.tabs ? Separator::tab : Separator::space;
+}
+std::size_t count_columns(std::string_view line, Separator separator = Separator::space);
 
 }  // namespace espalier

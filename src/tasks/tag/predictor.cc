@@ -1,10 +1,13 @@
 #include <charconv>
+#include <utility>
 
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/fields.h"
+#include "tasks/json_lines.h"
 #include "tasks/tag/model.h"
 #include "tasks/tag/parser.h"
 #include "tasks/tag/scores.h"
@@ -17,6 +20,34 @@ namespace {
 char separator(std::string_view line) {
   if (line.find('\t') != std::string_view::npos) return '\t';
   return line.find(' ') != std::string_view::npos ? ' ' : '\t';
+}
+
+// Where the labels of a column file are; nullopt where it has none, or where a line that is no token lacks them.
+std::optional<std::size_t> find_label_column(const TagInput& input, TagLabels labels,
+                                             const SequenceFile& file, std::string_view line) {
+  const std::size_t columns = count_columns(file.first_line, separator_of(input)),
+                    forced = labels.forced_column ? 1 : 0;
+  if (columns < input.num_columns + forced || count_columns(line, separator_of(input)) != columns)
+    return std::nullopt;
+  if (input.more_columns) return columns - 1;
+  return input.label_column + (forced > 0 && *labels.forced_column <= input.label_column ? 1 : 0);
+}
+
+// The first column of a file that is neither its label nor its forced label or weight.
+std::size_t find_word_column(const TagInput& input, TagLabels labels, const SequenceFile& file) {
+  const auto label = find_label_column(input, labels, file, file.first_line);
+  std::size_t column = 0;
+  while (column == label || column == labels.forced_column || column == input.weight_column) ++column;
+  return column;
+}
+
+std::string_view find_field(const TagInput& input, std::string_view line, std::size_t column) {
+  std::string_view found;
+  std::size_t at = 0;
+  for_each_field(line, separator_of(input), [&](std::string_view field) {
+    if (at++ == column) found = field;
+  });
+  return found;
 }
 
 // Where forced labels are, as --forced says.
@@ -46,10 +77,11 @@ struct TagBlock {
   static constexpr std::size_t kFull = std::size_t{1} << 16;
 
   SequenceBlock sequences;
+  std::size_t num_known = 0;   // attributes
+  std::size_t num_tokens = 0;  // all of them
   // Prediction.
   std::string text;
   // Evaluation.
-  std::size_t num_known = 0;  // attributes
   StringBuffer gold;
   std::vector<std::uint32_t> predicted;
 };
@@ -59,35 +91,45 @@ class TagWorker {
  public:
   TagWorker(const TagModel& model, const Tagger& tagger, TagLabels labels, std::optional<Encoding> encoding)
       : tagger_(tagger),
-        input_encoding_(model.input.encoding),
+        input_(model.input),
+        file_labels_(labels),
         encoding_(encoding),
         parser_(make_tag_parser(
             model.input, {NameIds(model.dictionaries.attributes), NameIds(model.dictionaries.transitions)},
             labels)),
         sentence_(tagger) {}
 
-  void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block) {
+  void predict(const SequenceFile& file, const TagPredictOptions& options, TagBlock& block,
+               const EarlyWriter& write_early) {
     block.text.clear();
+    block.num_known = block.num_tokens = 0;
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
-      block.text += block.sequences.before(i);
+      if (!options.json) append_between(block.sequences.before(i), file, options, block.text);
       labels_.clear();
       parse(lines, labels_);
+      block.num_known += sequence_.tokens.num_entries();
+      block.num_tokens += lines.size();
       if (options.forced) force(lines);
       const auto marginals =
           options.marginals == TagMarginals::label ? sentence_.marginals() : std::span<const double>();
+      if (options.json) {
+        append_object(lines, marginals, options, block.text, write_early);
+        continue;
+      }
       if (options.kbest == 0) {
         write(lines, sentence_.labels(), marginals, options, block.text);
         continue;
       }
       std::size_t rank = 0;
-      for (const auto& [y, score] : sentence_.kbest(options.kbest)) {
+      sentence_.for_each_best(options.kbest, [&](std::span<const std::uint32_t> y, double score) {
         append_format(block.text, "# {} {:.6f}\n", rank++,
                       tagger_.has_probabilities() ? sentence_.probability(score) : score);
         write(lines, y, marginals, options, block.text);
-      }
+        write_early(block.text);
+      });
     }
-    block.text += block.sequences.after();
+    if (!options.json) append_between(block.sequences.after(), file, options, block.text);
   }
 
   void evaluate(const SequenceFile& file, TagBlock& block) {
@@ -100,7 +142,7 @@ class TagWorker {
       parse(lines, labels_);
       right_.clear();
       for (std::size_t t = 0; t < lines.size(); ++t) right_.push_back(labels_[t]);
-      check_labels(input_encoding_, lines, right_);
+      check_labels(input_.encoding, lines, right_);
       for (const std::string_view label : right_) block.gold.add(label);
       block.num_known += sequence_.tokens.num_entries();
       const auto best = sentence_.labels();
@@ -157,10 +199,11 @@ class TagWorker {
     return true;
   }
 
-  void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
-             const TagPredictOptions& options, std::string& to) {
-    const bool entities = options.marginals == TagMarginals::entity;
-    const bool confidences = entities || options.min_confidence > 0;
+  // The labels as they are written, without chunks that are too improbable; and, where they are asked for, the confidence of
+  // each token's chunk.
+  std::span<const std::string_view> written_labels(std::span<const std::uint32_t> y,
+                                                   const TagPredictOptions& options) {
+    const bool confidences = options.marginals == TagMarginals::entity || options.min_confidence > 0;
     confidences_.assign(y.size(), kOutside);
     if (confidences) find_confidences(y);
     names_.clear();
@@ -172,8 +215,13 @@ class TagWorker {
         confidences_[t] = kOutside;
       }
     }
-    const auto names = encoding_ ? convert_encoding(names_, *encoding_, converted_) : std::span(names_);
+    return encoding_ ? convert_encoding(names_, *encoding_, converted_)
+                     : std::span<const std::string_view>(names_);
+  }
 
+  void write(const SequenceLines& lines, std::span<const std::uint32_t> y, std::span<const double> marginals,
+             const TagPredictOptions& options, std::string& to) {
+    const auto names = written_labels(y, options);
     for (std::size_t t = 0; t < y.size(); ++t) {
       char between = '\t';
       if (tagger_.format() != TagFormat::crfsuite) {
@@ -182,7 +230,7 @@ class TagWorker {
         to += between;
       }
       to += names[t];
-      if (entities) append_confidence(confidences_[t], between, to);
+      if (options.marginals == TagMarginals::entity) append_confidence(confidences_[t], between, to);
       if (!marginals.empty()) {
         append_marginals(marginals.subspan(t * tagger_.num_labels(), tagger_.num_labels()), between, to);
       }
@@ -191,9 +239,105 @@ class TagWorker {
     to += '\n';
   }
 
+  // {"tokens": [...], "labels": [...], "chunks": [...], "marginals": [...], "kbest": [...]}
+  void append_object(const SequenceLines& lines, std::span<const double> marginals,
+                     const TagPredictOptions& options, std::string& to, const EarlyWriter& write_early) {
+    to += '{';
+    if (tagger_.format() == TagFormat::columns) {
+      const std::size_t word = find_word_column(input_, file_labels_, lines.file());
+      to += "\"tokens\":";
+      append_json_list(lines.size(), to,
+                       [&](std::size_t t) { append_json(find_field(input_, lines.line(t), word), to); });
+      to += ',';
+    }
+    append_labels(sentence_.labels(), options, to);
+    if (!marginals.empty()) {
+      const std::size_t width = tagger_.num_labels();
+      to += ",\"marginals\":";
+      append_json_list(lines.size(), to, [&](std::size_t t) {
+        for (std::uint32_t label = 0; label < width; ++label) {
+          to += label == 0 ? '{' : ',';
+          append_json(tagger_.label(label), to);
+          to += ':';
+          append_json(marginals[t * width + label], to);
+        }
+        to += '}';
+      });
+    }
+    if (options.kbest > 0) {
+      to += ",\"kbest\":[";
+      bool first = true;
+      sentence_.for_each_best(options.kbest, [&](std::span<const std::uint32_t> y, double score) {
+        if (!std::exchange(first, false)) to += ',';
+        to += '{';
+        append_labels(y, options, to);
+        const bool probability = tagger_.has_probabilities();
+        append_json_value(probability, probability ? sentence_.probability(score) : score, to);
+        to += '}';
+        write_early(to);
+      });
+      to += ']';
+    }
+    to += "}\n";
+  }
+
+  void append_labels(std::span<const std::uint32_t> y, const TagPredictOptions& options, std::string& to) {
+    to += "\"labels\":";
+    append_json_list(written_labels(y, options), to);
+    if (options.marginals != TagMarginals::entity) return;
+    to += ",\"chunks\":[";
+    bool first = true;
+    for (const Tagger::Chunk& chunk : chunks_) {
+      if (chunk.probability < options.min_confidence) continue;
+      if (!std::exchange(first, false)) to += ',';
+      to += "{\"type\":";
+      append_json(chunk.type, to);
+      append_format(to, ",\"begin\":{},\"end\":{}", chunk.begin, chunk.end);
+      append_json_value(true, chunk.probability, to);
+      to += '}';
+    }
+    to += ']';
+  }
+
+  // What is between sequences, as it is. Lines that begin a document get as many more columns as tokens do: programs
+  // such as conlleval stop at a line with another number of columns.
+  void append_between(std::string_view lines, const SequenceFile& file, const TagPredictOptions& options,
+                      std::string& to) const {
+    while (!lines.empty()) {
+      const std::size_t end = lines.find('\n');
+      const std::string_view line = lines.substr(0, end);
+      to += line;
+      if (tagger_.format() == TagFormat::columns && begins_document(line)) {
+        const char between = separator(count_columns(line) > 1 ? line : file.first_line);
+        to += between;
+        append_document_label(file, line, to);
+        const std::size_t more = options.marginals == TagMarginals::entity  ? 1
+                                 : options.marginals == TagMarginals::label ? tagger_.num_labels()
+                                                                            : 0;
+        for (std::size_t k = 0; k < more; ++k) {
+          to += between;
+          to += '_';
+        }
+      }
+      to += '\n';
+      lines.remove_prefix(end + 1);
+    }
+  }
+
+  // Its own label, or O.
+  void append_document_label(const SequenceFile& file, std::string_view line, std::string& to) const {
+    const auto label_column = find_label_column(input_, file_labels_, file, line);
+    if (!label_column) {
+      to += 'O';
+      return;
+    }
+    to += find_field(input_, line, *label_column);
+  }
+
   // Of each token's chunk.
   void find_confidences(std::span<const std::uint32_t> y) {
-    for (const Tagger::Chunk& chunk : sentence_.chunks(y)) {
+    chunks_ = sentence_.chunks(y);
+    for (const Tagger::Chunk& chunk : chunks_) {
       for (std::size_t t = chunk.begin; t < chunk.end; ++t) confidences_[t] = chunk.probability;
     }
   }
@@ -215,8 +359,9 @@ class TagWorker {
 
   static constexpr double kOutside = -1;  // no probability: the token is in no chunk
   const Tagger& tagger_;
-  std::optional<Encoding> input_encoding_,
-      encoding_;  // of what is read; of what is written, where it is another one
+  const TagInput& input_;
+  TagLabels file_labels_;
+  std::optional<Encoding> encoding_;  // of what is written, where it is not the model's
   std::unique_ptr<TagParser> parser_;
   Tagger::Sentence sentence_;
   Sequences sequence_;
@@ -224,6 +369,7 @@ class TagWorker {
   std::vector<std::string_view> right_, names_;
   ConvertedTags converted_;
   std::vector<std::uint32_t> allowed_;
+  std::span<const Tagger::Chunk> chunks_;  // of the labels whose confidences were found last
   std::vector<double> confidences_;
 };
 
@@ -246,10 +392,21 @@ class TagPredictor final : public Predictor {
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input);
+    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const EarlyWriter write_early(workers, write);
+    std::size_t known = 0, tokens = 0;
     for_each_block(
-        reader, options.threads, labels, output_encoding(options.encoding),
-        [&](TagWorker& worker, TagBlock& block) { worker.predict(reader.file(), options, block); },
-        [&](const TagBlock& block) { write(block.text); });
+        reader, workers, labels, output_encoding(options.encoding),
+        [&](TagWorker& worker, TagBlock& block) {
+          worker.predict(reader.file(), options, block, write_early);
+        },
+        [&](const TagBlock& block) {
+          write(block.text);
+          known += block.num_known;
+          tokens += block.num_tokens;
+        });
+    if (model_.dictionaries.attributes.size() > 0)
+      check_known(known, tokens, reader.name(), to_string(model_.input.format), of_task);
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
@@ -276,12 +433,8 @@ class TagPredictor final : public Predictor {
           known += block.num_known;
         });
     if (sequences == 0) fail_without_sequences(reader.name());
-    // Data of another format, or of other templates, would only look like a very bad model.
-    if (known == 0 && model_.dictionaries.attributes.size() > 0) {
-      throw Error::in(reader.name(), "no attribute that the model knows",
-                      fmt::format("expected data like that of its training, in the format {}",
-                                  to_string(model_.input.format)));
-    }
+    if (known == 0 && model_.dictionaries.attributes.size() > 0)
+      refuse_unknown(reader.name(), to_string(model_.input.format));
     return scores.evaluate();
   }
 

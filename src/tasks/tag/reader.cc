@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/fields.h"
@@ -60,9 +61,49 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
 
 namespace {
 
+// "name=value" or "name:1", as attributes are written, but not features of words such as "Case=Nom|Number=Sing".
+bool looks_like_attribute(std::string_view field) {
+  const std::size_t equals = field.find('=');
+  if (equals != std::string_view::npos && equals > 0 && equals + 1 < field.size()) {
+    const std::size_t bar = field.find('|', equals);
+    return bar == std::string_view::npos || field.find('=', bar) == std::string_view::npos;
+  }
+  const std::size_t colon = field.rfind(':');
+  return colon != std::string_view::npos && colon > 0 && parse_float(field.substr(colon + 1));
+}
+
+// Files of attributes whose lines happen to have equally many fields would be read as columns, with attributes for labels.
+void refuse_attributes(const SequenceLines& reader, Separator separator) {
+  constexpr double kMost = 0.9;
+  std::size_t fields = 0, attributes = 0;
+  std::string_view example;
+  for (std::size_t t = 0; t < reader.size(); ++t) {
+    std::size_t column = 0;
+    for_each_field(reader.line(t), separator, [&](std::string_view field) {
+      if (column++ == 0) return;
+      ++fields;
+      if (!looks_like_attribute(field)) return;
+      ++attributes;
+      if (example.empty()) example = field;
+    });
+  }
+  if (attributes == 0 || static_cast<double>(attributes) < kMost * static_cast<double>(fields)) return;
+  reader.fail(0, fmt::format("fields such as {}, which look like attributes", in_quotes(example)),
+              fmt::format("expected {0} crfsuite, or {0} columns if they are columns", setting("format")));
+}
+
+// Whether lines have equally many columns, at least two, separated in this way.
+bool are_columns(const SequenceLines& reader, Separator separator) {
+  const std::size_t columns = count_columns(reader.line(0), separator);
+  for (std::size_t t = 1; t < reader.size(); ++t) {
+    if (count_columns(reader.line(t), separator) != columns) return false;
+  }
+  return columns > 1;
+}
+
 // Takes the columns of a training file from its first line.
 void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_column, TagInput& input) {
-  const std::size_t found = count_columns(reader.line(0));
+  const std::size_t found = count_columns(reader.line(0), separator_of(input));
   if (found < 2) {
     reader.fail(0, "1 column", "expected at least 2, a word and its label, with spaces or tabs between");
   }
@@ -102,7 +143,8 @@ void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_c
 // Numbers sequences by what they belong to, in the order of a file.
 class GroupReader {
  public:
-  explicit GroupReader(const TagInput& input) : column_(input.group_column) {}
+  explicit GroupReader(const TagInput& input)
+      : column_(input.group_column), separator_(separator_of(input)) {}
 
   std::uint32_t read(const SequenceReader& reader) {
     if (!column_) return static_cast<std::uint32_t>(reader.num_documents());
@@ -111,12 +153,13 @@ class GroupReader {
     const auto take = [&](std::string_view field) {
       if (column++ == *column_) group = names_.add(field);
     };
-    for_each_field(reader.lines().line(0), take);
+    for_each_field(reader.lines().line(0), separator_, take);
     return group;
   }
 
  private:
   std::optional<std::size_t> column_;
+  Separator separator_;
   Dictionary names_;
 };
 
@@ -129,6 +172,7 @@ void check_options(const TagInput& input, std::optional<std::size_t> label_colum
                     fmt::format("expected {} columns", setting("format")));
   };
   if (label_column) refuse(setting("label_column"));
+  if (!input.separator_assumed && input.tabs) refuse(setting("separator"));
   if (!input.templates.empty()) refuse(setting("template"));
   if (input.weight_column) refuse("a column of " + setting("example_weights"));
   if (input.gazetteer) refuse(setting("gazetteer"));
@@ -260,7 +304,13 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   check_options(input, label_column, first);
   SequenceReader reader(path, input);
   if (!reader.next()) fail_without_sequences(reader.name());
+  // TABs with spaces between them make sense of what white space does not.
+  if (input.format == TagFormat::columns && input.separator_assumed) {
+    input.tabs =
+        !are_columns(reader.lines(), Separator::space) && are_columns(reader.lines(), Separator::tab);
+  }
   if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
+  if (input.format_assumed) refuse_attributes(reader.lines(), separator_of(input));
   return grow(input, min_count, dictionaries, reader.name(), [&](TagParser& parser, Dictionary& labels) {
     return read_rest(reader, input, parser, first, labels);
   });

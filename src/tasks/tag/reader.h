@@ -25,11 +25,14 @@ TagFormat parse_tag_format(std::string_view name);
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;
+  bool format_assumed = false;   // nobody said columns: what is clearly attributes is refused
   std::string templates;         // columns: the text of a template; empty: the built-in attributes
   std::size_t num_columns = 0;   // columns: of the training file, label included
   std::size_t label_column = 0;  // columns: counted from 0
   // columns: lines may have more columns before the label, which is the last one then; nobody looks at them.
   bool more_columns = false;
+  // columns: TABs alone separate them; in training nobody may have said, and then the file's first lines do.
+  bool tabs = false, separator_assumed = false;
   std::string template_name = "template";  // for messages
   std::optional<Encoding> encoding;        // labels are read in any and turned into this one
   // How much a training sequence counts: what a comment says, or (columns) the number in a column, from 0.

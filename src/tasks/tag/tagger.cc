@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "structures/chain_kbest.h"
+#include "structures/kbest_memory.h"
 #include "tasks/tag/chunk_labels.h"
 #include "tasks/tag/model.h"
 #include "tasks/tag/parser.h"
@@ -277,18 +279,27 @@ std::span<const Tagger::Chunk> Tagger::Sentence::chunks(std::span<const std::uin
   return state_->chunks;
 }
 
-std::vector<Tagger::Sentence::Scored> Tagger::Sentence::kbest(std::size_t k) {
+void Tagger::Sentence::for_each_best(
+    std::size_t k, const std::function<void(std::span<const std::uint32_t> labels, double score)>& visit) {
   State& state = *state_;
   if (!state.allowed.empty()) state.find_best();
   state.require_possible();
   state.prepare();
-  if (size() == 0) return {};
+  if (size() == 0) return;
   const std::span<double> scores = state.chain.double_scores(state.ws);
   state.exclude(scores);
+  // A copy: whoever visits may ask for probabilities, which take the scores anew.
+  espalier::for_each_best(state.chain.structure(), std::vector<double>(scores.begin(), scores.end()), k,
+                          visit);
+}
+
+std::vector<Tagger::Sentence::Scored> Tagger::Sentence::kbest(std::size_t k) {
   std::vector<Scored> best;
-  for (Chain::Scored& one : state.chain.structure().kbest(scores, k)) {
-    best.push_back({std::move(one.output), one.score});
-  }
+  KbestMemory memory;
+  for_each_best(k, [&](std::span<const std::uint32_t> labels, double score) {
+    memory.add(sizeof(Scored) + labels.size_bytes());
+    best.push_back({{labels.begin(), labels.end()}, score});
+  });
   return best;
 }
 

@@ -26,6 +26,9 @@ const OptionTable& options() {
       Row("label_column", &TagOptions::label_column,
           "the column that has the label, counted from 1; default: the last")
           .from(1),
+      Row("separator", &TagOptions::separator,
+          "of columns: tab (fields may have spaces inside), space (any white space) or auto")
+          .choices({"tab", "space", "auto"}),
       Row("first", &TagOptions::first, "use only the first N training sequences").from(1),
       Row("min_count", &TagOptions::min_count, "drop attributes seen fewer than N times in training")
           .from(1)
@@ -83,6 +86,7 @@ const OptionTable& predict_options() {
       OptionOf<Options>("encoding", &Options::encoding,
                         "write the labels of chunks as iob1, bio or bioes; default: the model's")
           .choices({"iob1", "bio", "bioes"}),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;

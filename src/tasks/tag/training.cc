@@ -55,6 +55,13 @@ void set_groups(const TagOptions& options, TagInput& input) {
 TagInput requested_input(const TagOptions& options) {
   TagInput input;
   if (options.format) input.format = parse_tag_format(*options.format);
+  if (options.separator && *options.separator != "tab" && *options.separator != "space" &&
+      *options.separator != "auto") {
+    throw Error::in(setting("separator"), in_quotes(*options.separator), "expected tab, space or auto");
+  }
+  input.tabs = options.separator == "tab";
+  input.separator_assumed = options.separator.value_or("auto") == "auto";
+  input.format_assumed = !options.format && options.templates.empty() && !options.label_column;
   if (options.label_column == 0) throw Error::in(setting("label_column"), "0", "expected at least 1");
   if (!options.templates.empty()) {
     input.templates = read_all(options.templates);
@@ -219,8 +226,9 @@ class TagTrainingSet final : public TrainingSet {
   const Problem& problem() const override { return *problem_; }
   LatentGold* latent_gold() override { return latent_.get(); }
   std::string describe() const override {
-    std::string text = fmt::format("{} sequences, {} tokens, {}", grouped(train_.sequences.size()),
-                                   grouped(train_.sequences.num_tokens()), model_.describe());
+    std::string text =
+        fmt::format("{} sequences, {} tokens, {}{}", grouped(train_.sequences.size()),
+                    grouped(train_.sequences.num_tokens()), describe_columns(), model_.describe());
     if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
     if (unsure_ > 0) text += fmt::format(", {} tokens of unsure label", grouped(unsure_));
     return text + dropped_;
@@ -266,6 +274,12 @@ class TagTrainingSet final : public TrainingSet {
   }
 
  private:
+  // How columns were understood, so that nobody trains on the wrong column without seeing it.
+  std::string describe_columns() const {
+    if (model_.input.format != TagFormat::columns) return {};
+    return fmt::format("label in column {} of {}: ", model_.input.label_column + 1, model_.input.num_columns);
+  }
+
   // Leaves out sequences that training cannot use, or refuses them.
   void select_sequences(const std::string& path, const TagOptions& options, const LabelSets& sets) {
     const auto drop_others = [&](const std::vector<bool>& keep, const std::string& why) {
@@ -345,6 +359,7 @@ std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOpt
                     fmt::format("expected none, or {}", *of_data.format));
   }
   if (options.label_column) refuse("label_column", "expected none: a token comes with its label");
+  if (options.separator) refuse("separator", "expected none: columns come one by one");
   if (options.example_weights) refuse("example_weights", "expected none: a sentence comes with its weight");
   if (!options.group_by.empty()) refuse("group_by", "expected none");
   auto set =

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "structures/kbest_memory.h"
 #include "tasks/common.h"
 
 namespace espalier {
@@ -286,8 +287,11 @@ std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const Tagged
     return result;
   }
   const std::vector<TaggedWord> written = model_.output_words(words);
-  for (const Cfg::Scored& one : forest_->kbest(s_, k))
+  KbestMemory memory;
+  for (const Cfg::Scored& one : forest_->kbest(s_, k)) {
+    memory.add(one.output.nodes.size() * sizeof(BracketTree));
     result.push_back({model_.grammar().tree(one.output, written), one.score});
+  }
   return result;
 }
 

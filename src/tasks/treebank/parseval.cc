@@ -169,16 +169,16 @@ Evaluation ParsevalScores::evaluation() const {
   result.badness = 1 - all_.f1();
   result.metric = "F1 %";
   result.value = 100 * all_.f1();
-  result.headline = fmt::format("F1 {:.2f} %", result.value);
+  result.headline = fmt::format("F1 {} %", percentage(result.value));
 
   std::string& text = result.text;
-  text =
-      fmt::format("{} (precision {:.2f} %, recall {:.2f} %)\n\n{:<26}  {:>10}  {:>10}\n", result.headline,
-                  100 * all_.precision(), 100 * all_.recall(), "", "all", fmt::format("to {} words", kShort));
+  const auto percent = [](double value) { return percentage(100 * value) + " %"; };
+  text = fmt::format("{} (precision {}, recall {})\n\n{:<26}  {:>10}  {:>10}\n", result.headline,
+                     percent(all_.precision()), percent(all_.recall()), "", "all",
+                     fmt::format("to {} words", kShort));
   const auto add_row = [&](const char* name, const auto& cell) {
     text += fmt::format("{:<26}  {:>10}  {:>10}\n", name, cell(all_), cell(short_));
   };
-  const auto percent = [](double value) { return fmt::format("{:.2f} %", 100 * value); };
   add_row("F1", [&](const Sums& sums) { return percent(sums.f1()); });
   add_row("precision", [&](const Sums& sums) { return percent(sums.precision()); });
   add_row("recall", [&](const Sums& sums) { return percent(sums.recall()); });

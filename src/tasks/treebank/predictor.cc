@@ -5,6 +5,7 @@
 #include "espalier/tasks/treebank.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/json_lines.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/parseval.h"
 #include "tasks/treebank/reader.h"
@@ -39,12 +40,14 @@ class TreebankPredictor final : public Predictor {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<TreebankPredictOptions>("treebank");
+    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const EarlyWriter write_early(workers, write);
     run(
-        input, format_of(options.format), options.threads,
+        input, format_of(options.format), workers,
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i].words, options.kbest, parsed, block.text);
+            predict(block.sentences[i].words, options, parsed, block.text, write_early);
         },
         [&](TreebankBlock& block) { write(block.text); });
   }
@@ -126,20 +129,47 @@ class TreebankPredictor final : public Predictor {
         workers, [&](TreebankBlock& block) { return block.read(reader); }, work, write);
   }
 
-  void predict(std::span<const TaggedWord> words, std::size_t kbest, TreebankParser::Sentence& parsed,
-               std::string& out) const {
+  void predict(std::span<const TaggedWord> words, const TreebankPredictOptions& options,
+               TreebankParser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
     parsed.set(words);
-    if (kbest == 0) {
+    if (options.json) return append_object(options, parsed, out, write_early);
+    if (options.kbest == 0) {
       append_brackets(parsed.tree(), out);
       out += '\n';
       return;
     }
     std::size_t rank = 0;
-    for (const auto& [tree, score] : parsed.kbest(kbest)) {
+    for (const auto& [tree, score] : parsed.kbest(options.kbest)) {
       append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       append_brackets(tree, out);
       out += '\n';
+      write_early(out);
     }
+  }
+
+  // {"tree": "(S ...)", "kbest": [...]}
+  void append_object(const TreebankPredictOptions& options, TreebankParser::Sentence& parsed,
+                     std::string& out, const EarlyWriter& write_early) const {
+    std::string brackets;
+    const auto append = [&](const BracketTree& tree) {
+      brackets.clear();
+      append_brackets(tree, brackets);
+      out += "{\"tree\":";
+      append_json(brackets, out);
+    };
+    append(parsed.tree());
+    if (options.kbest > 0) {
+      const auto best = parsed.kbest(options.kbest);
+      out += ",\"kbest\":";
+      append_json_list(best.size(), out, [&](std::size_t r) {
+        append(best[r].tree);
+        append_json_value(loss_.smooth(), loss_.smooth() ? parsed.probability(best[r].score) : best[r].score,
+                          out);
+        out += '}';
+        write_early(out);
+      });
+    }
+    out += "}\n";
   }
 
   TreebankModel model_;

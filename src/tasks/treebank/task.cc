@@ -43,6 +43,7 @@ const OptionTable& predict_options() {
                         "of INPUT: brackets, tagged (WORD_TAG WORD_TAG ...) or words")
           .choices({"brackets", "tagged", "words"}),
       kbest_option<Options>(),
+      json_option<Options>(),
       threads_option<Options>(),
   };
   return table;

@@ -81,10 +81,10 @@ class TreebankTrainingSet final : public TrainingSet {
     const Grammar& grammar = model_.grammar().grammar();
     return fmt::format(
         "{} trees, {} words, {} tags, {} symbols, {} rules, {} edges a word left by "
-        "pruning (with {:.2f} % of the gold symbols)",
+        "pruning (with {} % of the gold symbols)",
         grouped(trees_.size()), grouped(words), grouped(grammar.num_tags),
         grouped(grammar.num_symbols - grammar.num_tags), grouped(model_.index().num_rules()),
-        grouped(edges / words), 100 * pruned_.recall());
+        grouped(edges / words), percentage(100 * pruned_.recall()));
   }
   TaskSections sections() const override { return model_.sections(); }
 
