@@ -246,7 +246,7 @@ bool LineReader::next(std::string_view& line) {
     fail("a line of more than " + std::to_string(longest_line_) + " bytes",
          "expected a text file with shorter lines");
   }
-  if (nul_ < begin_ + length) fail("a NUL byte", "expected a text file, as it is or packed by gzip or zstd");
+  if (nul_ < begin_ + length) fail("a NUL byte", "expected a text file, plain or compressed by gzip or zstd");
   line = std::string_view(buffer_).substr(begin_, length);
   if (line.ends_with('\r')) line.remove_suffix(1);
   begin_ = std::min(begin_ + length + 1, end_);

@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace espalier {
 
 // 59000 -> "59,000"
 std::string grouped(std::size_t number);
+// "1 sequence", "59,000 sequences"; the plural is the singular with an s unless it is given.
+std::string counted(std::size_t number, std::string_view singular, std::string_view plural = {});
 
 void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments);
 // to += fmt::format(...) without the string in between. fmt::format_to would compile all of fmt into each source that uses it.

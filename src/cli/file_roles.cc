@@ -102,7 +102,7 @@ void collect(const GivenOption& option, const std::vector<Role>& roles, std::vec
   if (paths.empty() && role->option == "INPUT") paths = {"-"};
   for (const std::string& path : paths) {
     if (role->use == Use::writes && path.empty()) {
-      throw Error(fmt::format("{}: no name; expected that of a file", option.name));
+      throw Error(fmt::format("{}: empty name; expected the name of a file", option.name));
     }
     if (const auto identity = identify(path, role->use)) files.push_back({&*role, path, *identity});
     // IMAGES,LABELS

@@ -12,7 +12,7 @@
 
 namespace espalier::cli {
 
-// RUN.jsonl: one JSON object a line, written as it happens so that a running job can be followed. An empty path logs nothing.
+// RUN.jsonl: one JSON object per line, written as it happens so that a running job can be followed. An empty path logs nothing.
 // A log that cannot be written any more, on a full disk say, ends there: `warn` is told, once, and the run goes on without it.
 class RunLog {
  public:

@@ -75,7 +75,7 @@ class Templates {
   // `name` is the file's, for messages. Throws Error for what is no template.
   Templates(std::string_view text, std::string name);
 
-  // Throws Error where a macro looks at the label or at a column that the data does not have.
+  // Throws Error where a macro uses the label or at a column that the data does not have.
   void check_columns(std::size_t num_columns, std::size_t label_column) const;
 
   std::span<const Template> tokens() const { return tokens_; }            // U and * lines

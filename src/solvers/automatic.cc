@@ -376,7 +376,7 @@ class Automatic {
     settings_.notice(fmt::format(
         "from {} to {} after {:.1f} passes: {}", from.solver.name, to.solver.name, now_.passes,
         more && *more < kEver * from.passes ? fmt::format("it would take about {:.0f} more", *more)
-                                            : std::string("its gap hardly falls")));
+                                            : std::string("its gap has almost stopped falling")));
   }
 
   Summary finish() {
@@ -438,7 +438,8 @@ SolverEntry automatic_solver(const Loss& loss) {
   if (!loss.smooth() && loss.gamma == 0) return find_solver("perceptron", loss);
   SolverEntry entry;
   entry.name = "auto";
-  entry.summary = "eg for a CRF, frank-wolfe or smo for an SVM; another where that is forecast to be faster";
+  entry.summary =
+      "eg for a CRF, frank-wolfe or smo for an SVM; another solver when it is forecast to be faster";
   entry.duals = loss.smooth() ? Duals::scores : Duals::means;
   entry.allocates = true;
   entry.threads_share = loss.smooth();

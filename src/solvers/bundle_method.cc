@@ -6,7 +6,7 @@
 //   theta_{t+1} = theta_best + kReach (theta_m - theta_best).
 // At theta_m itself, far from all that has been seen, the first planes say little of R. Only where nothing else is left but the
 // rounding of weights to floats, which is as large on the way as at its end, the pass is made there.
-// Cost per pass: one inference an example, a product of the new plane with each one that is kept, a small quadratic program.
+// Cost per pass: one inference per example, a product of the new plane with each one that is kept, a small quadratic program.
 // Memory: two vectors of doubles and two of floats as long as all weights, and the planes.
 
 #include "solvers/bundle_method.h"
@@ -22,7 +22,7 @@
 #include "features/assign_weights.h"
 #include "learning/sweep.h"
 #include "solvers/bundle.h"
-#include "solvers/slowing.h"
+#include "solvers/stall_detector.h"
 #include "solvers/visits.h"
 
 namespace espalier {
@@ -68,7 +68,7 @@ class BundleMethod {
       }
       add_plane();
       if (report()) break;
-      if (slowing_.stalled(gap_before, gap())) {
+      if (stall_detector_.stalled(gap_before, gap())) {
         run_.stall("no plane cuts deeper than rounding");
         break;
       }
@@ -133,7 +133,7 @@ class BundleMethod {
   void choose_query() {
     const auto best = theta_.values(), query = query_.values();
     const auto minimiser = bundle_.minimiser().values();
-    const double reach = slowing_.quiet() ? 1 : kReach;
+    const double reach = stall_detector_.slow() ? 1 : kReach;
     share_range(sweep_.team(), query.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j)
         query[j] = static_cast<float>(best[j] + reach * (minimiser[j] - best[j]));
@@ -174,7 +174,7 @@ class BundleMethod {
   double offset_ = 0;
   std::vector<double> offsets_;  // of the examples
   double best_ = std::numeric_limits<double>::infinity();
-  Slowing slowing_;
+  StallDetector stall_detector_;
 };
 
 }  // namespace

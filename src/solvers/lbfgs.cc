@@ -1,7 +1,7 @@
 // L-BFGS on the primal (Collins et al. 2008, section 7.1.4), by liblbfgs:
 //   P(theta) = l2/2 |theta|^2 + sum_i omega_i L_i(theta)
 //   grad P   = l2 theta + sum_i omega_i F_i(pi_i - z_i)
-// Every point that the line search tries costs one pass: one inference an example. Memory: 2 history + 6
+// Every point that the line search tries costs one pass: one inference per example. Memory: 2 history + 6
 // vectors of doubles, and 2 more for the last digits.
 //
 // The last digits: rounding of P hides what a step gains long before rounding of grad P does. Where P/l2 is large, the gap

@@ -28,7 +28,7 @@
 #include "features/assign_weights.h"
 #include "learning/sweep.h"
 #include "solvers/bundle_qp.h"
-#include "solvers/slowing.h"
+#include "solvers/stall_detector.h"
 #include "solvers/violated_output.h"
 #include "solvers/visits.h"
 
@@ -201,7 +201,7 @@ class NSlack {
       optimise();
       evaluate_dual();
       if (report()) break;
-      if (slowing_.stalled(gap_before, best_ - bound_)) {
+      if (stall_detector_.stalled(gap_before, best_ - bound_)) {
         run_.stall("no output is violated by more than rounding");
         break;
       }
@@ -344,7 +344,7 @@ class NSlack {
   Workspace ws_;
   double best_ = std::numeric_limits<double>::infinity(), bound_ = 0;
   double rest_ = 0;  // the gap that the last full round found in the working sets
-  Slowing slowing_;
+  StallDetector stall_detector_;
 };
 
 }  // namespace

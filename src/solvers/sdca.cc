@@ -175,7 +175,7 @@ void check_sdca(const Problem& problem, const Loss& loss) {
   }
   if (!problem.factored()) {
     throw Error(
-        "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
+        "sdca: this structure has no clique marginals and entropies (Factored); expected classes or "
         "chains "
         "whose labels interact in pairs, or eg, which trains every structure");
   }

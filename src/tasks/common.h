@@ -49,7 +49,7 @@ Format stored_format(const StoredTask& stored, Format (*parse)(std::string_view)
     return parse(name);
   } catch (const Error&) {
     throw Error::in(stored.file, fmt::format("a model of the format {}", in_quotes(name)),
-                    "train the model anew");
+                    "retrain the model");
   }
 }
 

@@ -23,7 +23,7 @@ namespace {
 SolverSettings settings_of(const TrainOptions& options, const TrainingSet& data) {
   SolverSettings settings = solver_settings(options);
   if (!data.dev().empty())
-    settings.dev_error = [&data](const Weights& theta) { return data.evaluate_dev(theta).badness; };
+    settings.dev_error = [&data](const Weights& theta) { return data.evaluate_dev(theta).dev_error; };
   return settings;
 }
 
@@ -44,7 +44,7 @@ void check(const Trainer::Values& l2) {
   if (const auto* range = std::get_if<L2Range>(&l2)) range->check();
   const double first = first_of(l2);
   if (!(first > 0) || !std::isfinite(first)) {
-    throw Error(fmt::format("l2 {}: no regularisation; expected a number > 0", first));
+    throw Error(fmt::format("l2 {}; expected a number > 0", first));
   }
 }
 
@@ -81,14 +81,14 @@ struct Trainer::State {
     const auto refuse = [](const char* what, const char* with) {
       throw Error(fmt::format("{}: not with {}; expected one of the two", what, with));
     };
-    if (latent && several) refuse("unsure gold outputs", "several values of l2");
-    if (latent && !options.checkpoint.file.empty()) refuse("unsure gold outputs", "a checkpoint");
-    if (latent && options.init) refuse("unsure gold outputs", "an initial model");
+    if (latent && several) refuse("uncertain gold outputs", "several values of l2");
+    if (latent && !options.checkpoint.file.empty()) refuse("uncertain gold outputs", "a checkpoint");
+    if (latent && options.init) refuse("uncertain gold outputs", "an initial model");
     if (options.repeat > 1 && several) refuse("repeated runs", "several values of l2");
-    if (options.repeat > 1 && latent) refuse("repeated runs", "unsure gold outputs");
+    if (options.repeat > 1 && latent) refuse("repeated runs", "uncertain gold outputs");
     if (options.repeat > 1 && !options.checkpoint.file.empty()) refuse("repeated runs", "a checkpoint");
     if (std::holds_alternative<L2Range>(values) && data.dev().empty())
-      throw Error("a search for l2: no held-out data to choose by; expected some (read_dev)");
+      throw Error("a search for l2: no held-out data to choose on; expected some (read_dev)");
   }
 
   void resume() {
@@ -111,7 +111,7 @@ struct Trainer::State {
               if (data.dev().empty()) return 0.0;
               const Evaluation dev = data.evaluate_dev(theta);
               headline = dev.headline;
-              return dev.badness;
+              return dev.dev_error;
             },
             [this](double l2, const Progress& progress, const Weights& theta) {
               const Control control = report({l2, progress, theta});
@@ -189,7 +189,8 @@ struct Trainer::State {
       save_checkpoint(options.checkpoint.file, identity, state);
       checkpointed = true;
     } catch (const Error& e) {  // the next one may fit again; this run needs none
-      if (!checkpoint_failed && options.warning) options.warning(std::string(e.what()) + "; the run goes on");
+      if (!checkpoint_failed && options.warning)
+        options.warning(std::string(e.what()) + "; the run continues");
       checkpoint_failed = true;
     }
   }
@@ -239,7 +240,7 @@ Model Trainer::model() const {
   if (path().points.empty())
     throw Error("a run that ended before its first report; expected one that trains");
   if (path().status == Status::failed)
-    throw Error(path().message + "; expected finite numbers: check the data's values and l2");
+    throw Error(path().message + "; expected finite numbers: check the values in the data, and l2");
   const TrainingSet& data = state_->data;
   const PathPoint& best = path().points.at(path().best);
   Certificate certificate = best.certificate;

@@ -210,7 +210,7 @@ TEST(Lines, RefuseANulByteWithItsLine) {
   EXPECT_TRUE(reader.next(line));
   EXPECT_EQ(line, "two");
   EXPECT_EQ(error_message([&] { reader.next(line); }),
-            path + ":3: a NUL byte; expected a text file, as it is or packed by gzip or zstd");
+            path + ":3: a NUL byte; expected a text file, plain or compressed by gzip or zstd");
 }
 
 TEST(Lines, MayBeLongButNotWithoutEnd) {

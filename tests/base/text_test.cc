@@ -16,5 +16,13 @@ TEST(Text, GroupsThousands) {
   EXPECT_EQ(grouped(18446744073709551615ULL), "18,446,744,073,709,551,615");
 }
 
+TEST(Text, CountsThings) {
+  EXPECT_EQ(counted(0, "sequence"), "0 sequences");
+  EXPECT_EQ(counted(1, "sequence"), "1 sequence");
+  EXPECT_EQ(counted(59000, "sequence"), "59,000 sequences");
+  EXPECT_EQ(counted(1, "pass", "passes"), "1 pass");
+  EXPECT_EQ(counted(2, "pass", "passes"), "2 passes");
+}
+
 }  // namespace
 }  // namespace espalier

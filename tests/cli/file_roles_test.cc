@@ -121,13 +121,14 @@ TEST_F(CliFileRolesTest, AnOutputWithoutAName) {
     EXPECT_EQ(outcome.err, "espalier: " + message + '\n') << script;
     EXPECT_EQ(files(), before) << script;
   };
-  refused("train tag io.txt -o ''", "--output: no name; expected that of a file");
-  refused("train tag io.txt -o new.esp --log ''", "--log: no name; expected that of a file");
-  refused("train tag io.txt -o new.esp --checkpoint ''", "--checkpoint: no name; expected that of a file");
-  refused("path tag io.txt --dev dev.txt -o ''", "--output: no name; expected that of a file");
-  refused("cross-validate tag io.txt -o ''", "--output: no name; expected that of a file");
-  refused("predict m.esp io.txt -o ''", "--output: no name; expected that of a file");
-  refused("generate tag -o ''", "--output: no name; expected that of a file");
+  refused("train tag io.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("train tag io.txt -o new.esp --log ''", "--log: empty name; expected the name of a file");
+  refused("train tag io.txt -o new.esp --checkpoint ''",
+          "--checkpoint: empty name; expected the name of a file");
+  refused("path tag io.txt --dev dev.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("cross-validate tag io.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("predict m.esp io.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("generate tag -o ''", "--output: empty name; expected the name of a file");
 }
 
 // None of these can be destroyed.

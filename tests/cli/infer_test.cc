@@ -88,15 +88,15 @@ TEST_F(CliInferTest, AnswersBadInputWithOneLineAndNothingWritten) {
            "exact inference: a junction tree of width 1 needs 48 bytes of memory; expected at most 20 bytes: "
            "allow "
            "more with --memory, or take --inference trw or bp");
-  answered(
-      "pair.uai --task PR --memory much",
-      "--memory: found 'much'; expected a number of bytes > 0, as 500M or 1.5G; see 'espalier infer --help'");
+  answered("pair.uai --task PR --memory much",
+           "--memory: found 'much'; expected a number of bytes > 0, such as 500M or 1.5G; see 'espalier "
+           "infer --help'");
 }
 
 TEST_F(CliInferTest, RefusesTasksAndInferenceThatDoNotExist) {
   EXPECT_EQ(error("infer pair.uai --task PQ"), "espalier: --task: 'PQ'; expected PR, MAR or MPE");
   EXPECT_EQ(error("infer pair.uai --task PR --inference magic"),
-            "espalier: --inference: 'magic'; expected exact, bp, trw or auto");
+            "espalier: --inference: found 'magic'; expected exact, bp, trw or auto");
   EXPECT_NE(error("infer pair.uai").find("see 'espalier infer --help'"), std::string::npos);
 }
 

@@ -65,7 +65,7 @@ TEST_F(CliPredictTest, ThreadsFailAlike) {
   const std::map<std::string, std::string> mistakes{
       {"one\ttwo\tthree\tfour\n",
        "4 columns; expected 3 as in line 1, or --format crfsuite for attribute files"},
-      {std::string("a\0b", 3), "a NUL byte; expected a text file, as it is or packed by gzip or zstd"}};
+      {std::string("a\0b", 3), "a NUL byte; expected a text file, plain or compressed by gzip or zstd"}};
   for (const auto& [mistake, message] : mistakes) {
     write("bad.txt", text.substr(0, middle) + mistake + text.substr(middle));
     const std::string expected = fmt::format("bad.txt:{}: {}", line, message);
@@ -252,7 +252,7 @@ TEST_F(CliPredictTest, Mistakes) {
     expect_error(
         "predict svm.esp new.txt " + option,
         option.substr(0, option.find(' ')) +
-            ": a model of loss svm has no probabilities; expected one trained with a finite beta, as "
+            ": a model of loss svm has no probabilities; expected one trained with a finite beta, such as "
             "--loss crf");
   }
   train_model();  // a classifier

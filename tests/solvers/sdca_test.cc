@@ -174,7 +174,7 @@ TEST(Sdca, RefusesWhatItIsNotFor) {
   for (const Problem* problem :
        {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&ngrams.problem)}) {
     EXPECT_EQ(error_message([&] { check_sdca(*problem, Loss::crf()); }),
-              "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
+              "sdca: this structure has no clique marginals and entropies (Factored); expected classes or "
               "chains "
               "whose labels interact in pairs, or eg, which trains every structure");
   }

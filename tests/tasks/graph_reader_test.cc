@@ -121,14 +121,15 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
     return "{\"nodes\":[{},{}],\"cliques\":[" + clique + "],\"labels\":[\"a\",\"b\"]}";
   };
   const std::pair<std::string, std::string> cases[] = {
-      {"\n{\"nodes\":", "2: no JSON from column 10 on; expected one object a line, as {\"nodes\": [...]}"},
-      {"[1]", "1: '[1]'; expected an object, as {\"nodes\": [...]}"},
-      {"{\"labels\":[]}", "1: a line without \"nodes\"; expected a graph, as {\"nodes\": [...]}"},
-      {"{\"nodes\":[]}", "1: \"nodes\": '[]'; expected a list of nodes, one at least"},
-      {"{\"nodes\":[{}]}", "1: a graph without \"labels\"; expected one for each of the 1 nodes"},
-      {"{\"nodes\":[{}],\"labels\":[\"a\",\"b\"]}", "1: 2 labels; expected one for each of the 1 nodes"},
+      {"\n{\"nodes\":",
+       "2: no JSON from column 10 on; expected one object per line, such as {\"nodes\": [...]}"},
+      {"[1]", "1: '[1]'; expected an object such as {\"nodes\": [...]}"},
+      {"{\"labels\":[]}", "1: a line without \"nodes\"; expected a graph such as {\"nodes\": [...]}"},
+      {"{\"nodes\":[]}", "1: \"nodes\": '[]'; expected a list of at least one node"},
+      {"{\"nodes\":[{}]}", "1: a graph without \"labels\"; expected one per node"},
+      {"{\"nodes\":[{}],\"labels\":[\"a\",\"b\"]}", "1: 2 labels for 1 node; expected one per node"},
       {"{\"nodes\":[{}],\"labels\":[3]}", "1: label '3' of node 0; expected a string"},
-      {node("7"), "1: node 0: '7'; expected an object, as {\"features\": {...}}"},
+      {node("7"), "1: node 0: '7'; expected an object such as {\"features\": {...}}"},
       {node("{\"feature\":[]}"), "1: node 0: 'feature'; expected type, features, allowed or cost"},
       {node("{\"type\":\"a:b\"}"), "1: node 0: the type 'a:b'; expected a name without ':'"},
       {node("{\"features\":{\"x\":\"y\"}}"), "1: node 0: feature 'x': '\"y\"'; expected a number"},
@@ -138,12 +139,12 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
       {node("{\"features\":3}"),
        "1: node 0: features '3'; expected {\"name\": value}, a list of names or a list of numbers"},
       {node("{\"allowed\":[\"b\"]}"), "1: node 0: its label 'a' is not allowed; expected one that is"},
-      {node("{\"cost\":-1}"), "1: node 0: cost '-1'; expected a number of 0 or more"},
+      {node("{\"cost\":-1}"), "1: node 0: cost '-1'; expected a number >= 0"},
       {node("{\"cost\":{\"a\":1}}"), "1: node 0: its label 'a' costs 1; expected right labels to cost 0"},
       {"{\"nodes\":[{}],\"labels\":[\"a\"],\"weight\":0}", "1: \"weight\": '0'; expected a number > 0"},
       {pair("{\"nodes\":[0,2]}"), "1: clique 0: node '2'; expected 0 to 1"},
       {pair("{\"nodes\":[1,1]}"), "1: clique 0: node 1 twice; expected different nodes"},
-      {pair("{\"nodes\":[]}"), "1: clique 0: nodes '[]'; expected a list of nodes, as [0, 1]"},
+      {pair("{\"nodes\":[]}"), "1: clique 0: nodes '[]'; expected a list of nodes such as [0, 1]"},
       {pair("{\"nodes\":[0,1],\"type\":\"node\"}"),
        "1: clique 0: the type 'node', which is one of nodes; expected another name"},
       {pair("{\"nodes\":[0,1]},{\"nodes\":[0]}"),
@@ -152,7 +153,7 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
        "1: clique 0: forbidden '[\"a\"]'; expected a list of lists of 2 labels each"},
       {pair("{\"nodes\":[0,1],\"forbidden\":[[\"a\",\"b\"]]}"),
        "1: clique 0: its labels are forbidden; expected labels that are not"},
-      {node("{}") + "\n{\"types\":{}}", "2: \"types\" behind a graph; expected them before the first one"},
+      {node("{}") + "\n{\"types\":{}}", "2: \"types\" after a graph; expected them before the first one"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(error(text), message) << text;
 }

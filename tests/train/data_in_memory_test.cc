@@ -282,7 +282,7 @@ TEST(TagData, RefusesTokensThatDoNotFit) {
             "data in memory:2: the value nan of 'b'; expected a finite number");
   attributes.add_attributes({{"b", 1}}, "Y");
   attributes.end_sentence();
-  EXPECT_EQ(make_tag_training(attributes)->describe(), "1 sequences, 2 tokens, 2 labels, 2 attributes");
+  EXPECT_EQ(make_tag_training(attributes)->describe(), "1 sequence, 2 tokens, 2 labels, 2 attributes");
 
   // Messages of what comes later say which token it is.
   TagOptions options;

@@ -46,7 +46,7 @@ TEST_F(SelectionTest, CrossValidationIsTheOneOfTheProblem) {
                      find_solver("eg", Loss::softmax_margin()), settings, folds, 1,
                      [&](std::size_t fold, const Weights& theta) {
                        const Evaluation held_out = data->evaluate_examples(theta, folds[fold]);
-                       return HeldOutScore{held_out.badness, held_out.value};
+                       return HeldOutScore{held_out.dev_error, held_out.value};
                      });
   for (const std::size_t threads : {1, 2}) {
     options.train.threads = threads;
@@ -170,7 +170,7 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   const auto unsure = read_tag_training(folder.file("partial.txt", "a X\nb ?\nc Y\n"), partial);
   EXPECT_EQ(
       error_message([&] { race(*unsure, RaceOptions{{"eg"}}); }),
-      "unsure gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
+      "uncertain gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
 }
 
 }  // namespace

@@ -37,13 +37,13 @@ struct PathPoint {
   double l2 = 0;
   Certificate certificate;  // with the passes of this value alone
   double total_passes = 0;
-  double badness = 0;  // on held-out data
+  double dev_error = 0;  // on held-out data (Evaluation::dev_error)
   Status status = Status::not_run;
 };
 
 struct Path {
   std::vector<PathPoint> points;
-  std::size_t best = 0;  // the point of least badness; the first (largest l2) of equals
+  std::size_t best = 0;  // the point of the smallest dev_error; the first (largest l2) of equals
   Weights theta;         // its weights
   Status status = Status::not_run;
   std::string message;  // how its last value ended

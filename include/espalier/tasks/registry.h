@@ -58,7 +58,7 @@ struct TaskEntry {
   // The flag among the options that allows gold outputs that are not all known; empty: they always are.
   std::string_view latent{};
   // What may say which examples belong together (Reading::group_by), for help; empty: nothing may.
-  std::string_view groups{};
+  std::string_view groups{}, group_value{};            // and what help calls a value
   std::string_view train_examples{}, path_examples{};  // lines for help
   std::vector<TaskGenerator> generators{};
   TaskDemo demo{};  // without steps: there is none

@@ -22,7 +22,7 @@ namespace espalier {
 namespace {
 
 std::string describe_sizes(const Dictionary& labels, const Dictionary& attributes) {
-  return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
+  return fmt::format("{}, {}", counted(labels.size(), "label"), counted(attributes.size(), "attribute"));
 }
 
 // Of inputs that need not be those of training; nodes: what weights are coefficients of, or nullptr.
@@ -95,7 +95,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   int version() const override { return kernel_ ? kClassifyVersion : kLinearClassifyVersion; }
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
-    return fmt::format("{} examples, {}{}", grouped(train_.labels.size()),
+    return fmt::format("{}, {}{}", counted(train_.labels.size(), "example"),
                        describe_sizes(labels_, attributes_), describe_kernel(nodes()));
   }
 
@@ -178,12 +178,12 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       throw Error::in(
           stored.file,
           fmt::format("{} x {} weights for {}", theta_.shape.rows, theta_.shape.width, describe()),
-          "expected one for each pair; train the model anew");
+          "expected one for each pair; retrain the model");
     }
     if (has_costs_) costs_ = as_array<float>(stored.array("costs"), "costs", stored.file);
     if (has_costs_ && costs_.size() != labels_.size() * labels_.size()) {
       throw Error::in(stored.file, fmt::format("{} costs for {}", costs_.size(), describe()),
-                      "expected one for each pair of labels; train the model anew");
+                      "expected one for each pair of labels; retrain the model");
     }
   }
 

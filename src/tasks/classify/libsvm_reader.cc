@@ -75,7 +75,7 @@ class LibsvmReader {
     std::optional<std::string_view> label;
     if (!has_colon(field)) {
       if (is_list_of_numbers(field)) {
-        lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label a row");
+        lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label per row");
       }
       label = field;
       field = next_field(line);
@@ -146,7 +146,7 @@ class LibsvmReader {
         lines_.fail(fmt::format("{}, a query of ranking data", in_quotes(field)),
                     "expected classification data");
       }
-      lines_.fail(fmt::format("index {}", in_quotes(text)), "expected a whole number from 1");
+      lines_.fail(fmt::format("index {}", in_quotes(text)), "expected a whole number >= 1");
     }
     if (index == 0) lines_.fail("index 0", "indices start at 1");
     return index;

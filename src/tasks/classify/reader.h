@@ -19,7 +19,7 @@ class ClassifyData;
 //             and tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
 //             Numeric labels are one label however they are written: 1, +1 and 1.0. A row may lack the label,
 //             where labels are not required, if it begins with index:value; a dense row cannot.
-//   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example a line
+//   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example per line
 //   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to
 //             [0, 1]; the attribute of a pixel is "row,column", both from 0
 enum class ClassifyFormat { libsvm, crfsuite, idx };

@@ -17,13 +17,16 @@ using Row = OptionOf<ClassifyOptions>;
 const OptionTable& options() {
   static const OptionTable table{
       Row("format", &ClassifyOptions::format,
-          "libsvm, crfsuite, idx (given as IMAGES,LABELS); default: by the name")
-          .choices({"libsvm", "crfsuite", "idx"}),
-      Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1),
-      Row("bias", &ClassifyOptions::bias, "add a constant attribute to every example"),
-      Row("costs", &ClassifyOptions::costs, "file of lines GOLD PREDICTED COST; other errors cost 1")
-          .file("the list of costs"),
-      kernel_option<ClassifyOptions>(),
+          "libsvm, crfsuite or idx (IMAGES,LABELS); default: libsvm, or idx by content")
+          .choices({"libsvm", "crfsuite", "idx"})
+          .basic(),
+      Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1).basic(),
+      Row("bias", &ClassifyOptions::bias, "add a constant attribute to every example").basic(),
+      Row("costs", &ClassifyOptions::costs,
+          "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
+          .file("the list of costs")
+          .basic(),
+      kernel_option<ClassifyOptions>().basic(),
       kernel_memory_option<ClassifyOptions>(),
   };
   return table;
@@ -32,8 +35,9 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = ClassifyPredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
-          .choices({"libsvm", "crfsuite", "idx"}),
+      OptionOf<Options>("format", &Options::format, "format of INPUT; default: that of the training data")
+          .choices({"libsvm", "crfsuite", "idx"})
+          .basic(),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
       threads_option<Options>(),
@@ -64,7 +68,7 @@ std::string first_labels() {
 TaskEntry classify_task() {
   TaskEntry task;
   task.name = "classify";
-  task.summary = "one label an example: LIBSVM, CRFsuite or IDX (MNIST) files";
+  task.summary = "one label per example: LIBSVM, CRFsuite or IDX (MNIST) files";
   task.version = kClassifyVersion;
   task.options = options;
   task.predict_options = predict_options;

@@ -169,7 +169,7 @@ class GraphPredictor final : public Predictor {
     if (options.marginals) json["marginals"] = marginals(graph);
     if (options.kbest == 0) return;
     if (!graph.has_kbest())
-      throw Error::in(setting("kbest"), "given where inference is approximate",
+      throw Error::in(setting("kbest"), "given with approximate inference",
                       "expected a model of exact inference");
     Json& best = json["kbest"] = Json::array();
     for (const auto& [y, score] : graph.kbest(options.kbest)) {

@@ -64,7 +64,7 @@ void ParseData::end_sentence() {
 void ParseData::add(const DependencySentence& sentence) {
   if (!open_.words.empty())
     throw Error::at(kDataInMemory, num_words_ + open_.words.size() + 1, "a whole sentence within another one",
-                    "expected the end of that before");
+                    "expected the end of that one first");
   open_.text.clear();
   DependencySentence copy = sentence;
   copy.first_line = num_words_ + 1;

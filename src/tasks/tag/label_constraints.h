@@ -22,7 +22,8 @@ ChainConstraints all_allowed(std::size_t num_labels);
 //   bio    I-X continues a chunk: it follows B-X or I-X
 //   iob1   B-X separates two chunks: it follows B-X or I-X
 //   bioes  a chunk is S-X, or B-X I-X ... E-X, and is complete
-// Throws Error for a scheme that is none, naming --valid, and for a label that is no tag of the scheme.
+//   bilou  the same with U-X and L-X
+// Throws Error for an unknown scheme, naming --valid, and for a label that is not a tag of it.
 void forbid_by_scheme(std::string_view scheme, const Dictionary& labels, ChainConstraints& constraints);
 
 // Forbids what a file lists: lines "BEFORE AFTER" (white space between, '#' starts a comment), where (start) and (stop)

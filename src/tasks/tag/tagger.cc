@@ -138,7 +138,8 @@ struct Tagger::Sentence::State {
   }
   void require_possible() const {
     if (has_best && best_score == kExcluded) {
-      throw Error("a sentence whose allowed labels exclude one another; expected labels that can follow");
+      throw Error(
+          "a sentence whose allowed labels exclude each other; expected labels that can follow each other");
     }
   }
 
