@@ -54,7 +54,7 @@ RC_GTEST_PROP(EditDistance, IsZeroForTheSameTextAlone, ()) {
 
 RC_GTEST_PROP(EditDistance, LiesBetweenItsBounds, ()) {
   const std::string a = small_word(), b = small_word();
-  const auto [shorter, longer] = std::minmax(a.size(), b.size());
+  const auto [shorter, longer] = std::minmax({a.size(), b.size()});
   RC_ASSERT(edit_distance(a, b) >= longer - shorter);
   RC_ASSERT(edit_distance(a, b) <= longer);
 }

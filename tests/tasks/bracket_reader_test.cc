@@ -113,9 +113,9 @@ TEST(BracketReader, RefusesTreesThatAreTooDeep) {
     return text + "(Y z" + std::string(depth, ')');
   };
   EXPECT_EQ(message(nested(1000)), "(no error)");
-  EXPECT_EQ(message("\n" + nested(1001)),
-            ":2: brackets within 1,000 brackets; expected an earlier ')', or trees that are less deeply "
-            "nestedly nested");
+  EXPECT_EQ(
+      message("\n" + nested(1001)),
+      ":2: brackets within 1,000 brackets; expected an earlier ')', or trees that are less deeply nested");
   EXPECT_EQ(message("\n" + std::string(1000000, '(')),
             ":2: a bracket without a label; expected one: only the outermost bracket may lack it");
 }

@@ -364,7 +364,7 @@ TEST(TreebankData, RefusesWhatIsNoTree) {
   for (std::size_t k = 0; k < BracketReader::kDeepest; ++k) deep = {"X", "", {deep}};
   EXPECT_EQ(
       message_of(deep),
-      "data in memory:2: phrases within 1,000 phrases; expected trees that are less deeply nestedly nested");
+      "data in memory:2: phrases within 1,000 phrases; expected trees that are less deeply nested");
 
   const auto message_of_text = [&](const char* text) { return error_message([&] { data.add(text); }); };
   EXPECT_EQ(message_of_text(""), "data in memory:2: no tree; expected one");

@@ -64,7 +64,7 @@ bool BracketReader::next(BracketTree& tree) {
 void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
   if (depth > kDeepest)
     fail(fmt::format("brackets within {} brackets", grouped(kDeepest)),
-         "expected an earlier ')', or trees that are less deeply nestedly nested");
+         "expected an earlier ')', or trees that are less deeply nested");
   const std::size_t line = line_number();
   tree.word.clear();
   tree.children.clear();

@@ -20,7 +20,7 @@ void check(const BracketTree& tree, std::size_t depth, std::size_t number) {
   };
   if (depth > BracketReader::kDeepest)
     fail(fmt::format("phrases within {} phrases", grouped(BracketReader::kDeepest)),
-         "expected trees that are less deeply nestedly nested");
+         "expected trees that are less deeply nested");
   for (const std::string* text : {&tree.label, &tree.word}) {
     if (std::any_of(text->begin(), text->end(),
                     [](char c) { return c == '(' || c == ')' || is_white_space(c); }))
