@@ -145,7 +145,10 @@ std::string unknown_option(std::string_view found, const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
-  const auto nearest = nearest_name(found.substr(2, found.find('=') - 2), names);
+  const std::string name(found.substr(2, found.find('=') - 2));
+  if (std::ranges::find(names, name) != names.end())
+    return fmt::format("--{0} before '{1}'; expected --{0} after it", name, command.get_name());
+  const auto nearest = nearest_name(name, names);
   return nearest ? fmt::format("{}; did you mean --{}?", message, *nearest) : message;
 }
 

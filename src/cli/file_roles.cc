@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -120,6 +121,8 @@ void check_files(const std::vector<GivenOption>& options) {
   const std::vector<Role> roles = all_roles();
   std::vector<File> files;
   for (const GivenOption& option : options) collect(option, roles, files);
+  // What is said does not depend on the order of options in the help.
+  std::ranges::stable_sort(files, std::less<>(), &File::role);
   for (const File& written : files) {
     if (written.role->use != Use::writes) continue;
     for (const File& other : files) {

@@ -248,7 +248,7 @@ INSTANTIATE_TEST_SUITE_P(
             "PruneAll", "--prune-below 1.5",
             std::string("--prune-below: found '1.5'; expected a probability, a number from 0 to 1") +
                 kSeeParse),
-        bad_parser_option("Partial", "--partial", std::string("unexpected argument '--partial'") + kSeeParse),
+        bad_parser_option("Partial", "--partial", std::string("unknown option '--partial'") + kSeeParse),
         bad_parser_option("EmptyDev", "--unlabelled --dev /dev/null",
                           "/dev/null: no sentences; expected some"),
         bad_parser_option("InitFromAnother", "--init model.esp --quiet",

@@ -106,7 +106,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"Kbest", "predict model.esp good.svm --kbest 0 -o out.txt",
                  "--kbest: found '0'; expected a whole number >= 1; see 'espalier predict --help'"},
         BadInput{"MarginalsOfAMargin", "predict margin.esp good.svm --marginals -o out.txt",
-                 "--marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, such as "
+                 "--marginals: a model of loss svm has no probabilities; expected one trained with a finite "
+                 "beta, such as "
                  "--loss crf"},
         BadInput{"WeightsAsJson", "show model.esp --json --weights",
                  "--json excludes --weights; see 'espalier show --help'"},

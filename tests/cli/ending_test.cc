@@ -23,7 +23,7 @@ class CliEndingTest : public CliTest {
 TEST_F(CliEndingTest, SaysByHowMuchAndHowLong) {
   const std::string line = last_line("--passes 12 --gap 1e-9 --report-every 1");
   EXPECT_TRUE(line.starts_with("out of passes (--passes): relative gap ")) << line;
-  EXPECT_TRUE(has(line, " times the 1e-09 asked for; at the pace of the last passes it takes ")) << line;
+  EXPECT_TRUE(has(line, " times the 1e-09 asked for; at the pace of the last passes, ")) << line;
   EXPECT_TRUE(line.ends_with("; saved model.esp")) << line;
   // What it says to try is enough, or nearly so.
   const std::string option = "try --passes ";

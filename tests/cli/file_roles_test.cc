@@ -87,7 +87,7 @@ TEST_F(CliFileRolesTest, OtherOutputs) {
 
 TEST_F(CliFileRolesTest, OneFileForTwoOutputs) {
   refuse("train tag io.txt --log new -o new",
-         "new: is the log (--log) and the output (-o); expected another file for the log");
+         "new: is the output (-o) and the log (--log)" + std::string(kOther));
   refuse("train tag io.txt --log new --checkpoint ./new -o new.esp",
          "new: is the log (--log) and as ./new the checkpoint (--checkpoint); expected another file for the "
          "log");
@@ -95,7 +95,7 @@ TEST_F(CliFileRolesTest, OneFileForTwoOutputs) {
          "sub/../new: is the output (-o) and as new the checkpoint (--checkpoint)" + std::string(kOther));
   fs::create_symlink("new.esp", folder_.path("dangling"));
   refuse("train tag io.txt --log dangling -o new.esp",
-         "dangling: is the log (--log) and as new.esp the output (-o); expected another file for the log");
+         "new.esp: is the output (-o) and as dangling the log (--log)" + std::string(kOther));
 }
 
 TEST_F(CliFileRolesTest, OtherNamesOfTheSameFile) {

@@ -131,9 +131,11 @@ TEST_F(CliProgramTest, MisspeltWords) {
   EXPECT_EQ(error("train tag train.txt -o m.esp --format colums"),
             "espalier: --format: found 'colums'; did you mean columns?");
   EXPECT_EQ(
-      error("train --l2 1 tag train.txt"),
+      error("train --l2 1"),
       "espalier: unknown option '--l2' before the task; expected tag, classify, parse, treebank or graph "
       "first; see 'espalier train --help'");
+  EXPECT_EQ(error("train --l2 1 tag train.txt -o m.esp"),
+            "espalier: --l2 before 'tag'; expected --l2 after it; see 'espalier train tag --help'");
   EXPECT_EQ(error("--verison"), "espalier: unknown option '--verison'; did you mean --version?");
   EXPECT_EQ(error("demo tga"), "espalier: demo: unknown task 'tga'; did you mean tag?");
 }
@@ -162,7 +164,7 @@ TEST_F(CliProgramTest, OptionsWithoutEffectAreRefused) {
   EXPECT_EQ(train("tag none.txt --loss svm --solver cutting-plane --cache 5"),
             "espalier: --cache: no effect; expected --slacks one, or no --cache");
   EXPECT_EQ(error("show m.esp --weights --top 3"),
-            "espalier: --weights excludes --top; see 'espalier show --help'");
+            "espalier: --top excludes --weights; see 'espalier show --help'");
 }
 
 TEST_F(CliProgramTest, QuietHasAShortName) {

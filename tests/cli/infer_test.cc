@@ -78,11 +78,12 @@ TEST_F(CliInferTest, AnswersBadInputWithOneLineAndNothingWritten) {
   answered("bad.uai --task PR", "bad.uai:6: the file ends; expected entry 4 of 4 of a table");
   answered("pair.uai --task PR --evidence bad.uai",
            "bad.uai:1: 'MARKOV'; expected the number of observations, at most 2");
-  answered("zero.uai --task PR", "zero.uai: every assignment has the weight 0; expected one that has more");
+  answered("zero.uai --task PR",
+           "zero.uai: every assignment has weight 0; expected at least one of positive weight");
   answered("zero.uai --task MPE --inference trw",
-           "zero.uai: every assignment has the weight 0; expected one that has more");
+           "zero.uai: every assignment has weight 0; expected at least one of positive weight");
   answered("zero_if.uai --task MAR --evidence second.evid",
-           "second.evid: every assignment that goes with this evidence has the weight 0; expected one that "
+           "second.evid: every assignment that agrees with this evidence has weight 0; expected one that "
            "has more");
   answered("pair.uai --task PR --memory 20 --inference exact",
            "exact inference: a junction tree of width 1 needs 48 bytes of memory; expected at most 20 bytes: "

@@ -36,7 +36,7 @@ TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
          "good.txt:2: the label 'B-X' after 'O'; --valid iob1 does not allow it; --invalid drop leaves such "
          "sequences out");
   refuse(train + "--valid iob1 --invalid drop",
-         "good.txt: no sequence is left: their labels break iob1; expected at least one");
+         "good.txt: no sequence is left: their labels violate iob1; expected at least one");
   refuse(train + "--transitions none.txt",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
   write("pairs.txt", "# none\nO I-X\nO I-Y\n");

@@ -432,7 +432,7 @@ TEST_F(CliCrossValidateTest, GroupsStayTogether) {
   EXPECT_EQ(refusal("tag columns.txt --group-by document"),
             "espalier: --group-by: 'document'; expected boundary, or the number of a column, from 1");
   EXPECT_EQ(refusal("classify train.txt --group-by boundary"),
-            "espalier: unexpected argument '--group-by'; see 'espalier cross-validate classify --help'");
+            "espalier: unknown option '--group-by'; see 'espalier cross-validate classify --help'");
 }
 
 TEST_F(CliCrossValidateTest, BadOptions) {
@@ -442,7 +442,7 @@ TEST_F(CliCrossValidateTest, BadOptions) {
       error("cross-validate tag train.txt --folds 1"),
       "espalier: --folds: found '1'; expected a whole number >= 2; see 'espalier cross-validate tag --help'");
   EXPECT_EQ(error("cross-validate tag train.txt --dev dev.txt"),
-            "espalier: unexpected argument '--dev'; see 'espalier cross-validate tag --help'");
+            "espalier: unknown option '--dev'; see 'espalier cross-validate tag --help'");
   EXPECT_EQ(error("cross-validate tag train.txt -o -"),
             "espalier: --output -: standard output is taken by the table; expected the name of a file");
 }

@@ -248,7 +248,7 @@ TEST_F(CliRaceTest, RefusesBeforeReading) {
             "espalier: --solvers: eg more than once; expected different ones\n");
   EXPECT_EQ(error(""), "espalier: --solvers is required; see 'espalier race classify --help'\n");
   EXPECT_EQ(error("--solvers eg --solver sgd"),
-            "espalier: unexpected argument '--solver'; see 'espalier race classify --help'\n");
+            "espalier: unknown option '--solver'; did you mean --solvers?\n");
   EXPECT_EQ(error("--solvers eg --picture -"),
             "espalier: --picture -: standard output is taken by the table; expected the name of a file\n");
   EXPECT_EQ(error("--solvers eg --picture nowhere/race.svg")

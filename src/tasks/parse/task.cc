@@ -33,7 +33,7 @@ const OptionTable& options() {
           .basic()
           .only_if([](const ParseOptions& parse) { return parse.structure == "projective"; },
                    setting("structure") + " projective"),
-      Row("first", &ParseOptions::first, "use only the first N training sentences").from(1).basic(),
+      Row("first", &ParseOptions::first, "use only the first N training sentences").from(1),
       Row("hash_bits", &ParseOptions::hash_bits, "2^N weights for arcs, N from 10 to 30").between(10, 30),
       Row("prune_below", &ParseOptions::prune_below,
           fmt::format(

@@ -88,8 +88,7 @@ TaskEntry treebank_task() {
       "  espalier train treebank train.mrg --tags predicted --loss svm --l2 10 --gap 2e-2 -o parser.esp\n";
   task.path_examples =
       "  espalier path treebank train.mrg --dev dev.mrg --gap 1e-2\n"
-      "  espalier path treebank train.mrg --dev dev.mrg --features rules --l2-max 100 --l2-min 0.1 -o "
-      "best.esp\n";
+      "  espalier path treebank train.mrg --dev dev.mrg --l2-max 100 --l2-min 0.1 -o best.esp\n";
   task.generators = {
       {"treebank", "brackets", [](std::uint64_t seed) { return generate_sentences(seed, append_treebank); }}};
   task.demo.question = "What phrases is a sentence made of? Sentences come from a small built-in grammar.";
