@@ -171,7 +171,7 @@ const OptionTable& sdca_options() {
 void check_sdca(const Problem& problem, const Loss& loss) {
   if (!loss.smooth()) {
     throw Error::in("sdca", fmt::format("the loss {} has an infinite beta", loss.name()),
-                    "expected a finite one; frank-wolfe makes the same moves for infinite ones");
+                    "expected a finite one; frank-wolfe takes the same steps for infinite ones");
   }
   if (!problem.factored()) {
     throw Error(

@@ -95,7 +95,7 @@ TEST_F(CliInferTest, AnswersBadInputWithOneLineAndNothingWritten) {
 }
 
 TEST_F(CliInferTest, RefusesTasksAndInferenceThatDoNotExist) {
-  EXPECT_EQ(error("infer pair.uai --task PQ"), "espalier: --task: 'PQ'; expected PR, MAR or MPE");
+  EXPECT_EQ(error("infer pair.uai --task PQ"), "espalier: --task: unknown task 'PQ'; did you mean PR?");
   EXPECT_EQ(error("infer pair.uai --task PR --inference magic"),
             "espalier: --inference: found 'magic'; expected exact, bp, trw or auto");
   EXPECT_NE(error("infer pair.uai").find("see 'espalier infer --help'"), std::string::npos);

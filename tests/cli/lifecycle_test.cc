@@ -187,22 +187,24 @@ TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
   succeed("train tag train.txt --passes 3" + options);
   const std::string before = read("run.ckpt");
   EXPECT_EQ(error("train tag train.txt" + options),
-            "espalier: run.ckpt: exists; expected --resume to go on from it, or a name that is free");
+            "espalier: run.ckpt: already exists; expected --resume to continue from it, or another name");
   EXPECT_EQ(error("train tag train.txt --l2 3 --resume" + options),
             "espalier: run.ckpt: a checkpoint of a run with l2 1.0; expected l2 3.0, as in this run");
   EXPECT_EQ(error("train tag train.txt --loss softmax-margin --resume" + options),
             "espalier: run.ckpt: a checkpoint of a run with loss crf; expected loss softmax-margin, as in "
             "this run");
-  EXPECT_EQ(error("train tag dev.txt --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
-  EXPECT_EQ(error("train tag train.txt --first 100 --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
+  EXPECT_EQ(
+      error("train tag dev.txt --resume" + options),
+      "espalier: run.ckpt: a checkpoint of a run with different training data; expected those of this run");
+  EXPECT_EQ(
+      error("train tag train.txt --first 100 --resume" + options),
+      "espalier: run.ckpt: a checkpoint of a run with different training data; expected those of this run");
   write("some.template", "U:%x[0,0]\n");
   EXPECT_EQ(error("train tag train.txt --template some.template --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with other templates; expected those of this run");
+            "espalier: run.ckpt: a checkpoint of a run with different templates; expected those of this run");
   EXPECT_EQ(error("train tag train.txt --resume -o model.esp --checkpoint no.ckpt"),
-            "espalier: no.ckpt: no such file; expected the checkpoint of an interrupted run; one that ended "
-            "has removed it");
+            "espalier: no.ckpt: no such file; expected the checkpoint of an interrupted run; a run that ends "
+            "removes its checkpoint");
   EXPECT_EQ(error("train tag train.txt --resume -o new.esp --checkpoint model.esp"),
             "espalier: model.esp: a model; expected the checkpoint of an interrupted run");
   EXPECT_EQ(error("show run.ckpt"),
@@ -298,7 +300,7 @@ TEST_F(CliInitTest, OtherLossesMayStartFromIt) {
   // Solvers of a maximum have no use for weights.
   const Outcome svm = run("train tag train.txt --loss svm --l2 16 --gap 0.05 --init crf.esp -o m.esp");
   EXPECT_EQ(svm.status, 0) << svm.err;
-  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for auto here; started without it");
+  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: not a good starting point for auto here; started from scratch");
 }
 
 using CliCrossValidateTest = CliLifecycleTest;
@@ -420,8 +422,9 @@ TEST_F(CliCrossValidateTest, GroupsStayTogether) {
   EXPECT_EQ(accuracy("columns.txt --group-by 2"), accuracy("boundaries.txt --group-by boundary"));
 
   const auto refusal = [&](const std::string& what) { return error("cross-validate " + what); };
-  EXPECT_EQ(refusal("tag boundaries.txt --group-by boundary --folds 7"),
-            "espalier: --folds 7 of 6 groups; expected at least 2, and a group for each");
+  EXPECT_EQ(
+      refusal("tag boundaries.txt --group-by boundary --folds 7"),
+      "espalier: --folds 7: found 6 groups; expected at least 2 folds, and at least one group per fold");
   EXPECT_EQ(refusal("tag columns.txt --group-by 2"),
             "espalier: --group-by: a column that the built-in attributes use; expected --template, with one "
             "that does not");
@@ -437,7 +440,8 @@ TEST_F(CliCrossValidateTest, GroupsStayTogether) {
 
 TEST_F(CliCrossValidateTest, BadOptions) {
   EXPECT_EQ(error("cross-validate tag train.txt --folds 151"),
-            "espalier: --folds 151 of 150 examples; expected at least 2, and an example for each");
+            "espalier: --folds 151: found 150 examples; expected at least 2 folds, and at least one example "
+            "per fold");
   EXPECT_EQ(
       error("cross-validate tag train.txt --folds 1"),
       "espalier: --folds: found '1'; expected a whole number >= 2; see 'espalier cross-validate tag --help'");

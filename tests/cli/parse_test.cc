@@ -471,8 +471,9 @@ TEST_F(CliParseTest, CrossValidatesByDocuments) {
   const std::size_t middle = train.find("\n\n", train.size() / 2) + 2;
   write("documents.conllu",
         "# newdoc\n" + train.substr(0, middle) + "#newdoc id = b\n# text = x\n" + train.substr(middle));
-  EXPECT_EQ(error(command + "3 --group-by boundary"),
-            "espalier: --folds 3 of 2 groups; expected at least 2, and a group for each");
+  EXPECT_EQ(
+      error(command + "3 --group-by boundary"),
+      "espalier: --folds 3: found 2 groups; expected at least 2 folds, and at least one group per fold");
   EXPECT_NE(succeed(command + "2 --group-by boundary"), succeed(command + "2"));
   EXPECT_EQ(error(command + "2 --group-by 3"), "espalier: --group-by: '3'; expected boundary");
 }
@@ -486,7 +487,7 @@ TEST_F(CliParseTest, InterruptedRunsGoOn) {
         << first.err;
     EXPECT_EQ(
         error(command + "--first 20 -o model.esp --checkpoint run.ckpt --resume"),
-        "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
+        "espalier: run.ckpt: a checkpoint of a run with different training data; expected those of this run");
     const Outcome second = run(command + "-o model.esp --checkpoint run.ckpt --resume");
     EXPECT_EQ(second.status, 0) << second.err;
     EXPECT_NE(second.err.find("\nresumed run.ckpt: 3."), std::string::npos) << second.err;

@@ -218,9 +218,9 @@ TEST_F(CliPredictTest, WritesOtherEncodings) {
                "--encoding: found 'iob'; expected iob1, bio or bioes");
   write("tags.txt", "a DT\ndog NN\n");
   succeed("train tag tags.txt -o tags.esp --quiet");
-  expect_error(
-      "predict tags.esp tags.txt --encoding bio -o out.txt",
-      "--encoding: a model with the label 'DT'; expected labels that are O, or B-, I-, E- or S- and a type");
+  expect_error("predict tags.esp tags.txt --encoding bio -o out.txt",
+               "--encoding: a model with the label 'DT'; expected labels that are O, or a prefix (B-, I-, "
+               "E-, S-, L- or U-) and a type");
 }
 
 TEST_F(CliPredictTest, Mistakes) {

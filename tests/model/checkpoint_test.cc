@@ -135,7 +135,7 @@ TEST_F(CheckpointTest, SaysWhatIsDifferent) {
   options.templates = folder.file("two.template", "U00:%x[0,0]\nU01:%x[-1,0]\nB\n");
   const auto other_template = read(kTrain, options);
   EXPECT_EQ(load_message(identity_of(*other_template), other_template->problem()),
-            "run.ckpt: a checkpoint of a run with other templates; expected those of this run");
+            "run.ckpt: a checkpoint of a run with different templates; expected those of this run");
   TagOptions by_first = options;
   by_first.templates = folder.path("one.template");
   by_first.label_column = 1;
@@ -163,7 +163,7 @@ TEST_F(CheckpointTest, KnowsItsTrainingData) {
        }) {
     const auto changed = read(other);
     EXPECT_EQ(load_message(identity_of(*changed), changed->problem()),
-              "run.ckpt: a checkpoint of a run with other training data; expected those of this run")
+              "run.ckpt: a checkpoint of a run with different training data; expected those of this run")
         << other;
   }
   const auto same = read(kTrain);

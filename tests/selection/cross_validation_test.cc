@@ -40,16 +40,16 @@ TEST(Folds, ArePartsOfNearlyEqualSize) {
 
 TEST(Folds, NeedExamples) {
   EXPECT_EQ(error_message([] { make_folds(3, 4, 1); }),
-            "folds 4 of 3 examples; expected at least 2, and an example for each");
+            "folds 4: found 3 examples; expected at least 2 folds, and at least one example per fold");
   EXPECT_EQ(error_message([] { make_folds(3, 1, 1); }),
-            "folds 1 of 3 examples; expected at least 2, and an example for each");
+            "folds 1: found 3 examples; expected at least 2 folds, and at least one example per fold");
   EXPECT_EQ(make_folds(3, 3, 1).size(), 3u);
 }
 
 TEST(Folds, OfGroupsNeedGroups) {
   const std::vector<std::uint32_t> groups{7, 7, 2, 2, 2};
   EXPECT_EQ(error_message([&] { make_folds(groups, 3, 1); }),
-            "folds 3 of 2 groups; expected at least 2, and a group for each");
+            "folds 3: found 2 groups; expected at least 2 folds, and at least one group per fold");
   const auto folds = make_folds(groups, 2, 1);
   EXPECT_EQ(folds, (std::vector<std::vector<std::uint32_t>>{{2, 3, 4}, {0, 1}}));
 }

@@ -165,10 +165,9 @@ TEST(Sdca, GoesOnFromTheStateThatItIsGiven) {
 
 TEST(Sdca, RefusesWhatItIsNotFor) {
   const OwnedProblem classes(1);
-  EXPECT_EQ(
-      error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
-      "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe makes the same moves for "
-      "infinite ones");
+  EXPECT_EQ(error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
+            "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe takes the same "
+            "steps for infinite ones");
   const OwnedDependencyProblem trees(1);
   const OwnedChainProblem ngrams(1, {.order = 2});
   for (const Problem* problem :

@@ -205,12 +205,14 @@ TEST_F(DependencyReaderTest, Ids) {
 TEST_F(DependencyReaderTest, MultiWordTokens) {
   const std::string two = word("1", "0") + word("2", "1");
   EXPECT_EQ(message("1-2\tx\n" + two), "(no error)");
-  EXPECT_EQ(message("2-3\tx\n" + two), ":1: the multi-word token '2-3'; expected one from 1 on");
-  EXPECT_EQ(message("1-0\tx\n" + two), ":1: the multi-word token '1-0'; expected one from 1 on");
+  EXPECT_EQ(message("2-3\tx\n" + two),
+            ":1: the multi-word token '2-3'; expected one that starts at 1 or later");
+  EXPECT_EQ(message("1-0\tx\n" + two),
+            ":1: the multi-word token '1-0'; expected one that starts at 1 or later");
   EXPECT_EQ(message("1-99999999999\tx\n" + two),
-            ":1: the multi-word token '1-99999999999'; expected one from 1 on");
+            ":1: the multi-word token '1-99999999999'; expected one that starts at 1 or later");
   EXPECT_EQ(message("1-2\tx\n" + word("1", "0") + "2-3\tx\n" + word("2", "1") + word("3", "1")),
-            ":3: the multi-word token '2-3'; expected one from 3 on");
+            ":3: the multi-word token '2-3'; expected one that starts at 3 or later");
   EXPECT_EQ(message("\n1-3\tx\n" + two + "\n" + two),
             ":2: a multi-word token up to word 3; expected one up to 2, the last word of the sentence");
   EXPECT_EQ(message("1-2\tx\n\n" + two),

@@ -138,9 +138,9 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
        "1: node 0: feature 'x' of 1e+300; expected a value that a float holds"},
       {node("{\"features\":3}"),
        "1: node 0: features '3'; expected {\"name\": value}, a list of names or a list of numbers"},
-      {node("{\"allowed\":[\"b\"]}"), "1: node 0: its label 'a' is not allowed; expected one that is"},
+      {node("{\"allowed\":[\"b\"]}"), "1: node 0: its label 'a' is not allowed; expected an allowed label"},
       {node("{\"cost\":-1}"), "1: node 0: cost '-1'; expected a number >= 0"},
-      {node("{\"cost\":{\"a\":1}}"), "1: node 0: its label 'a' costs 1; expected right labels to cost 0"},
+      {node("{\"cost\":{\"a\":1}}"), "1: node 0: its label 'a' costs 1; expected correct labels to cost 0"},
       {"{\"nodes\":[{}],\"labels\":[\"a\"],\"weight\":0}", "1: \"weight\": '0'; expected a number > 0"},
       {pair("{\"nodes\":[0,2]}"), "1: clique 0: node '2'; expected 0 to 1"},
       {pair("{\"nodes\":[1,1]}"), "1: clique 0: node 1 twice; expected different nodes"},
@@ -152,7 +152,7 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
       {pair("{\"nodes\":[0,1],\"forbidden\":[[\"a\"]]}"),
        "1: clique 0: forbidden '[\"a\"]'; expected a list of lists of 2 labels each"},
       {pair("{\"nodes\":[0,1],\"forbidden\":[[\"a\",\"b\"]]}"),
-       "1: clique 0: its labels are forbidden; expected labels that are not"},
+       "1: clique 0: its labels are forbidden; expected allowed labels"},
       {node("{}") + "\n{\"types\":{}}", "2: \"types\" after a graph; expected them before the first one"},
   };
   for (const auto& [text, message] : cases) EXPECT_EQ(error(text), message) << text;

@@ -190,7 +190,8 @@ TEST_F(TagColumns, LabelsAreReEncoded) {
                     {{"O", {{"Ud", 1.0f}}, {}}, {"S-B", {{"Ue", 1.0f}}, {}}}}));
   EXPECT_EQ(evaluate("a I-C\n")[0][0].label, "S-C");
   EXPECT_EQ(stream("a I-C\n", true)[0][0].label, "I-C");
-  const std::string expected = "; expected O, or B-, I-, E- or S- and a type, as encoding needs";
+  const std::string expected =
+      "; expected O, or a prefix (B-, I-, E-, S-, L- or U-) and a type, as encoding needs";
   EXPECT_EQ(train_error("a B-A\n\nb NN\n"), "data:3: the label 'NN'" + expected);
   EXPECT_EQ(evaluate_error("a B\n"), "data:1: the label 'B'" + expected);
   EXPECT_EQ(stream_error("a B\n", true), "data:1: the label 'B'" + expected);

@@ -288,7 +288,8 @@ TEST(TagData, RefusesTokensThatDoNotFit) {
   TagOptions options;
   options.encoding = "bio";
   EXPECT_EQ(error_message([&] { make_tag_training(attributes, options); }),
-            "data in memory:2: the label 'Y'; expected O, or B-, I-, E- or S- and a type, as encoding needs");
+            "data in memory:2: the label 'Y'; expected O, or a prefix (B-, I-, E-, S-, L- or U-) and a type, "
+            "as encoding needs");
 }
 
 TEST(TagData, RefusesOptionsOfFiles) {

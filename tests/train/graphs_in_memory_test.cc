@@ -190,7 +190,7 @@ TEST(GraphData, RefusesWhatDoesNotFit) {
       "data in memory:2: clique 0: the type 'clique' with nodes of the types node; expected node, node, as "
       "before");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[0].allowed = {"b"}; }),
-            "data in memory:2: node 0: its label 'a' is not allowed; expected one that is");
+            "data in memory:2: node 0: its label 'a' is not allowed; expected an allowed label");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[0].cost = -1; }),
             "data in memory:2: node 0: cost '-1'; expected a number >= 0");
   EXPECT_EQ(message_of([](LabelledGraph& graph) {

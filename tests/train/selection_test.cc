@@ -105,7 +105,7 @@ TEST(SelectionOfGroups, FoldsKeepThemTogether) {
     for (const auto& [document, sentences] : documents) EXPECT_EQ(sentences, 3u) << document;
   }
   EXPECT_EQ(error_message([&] { cross_validate(*grouped); }),
-            "folds 5 of 4 groups; expected at least 2, and a group for each");
+            "folds 5: found 4 groups; expected at least 2 folds, and at least one group per fold");
 }
 
 TEST_F(SelectionTest, ARaceIsTheOneOfTheProblem) {
@@ -149,7 +149,7 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   CrossValidateOptions folds;
   folds.folds = 41;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
-            "folds 41 of 40 examples; expected at least 2, and an example for each");
+            "folds 41: found 40 examples; expected at least 2 folds, and at least one example per fold");
   folds.folds = 2;
   folds.train.repeat = 2;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
