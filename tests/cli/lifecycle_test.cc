@@ -218,7 +218,7 @@ TEST_F(CliCheckpointTest, BadNames) {
       "espalier: m.esp: is the output (-o) and the checkpoint (--checkpoint); expected another file for "
       "the output");
   EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint -"),
-            "espalier: --checkpoint -: standard output; expected a file of its own");
+            "espalier: --checkpoint -: found standard output; expected the name of a file");
   EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint run.gz"),
             "espalier: run.gz: models are not compressed; expected another ending, such as model.esp");
   EXPECT_EQ(
@@ -286,8 +286,9 @@ TEST_F(CliInitTest, WhatDoesNotFit) {
       error("train classify others.svm --init classifier.esp -o m.esp"),
       "espalier: classifier.esp: none of its attributes is in the training data; expected a model of similar "
       "data");
-  EXPECT_EQ(error("train tag train.txt --dev dev.txt --l2 auto --init tagger.esp -o m.esp"),
-            "espalier: --init: not with --l2 auto, whose values start from each other; expected --l2 X");
+  EXPECT_EQ(
+      error("train tag train.txt --dev dev.txt --l2 auto --init tagger.esp -o m.esp"),
+      "espalier: --init: not with --l2 auto, which starts each value from another one; expected --l2 X");
   EXPECT_EQ(error("train tag train.txt --init none.esp -o m.esp"),
             "espalier: none.esp: cannot open: No such file or directory; expected a model that can be read");
 }

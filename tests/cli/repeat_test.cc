@@ -108,9 +108,8 @@ TEST_F(CliRepeatTest, OneRunIsAnOrdinaryOne) {
 TEST_F(CliRepeatTest, NotWithWhatKeepsOneRun) {
   EXPECT_EQ(error(std::string(kTrain) + "--repeat 2 --checkpoint run.ckpt"),
             "espalier: --repeat: not with --checkpoint; expected one of the two");
-  EXPECT_EQ(
-      error(std::string(kTrain) + "--repeat 2 --l2 auto --dev train.txt"),
-      "espalier: --repeat: not with --l2 auto, which trains one model after the other; expected --l2 X");
+  EXPECT_EQ(error(std::string(kTrain) + "--repeat 2 --l2 auto --dev train.txt"),
+            "espalier: --repeat: not with --l2 auto, which trains several models itself; expected --l2 X");
   EXPECT_EQ(error("train tag train.txt -o model.esp --repeat 2 --partial"),
             "espalier: --repeat: not with --partial; expected one of the two");
   EXPECT_EQ(
