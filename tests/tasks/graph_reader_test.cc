@@ -122,7 +122,7 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
   };
   const std::pair<std::string, std::string> cases[] = {
       {"\n{\"nodes\":",
-       "2: no JSON from column 10 on; expected one object per line, such as {\"nodes\": [...]}"},
+       "2: invalid JSON at column 10; expected one object per line, such as {\"nodes\": [...]}"},
       {"[1]", "1: '[1]'; expected an object such as {\"nodes\": [...]}"},
       {"{\"labels\":[]}", "1: a line without \"nodes\"; expected a graph such as {\"nodes\": [...]}"},
       {"{\"nodes\":[]}", "1: \"nodes\": '[]'; expected a list of at least one node"},

@@ -196,7 +196,7 @@ TEST(GraphData, RefusesWhatDoesNotFit) {
   EXPECT_EQ(message_of([](LabelledGraph& graph) {
               graph.nodes[0].costs = {{"a", 2}};
             }),
-            "data in memory:2: node 0: its label 'a' costs 2; expected right labels to cost 0");
+            "data in memory:2: node 0: its label 'a' costs 2; expected correct labels to cost 0");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[0].type = "x:y"; }),
             "data in memory:2: node 0: the type 'x:y'; expected a name without ':'");
   EXPECT_EQ(message_of([](LabelledGraph& graph) {
@@ -217,7 +217,7 @@ TEST(GraphData, RefusesWhatDoesNotFit) {
   EXPECT_EQ(message_of([](LabelledGraph& graph) {
               graph.cliques[0].forbidden = {{"a", "b"}};
             }),
-            "data in memory:2: clique 0: its labels are forbidden; expected labels that are not");
+            "data in memory:2: clique 0: its labels are forbidden; expected allowed labels");
   EXPECT_EQ(error_message([] { make_graph_training(GraphData()); }),
             "data in memory: no graphs; expected at least one");
   GraphData declared;
