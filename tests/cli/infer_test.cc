@@ -83,8 +83,8 @@ TEST_F(CliInferTest, AnswersBadInputWithOneLineAndNothingWritten) {
   answered("zero.uai --task MPE --inference trw",
            "zero.uai: every assignment has weight 0; expected at least one of positive weight");
   answered("zero_if.uai --task MAR --evidence second.evid",
-           "second.evid: every assignment that agrees with this evidence has weight 0; expected one that "
-           "has more");
+           "second.evid: every assignment that agrees with this evidence has weight 0; expected at least one "
+           "of positive weight");
   answered("pair.uai --task PR --memory 20 --inference exact",
            "exact inference: a junction tree of width 1 needs 48 bytes of memory; expected at most 20 bytes: "
            "allow "
