@@ -253,7 +253,7 @@ bool LineReader::next(std::string_view& line) {
   return true;
 }
 
-// Moves the unfinished line to the front and reads behind it, with room for at least as much again: so a long
+// Moves the unfinished line to the front and reads after it, with room for at least as much again: so a long
 // line is searched and moved a number of times that grows only with the logarithm of its length.
 void LineReader::fill() {
   const std::size_t kept = end_ - begin_;

@@ -12,7 +12,7 @@ namespace espalier {
 // with the file.
 class ByteReader {
  public:
-  // Throws Error where the file cannot be opened or is a folder.
+  // Throws Error if the file cannot be opened or is a folder.
   explicit ByteReader(const std::string& path);
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;

@@ -30,7 +30,7 @@ Json if_inside(std::optional<Number> value, const OptionRange& range) {
   return value && inside(static_cast<double>(*value), range) ? Json(*value) : Json();
 }
 
-// The value that the text says, one element of a list; null where it is none.
+// The value that the text says, one element of a list; null if it is not one.
 Json parse(const OptionRow& row, std::string_view text) {
   switch (row.kind) {
     case OptionKind::flag:

@@ -152,7 +152,7 @@ std::string unknown_option(std::string_view found, const CLI::App& command) {
   return nearest ? fmt::format("{}; did you mean --{}?", message, *nearest) : message;
 }
 
-// Throws Error where these words name no command: "train tag".
+// Throws Error if these words name no command: "train tag".
 void check_command(const CLI::App& program, std::span<const std::string> words) {
   const CLI::App* command = &program;
   for (const std::string& word : words) {

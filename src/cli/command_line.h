@@ -68,7 +68,7 @@ class Command {
   void remove_option(const std::string& name);
   void group(const std::string& title);  // of the options that are added from now on, in the help
   void footer(const std::string& text);
-  void add_advanced_footer(const std::string& text);  // what --help-all shows behind the footer
+  void add_advanced_footer(const std::string& text);  // what --help-all shows after the footer
   void callback(std::function<void()> run);           // once this command was given
 
  private:
@@ -91,7 +91,7 @@ class Program {
 
   Command root();
   // Runs the callback of the command that was given. Returns the exit status where nothing is left to do (--help, help
-  // COMMAND, --version). Throws Error where the command line is wrong.
+  // COMMAND, --version). Throws Error if the command line is wrong.
   std::optional<int> parse(std::vector<std::string> arguments);
   // All options of the command that was given; those that were not have no values.
   std::vector<GivenOption> options() const;

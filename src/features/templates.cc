@@ -35,7 +35,7 @@ bool take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Takes a whole number off the front of the text; false where there is none.
+// Takes a whole number off the front of the text; false if there is none.
 template <class Number>
 bool take_number(std::string_view& text, Number& number) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -52,7 +52,7 @@ bool take_loosely(std::string_view& text, Number& number) {
   return take_number(text, number);
 }
 
-// The text of a regular expression behind its opening quote, which it ends with: \" is no end.
+// The text of a regular expression after its opening quote, which it ends with: \" does not end it.
 std::optional<std::string_view> take_quoted(std::string_view& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') {

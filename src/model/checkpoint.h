@@ -26,7 +26,7 @@ struct Checkpoint {
 // and of a path the finished values with the best weights.
 void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint);
 
-// Throws Error where the file is no checkpoint, is damaged, or is of another run, and then says what differs.
+// Throws Error if the file is not a checkpoint, is damaged, or is of another run, and then says what differs.
 Checkpoint load_checkpoint(const std::string& file, const Json& identity, const Problem& problem);
 
 }  // namespace espalier

@@ -38,7 +38,7 @@ struct Header {
 };
 
 struct Entry {
-  char name[kLongestName + 1];  // zeros behind it, at least one
+  char name[kLongestName + 1];  // zeros after it, at least one
   std::uint64_t offset;
   std::uint64_t size;
   std::uint64_t checksum;

@@ -215,7 +215,7 @@ const char* to_string(L2Edge edge) {
 }
 
 void start_from_nearest(PathInProgress& path, double l2) {
-  if (path.points.empty() || path.training_l2 == l2) return;  // a first value, or one that goes on
+  if (path.points.empty() || path.training_l2 == l2) return;  // a first value, or one that continues
   const double best = path.points[path.best].l2;
   if (path.training_l2 == best) {
     path.best_training = path.training;

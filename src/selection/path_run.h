@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// A path with what the next value starts from, or this one goes on from.
+// A path with what the next value starts from, or this one continues from.
 struct PathInProgress : Path {
   Training training;
   double training_l2 = 0;  // the value that `training` is of; 0: none yet

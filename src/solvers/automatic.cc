@@ -3,7 +3,7 @@
 //   done so far, left = passes that its own gaps forecast (forecast.h), or a promise where it has not been tried
 //
 // The one at work is left where what it has left is more than kAdvantage times what the best of the others has. It is parked with
-// its duals, if it has any, so that it can go on if the other turns out to be no better.
+// its duals, if it has any, so that it can continue if the other turns out to be no better.
 //
 // What every report is worth: the best dual of all bounds the optimum for the weights of all, and the best weights of all have
 // the certificate. A run has converged where these two meet the tolerance, whoever found them.
@@ -166,7 +166,7 @@ class Automatic {
   }
 
  private:
-  // Who goes on from what is at hand: weights alone are those of L-BFGS.
+  // Who continues from what is at hand: weights alone are those of L-BFGS.
   std::size_t first() const {
     const bool has_weights = training_.theta.shape() == objective_.problem.weight_shape();
     const Duals at_hand = training_.dual      ? Duals::scores
@@ -222,7 +222,7 @@ class Automatic {
     return sum;
   }
 
-  // True: another one goes on.
+  // True: another one continues.
   bool run(std::size_t at) {
     Contender& c = contenders_[at];
     ++c.stints;

@@ -31,7 +31,7 @@ namespace {
 // On 200 sentences of CoNLL-2000 a CRF took 144 passes to a gap of 1e-4 with 1, 71 with 0.5, 48 with 0.2 and 55 with 0.1; an SVM
 // had a gap of 15 % after 194 passes with 1 (500 sentences), of 3 % after 184 with 0.2.
 constexpr double kReach = 0.2;
-// Planes without inference are worth their while if they cut off this much of the gap; there may be so many in a row.
+// Planes without inference are worth their while if they cut off this much of the gap; there may be this many consecutive ones.
 constexpr double kCachedShare = 0.5;
 constexpr int kMostCached = 10;
 // Of the gap that is left, how much a quadratic program may leave.

@@ -302,7 +302,7 @@ class FrankWolfe {
     if (recent_) recent_->add(problem_, i, delta, ws_);
   }
 
-  // mu from its atoms, and w(mu) anew in double precision, so that rounding in w does not limit the gap.
+  // mu from its atoms, and w(mu) recomputed in double precision, so that rounding in w does not limit the gap.
   void resynchronise() {
     double roundings = 0;
     for (std::size_t i = 0; i < means_.size(); ++i)

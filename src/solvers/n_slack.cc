@@ -40,7 +40,7 @@ constexpr int kMostIdle = 10;
 // Rounds between two passes end once the outputs at hand leave this share of the gap, and after so many in any case.
 constexpr double kRestShare = 0.3;
 constexpr int kMostRounds = 50;
-// Of those, so many in a row go only to examples that have at least the mean gap.
+// Of those, this many consecutive ones go only to examples that have at least the mean gap.
 constexpr int kPartialRounds = 9;
 // An example's quadratic program is solved to this share of the gap that it had: the others move on anyway. A hundredth of it
 // needed about as many passes, and for twenty sentences with dozens of outputs each three times the time.
@@ -297,7 +297,7 @@ class NSlack {
     return gap;
   }
 
-  // The dual of the multipliers as they are stored, and theta(alpha) anew from them.
+  // The dual of the multipliers as they are stored, and theta(alpha) recomputed from them.
   void evaluate_dual() {
     std::fill(point_.values().begin(), point_.values().end(), 0.0);
     const double linear =

@@ -137,7 +137,7 @@ class Sdca {
     state_.prefetch(i, what);
   }
 
-  // w(u) anew in double precision, so that rounding in w does not limit the gap.
+  // w(u) recomputed in double precision, so that rounding in w does not limit the gap.
   Certificate certify() {
     evaluate_dual(objective_, state_, value_, sweep_);
     assign_weights(w_, value_.w, 1, sweep_.team());

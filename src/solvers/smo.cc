@@ -164,7 +164,7 @@ class Smo {
     }
   }
 
-  // w(u) anew in double precision, so that rounding in w does not limit the gap, from distributions that the marginals say up to
+  // w(u) recomputed in double precision, so that rounding in w does not limit the gap, from distributions that the marginals say up to
   // their rounding (Factored::rebuild).
   void resynchronise() {
     evaluate_dual(objective_, state_, value_, sweep_);

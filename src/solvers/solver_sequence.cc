@@ -49,7 +49,7 @@ class StagedRun {
         observer_(observer),
         now_(settings.stopping.before) {}
 
-  // True: the next stage is to go on.
+  // True: the next stage is to continue.
   bool run(const SolverEntry& stage, bool last) {
     SolverSettings here = settings_;
     here.stopping = settings_.stopping.rest(now_);

@@ -71,7 +71,7 @@ void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, c
   }
 }
 
-// Throws Error where probabilities are asked of a model that has none: in memory, and by an option.
+// Throws Error if probabilities are asked of a model that has none: in memory, and by an option.
 void check_has_probabilities(const Loss& loss);
 void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 

@@ -86,7 +86,7 @@ TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
   EXPECT_EQ(files(), (std::set<std::string>{"dev.txt", "model.esp", "resumed.esp", "train.txt"}));
 }
 
-// Each solver that keeps duals goes on from them, in whatever form it keeps them.
+// Each solver that keeps duals continues from them, in whatever form it keeps them.
 TEST_F(CliCheckpointTest, DualsOfEverySolverGoOn) {
   const std::vector<std::string> solvers{"--loss svm --solver frank-wolfe", "--loss svm --solver eg",
                                          "--loss svm --solver smo", "--solver sdca"};

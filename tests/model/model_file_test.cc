@@ -238,7 +238,7 @@ TEST(ModelFile, AMisleadingDirectoryIsRefused) {
   EXPECT_EQ(message_with(second + size, std::uint64_t{25}), directory);
 
   EXPECT_EQ(message_with(first, '\0'), directory);      // no name
-  EXPECT_EQ(message_with(first + 10, 'x'), directory);  // bytes behind the name
+  EXPECT_EQ(message_with(first + 10, 'x'), directory);  // bytes after the name
   EXPECT_EQ(message_with(first + reserved, '\1'), directory);
   std::string unended = good;
   std::memset(unended.data() + first, 'x', 32);

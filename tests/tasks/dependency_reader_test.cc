@@ -142,7 +142,7 @@ TEST_F(DependencyReaderTest, LineEndsBlankLinesAndByteOrderMark) {
   }
 }
 
-// Comments that a blank line separates from the words behind them belong to these; those at the end to nothing.
+// Comments that a blank line separates from the words after them belong to these; those at the end to nothing.
 TEST_F(DependencyReaderTest, CommentsOnTheirOwn) {
   const auto read =
       sentences("# newdoc\n\n# text\n" + word("1", "2") + "# within\n" + word("2", "0") + "\n# end\n");

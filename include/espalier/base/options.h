@@ -28,8 +28,8 @@ namespace espalier {
 //     std::optional<double> below;
 //   };
 //   using Row = OptionOf<PruneOptions>;
-//   const OptionTable table{Row("most_heads", &PruneOptions::most_heads, "heads of a word, at most").from(1),
-//                           Row("below", &PruneOptions::below, "heads that are less probable go").between(0, 1)};
+//   const OptionTable table{Row("most_heads", &PruneOptions::most_heads, "maximum number of heads").from(1),
+//                           Row("below", &PruneOptions::below, "drop less probable heads").between(0, 1)};
 //   OptionValues values(table);
 //   values.set("most_heads", "5");
 //   values.as<PruneOptions>().most_heads;  // 5
@@ -48,7 +48,7 @@ enum class OptionKind {
 struct OptionRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above = false;  // `least` itself is none of them
+  bool above = false;  // `least` itself is not one of them
 };
 
 // "--hash-bits" for hash_bits
@@ -272,7 +272,7 @@ class OptionTable {
   }
 
   std::span<const OptionRow> rows() const { return rows_; }
-  const OptionRow* find(std::string_view name) const;  // nullptr where there is none
+  const OptionRow* find(std::string_view name) const;  // nullptr if there is none
 
  private:
   friend class OptionValues;
@@ -295,10 +295,10 @@ class OptionValues {
 
   const OptionTable& table() const { return *table_; }
   const std::any& object() const { return object_; }  // the struct
-  // Both throw Error where there is no such option; set() also where the text is no value of it.
+  // Both throw Error if there is no such option; set() also where the text is not a value of it.
   void set(std::string_view name, std::string_view text);
   Json get(std::string_view name) const;
-  // Throws Error where an option was set that has no effect, given the others.
+  // Throws Error if an option was set that has no effect, given the others.
   void check_effective() const;
   // What belongs in the log of a run.
   Json log() const;

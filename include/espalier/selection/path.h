@@ -14,7 +14,7 @@ namespace espalier {
 struct L2Range {
   double min = 1e-6, max = 1e6;
 
-  // Throws Error where there is nothing between these.
+  // Throws Error if there is nothing between these.
   void check() const;
   // "auto", with the range where it is not the default.
   std::string name() const;
@@ -28,7 +28,7 @@ struct L2Range {
 struct PathOptions {
   double l2_max = 1000, l2_min = 0.3, factor = 0.7;
 
-  // Throws Error where these describe no decreasing sequence.
+  // Throws Error if these describe no decreasing sequence.
   std::vector<double> values() const;
 };
 

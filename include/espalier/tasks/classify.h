@@ -89,7 +89,7 @@ class Classifier {
   std::uint32_t classify(std::initializer_list<Attribute> attributes) const {
     return classify(std::span(attributes.begin(), attributes.size()));
   }
-  // The score of every label; and its probability. Throws Error where the model has none.
+  // The score of every label; and its probability. Throws Error if the model has none.
   virtual std::vector<double> scores(std::span<const Attribute> attributes) const = 0;
   virtual std::vector<double> probabilities(std::span<const Attribute> attributes) const = 0;
   std::vector<double> probabilities(std::initializer_list<Attribute> attributes) const {

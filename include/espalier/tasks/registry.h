@@ -66,7 +66,7 @@ struct TaskEntry {
 
 // The one list of tasks.
 std::span<const TaskEntry> task_table();
-const TaskEntry* find_task(std::string_view name);  // nullptr where there is none
+const TaskEntry* find_task(std::string_view name);  // nullptr if there is none
 
 // For programs that bring a task of their own: before anybody looks at the table.
 void add_task(TaskEntry task);

@@ -86,7 +86,7 @@ class TagData {
  public:
   using Attribute = NamedRows::Attribute;
 
-  // Adds a token to the sentence at the end: its columns, and the label that a file has behind them. Throws
+  // Adds a token to the sentence at the end: its columns, and the label that a file has after them. Throws
   // Error where it has no columns, another number of them than the tokens before, or an empty label.
   void add_columns(std::span<const std::string_view> columns, std::string_view label);
   void add_columns(std::initializer_list<std::string_view> columns, std::string_view label) {
@@ -97,7 +97,7 @@ class TagData {
   void add_attributes(std::initializer_list<Attribute> attributes, std::string_view label) {
     add_attributes(std::span(attributes.begin(), attributes.size()), label);
   }
-  // Ends the sentence, and says how much it counts. Throws Error where it has no tokens, and for a weight
+  // Ends the sentence, and says how much it counts. Throws Error if it has no tokens, and for a weight
   // that is not positive and finite.
   void end_sentence(double weight = 1);
 
@@ -144,7 +144,7 @@ class Tagger {
   // Tokens that the labels make one chunk: tokens begin to end - 1.
   struct Chunk {
     std::size_t begin, end;
-    std::string_view type;  // "PER" of B-PER; the whole label where labels are no chunk tags
+    std::string_view type;  // "PER" of B-PER; the whole label if labels are not chunk tags
     double probability;     // that the sentence has exactly this chunk, with exactly these labels
   };
 
@@ -171,8 +171,8 @@ class Tagger {
 };
 
 // A sentence after the other, in memory that they share: once it has seen long ones, only kbest() allocates. What it
-// returns is valid until the next call of clear() or set(). Functions of probabilities throw Error where the model has
-// none; those that look for labels throw Error where allow() left no labelling that the model allows.
+// returns is valid until the next call of clear() or set(). Functions of probabilities throw Error if the model has
+// none; those that look for labels throw Error if allow() left no labelling that the model allows.
 class Tagger::Sentence {
  public:
   struct Scored {
@@ -188,7 +188,7 @@ class Tagger::Sentence {
   // Begins a new sentence.
   void clear();
   // Adds a token: its columns as in the training data, without the label; or its attributes, for a model of such. The text
-  // has to stay where it is until the next sentence. Throws Error where the model is one of the other format or the number of
+  // has to stay where it is until the next sentence. Throws Error if the model is one of the other format or the number of
   // columns is another one.
   void add_columns(std::span<const std::string_view> columns);
   void add_columns(std::initializer_list<std::string_view> columns) {

@@ -24,7 +24,7 @@ class ClassifyData;
 //             [0, 1]; the attribute of a pixel is "row,column", both from 0
 enum class ClassifyFormat { libsvm, crfsuite, idx };
 
-// Throws Error listing the formats for a name that is none.
+// Throws Error listing the formats for an unknown name.
 ClassifyFormat parse_classify_format(std::string_view name);
 const char* to_string(ClassifyFormat format);
 // What a path looks like: idx for "A,B" where no file of that name exists, and for files that begin with

@@ -16,7 +16,7 @@ struct GraphBatch {
   static constexpr std::size_t kFull = 64;
 
   std::vector<GraphRecord> records;
-  std::vector<std::vector<std::string>> declarations;  // in front of each record, and behind the last one
+  std::vector<std::vector<std::string>> declarations;  // in front of each record, and after the last one
   std::string text;
   GraphScores scores;
 

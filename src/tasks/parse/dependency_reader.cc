@@ -21,7 +21,7 @@ constexpr std::size_t kForm = 1, kLemma = 2, kCoarse = 3, kFine = 4, kFeats = 5,
 constexpr std::size_t kColumns = 8, kColumnsWithoutHeads = 6;
 constexpr const char* kTree = "expected heads that lead every word to the root, 0";
 
-// The first fields of a line; what is missing is empty and behind the last. Returns how many there are.
+// The first fields of a line; what is missing is empty and after the last. Returns how many there are.
 std::size_t split(std::string_view line, std::array<std::string_view, kColumns>& fields) {
   const char* at = line.data();
   const char* const end = at + line.size();
@@ -104,7 +104,7 @@ DependencyReader::Line DependencyReader::take_line(std::string_view line, Depend
   return kind;
 }
 
-// What the line is, by its ID, which has to go on from the words before.
+// What the line is, by its ID, which has to continue from the words before.
 DependencyReader::Line DependencyReader::take_id(std::string_view line, std::size_t words) {
   if (line.front() == '#') return Line::comment;
   const std::string_view id = line.substr(0, line.find('\t'));

@@ -58,7 +58,7 @@ bool may_follow(Encoding encoding, const Tag& before, const Tag& after) {
   const bool same = before.type == after.type;
   if (encoding == Encoding::bio) return !is(after, "I") || (is(before, "BI") && same);
   if (encoding == Encoding::iob1) return !is(after, "B") || (is(before, "BI") && same);
-  // bioes, bilou: an open chunk goes on, and only that does.
+  // bioes, bilou: an open chunk continues, and only that.
   const bool open = is(before, "BI"), goes_on = is(after, "IEL");
   return open == goes_on && (!open || same);
 }

@@ -17,7 +17,7 @@ namespace espalier {
 
 ChainConstraints all_allowed(std::size_t num_labels);
 
-// What the names of labels mean. A tag is O, or a prefix and, behind a hyphen, a type: B-NP. Plain B and I are of one
+// What the names of labels mean. A tag is O, or a prefix and, after a hyphen, a type: B-NP. Plain B and I are of one
 // type, too.
 //   bio    I-X continues a chunk: it follows B-X or I-X
 //   iob1   B-X separates two chunks: it follows B-X or I-X
@@ -35,7 +35,7 @@ void forbid_listed(const std::string& path, const Dictionary& labels, ChainConst
 // where the labels that can be reached do not repeat before.
 std::optional<std::size_t> impossible_length(const ChainConstraints& constraints);
 
-// The first token that a sequence cannot go on with, where token t may have the labels labels_of(t); `length` if it is
+// The first token that a sequence cannot continue with, where token t may have the labels labels_of(t); `length` if it is
 // only that it must not end there; nullopt if the sequence is possible.
 template <class LabelsOf>
 std::optional<std::size_t> first_break(const ChainConstraints& constraints, std::size_t length,

@@ -60,7 +60,7 @@ bool BracketReader::next(BracketTree& tree) {
   return true;
 }
 
-// What stands behind an opening bracket, and the closing one.
+// What stands after an opening bracket, and the closing one.
 void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
   if (depth > kDeepest)
     fail(fmt::format("brackets within {} brackets", grouped(kDeepest)),
