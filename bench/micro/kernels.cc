@@ -51,7 +51,7 @@ struct Operands {
 
   SparseRows rows;
   BasicWeights<Real> weights;
-  std::vector<Real> labels;  // one value a label
+  std::vector<Real> labels;  // one value per label
 };
 
 void count(benchmark::State& state, std::size_t per_iteration) {

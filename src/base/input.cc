@@ -240,10 +240,10 @@ void refuse_known(const RawFile& file) {
   const std::string_view start = file.ahead();
   if (start.starts_with("BZh") && start.substr(4, 6) == "1AY&SY") {
     throw Error::in(file.name(), "bzip2 data",
-                    "expected it as it is, or packed by gzip, zstd or xz; bunzip2 unpacks it");
+                    "expected it plain or compressed by gzip, zstd or xz; bunzip2 decompresses it");
   }
   if (start.starts_with("PK\x03\x04")) {
-    throw Error::in(file.name(), "a zip archive", "expected a file as it is, or packed by gzip, zstd or xz");
+    throw Error::in(file.name(), "a zip archive", "expected a file plain or compressed by gzip, zstd or xz");
   }
 }
 
@@ -330,14 +330,14 @@ bool LineReader::next(std::string_view& line) {
          "expected a text file with shorter lines");
   }
   if (nul_ < begin_ + length)
-    fail("a NUL byte", "expected a text file, as it is or packed by gzip, zstd or xz");
+    fail("a NUL byte", "expected a text file, plain or compressed by gzip, zstd or xz");
   line = std::string_view(buffer_).substr(begin_, length);
   if (line.ends_with('\r')) line.remove_suffix(1);
   begin_ = std::min(begin_ + length + 1, end_);
   return true;
 }
 
-// Moves the unfinished line to the front and reads behind it, with room for at least as much again: so a long
+// Moves the unfinished line to the front and reads after it, with room for at least as much again: so a long
 // line is searched and moved a number of times that grows only with the logarithm of its length.
 void LineReader::fill() {
   const std::size_t kept = end_ - begin_;

@@ -14,7 +14,7 @@ namespace espalier {
 // with the file.
 class ByteReader {
  public:
-  // Throws Error where the file cannot be opened, is a folder, or is packed in another way that is known by name.
+  // Throws Error if the file cannot be opened, is a folder, or is of a kind that is refused by name.
   explicit ByteReader(const std::string& path);
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;

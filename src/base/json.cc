@@ -56,7 +56,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool open(Json value) {
     if (open_.size() == kMaxDepth)
       throw JsonLimitError(fmt::format("lists and objects nested more than {} deep", kMaxDepth),
-                           "expected fewer");
+                           "expected less nesting");
     open_.push_back(place(std::move(value)));
     return true;
   }
@@ -217,7 +217,7 @@ const Json* Json::find(std::string_view key) const {
 const Json& Json::at(std::string_view key) const {
   if (!is_object()) fail_type("an object");
   const Json* found = find(key);
-  if (found == nullptr) throw JsonError(fmt::format("nothing by the name of {}", in_quotes(key)));
+  if (found == nullptr) throw JsonError(fmt::format("no entry {}", in_quotes(key)));
   return *found;
 }
 

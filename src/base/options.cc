@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/names.h"
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
 
@@ -29,7 +30,7 @@ Json if_inside(std::optional<Number> value, const OptionRange& range) {
   return value && inside(static_cast<double>(*value), range) ? Json(*value) : Json();
 }
 
-// The value that the text says, one element of a list; null where it is none.
+// The value that the text says, one element of a list; null if it is not one.
 Json parse(const OptionRow& row, std::string_view text) {
   switch (row.kind) {
     case OptionKind::flag:
@@ -80,6 +81,24 @@ std::string argument_of(std::string_view name) {
   return text;
 }
 
+std::string OptionRow::metavar() const {
+  if (kind == OptionKind::flag) return "";
+  if (!value_name.empty()) return value_name;
+  // A value that may be left out has to be told from what follows it.
+  if (!implied.empty()) return fmt::format("[{}]", fmt::join(choices, "|"));
+  if (!file.empty()) return "FILE";
+  switch (kind) {
+    case OptionKind::whole:
+      return "N";
+    case OptionKind::real:
+      return "X";
+    case OptionKind::bytes:
+      return "SIZE";
+    default:
+      return "NAME";
+  }
+}
+
 std::string OptionRow::default_text() const {
   if (default_value.is_number() && !inside(default_value.get<double>(), range)) return "";
   switch (kind) {
@@ -104,7 +123,7 @@ std::string OptionRow::expected() const {
     case OptionKind::flag:
       return "true or false";
     case OptionKind::bytes:
-      return "a number of bytes > 0, as 500M or 1.5G";
+      return "a number of bytes > 0, such as 500M or 1.5G";
     case OptionKind::text:
     case OptionKind::texts:
       return listed(choices);
@@ -123,7 +142,13 @@ std::string OptionRow::expected() const {
 
 std::string OptionRow::refuse(std::string_view text) const {
   if (!parse(*this, text).is_null()) return "";
+  if (!choices.empty()) return fmt::format("found {}; {}", in_quotes(text), name_hint(text, choices));
   return fmt::format("found {}; expected {}", in_quotes(text), expected());
+}
+
+std::string OptionRow::no_effect(const void* object) const {
+  if (!effective || effective(object)) return "";
+  return fmt::format("{0}: no effect; expected {1}, or no {0}", setting(name), needs);
 }
 
 void OptionRow::set(void* object, std::string_view text) const {
@@ -148,10 +173,18 @@ const OptionRow& OptionValues::row(std::string_view name) const {
   if (const OptionRow* row = table_->find(name)) return *row;
   std::vector<std::string> names;
   for (const OptionRow& known : table_->rows()) names.push_back(known.name);
-  throw Error(fmt::format("unknown option {}; expected {}", in_quotes(name), listed(names)));
+  throw Error(unknown_name("option", name, names));
 }
 
-void OptionValues::set(std::string_view name, std::string_view text) { row(name).set(address(), text); }
+void OptionValues::set(std::string_view name, std::string_view text) {
+  row(name).set(address(), text);
+  set_.emplace_back(name);
+}
+void OptionValues::check_effective() const {
+  for (const std::string& name : set_) {
+    if (const std::string problem = row(name).no_effect(address()); !problem.empty()) throw Error(problem);
+  }
+}
 Json OptionValues::get(std::string_view name) const { return row(name).load(address()); }
 
 Json OptionValues::log() const {

@@ -72,7 +72,7 @@ struct Target {
     }
   }
   [[noreturn]] void fail_write() const {
-    throw Error::system(path, "write", errno, "make room there or write elsewhere");
+    throw Error::system(path, "write", errno, "free some space or write elsewhere");
   }
   [[noreturn]] void fail_create() const {
     throw Error::system(path, "create", errno, "expected a folder that exists and can be written");
@@ -132,7 +132,8 @@ class ZstdEncoder : public Encoder {
     for (;;) {
       ZSTD_outBuffer out{packed_.data(), packed_.size(), 0};
       const std::size_t left = ZSTD_compressStream2(stream_, &out, &in, last ? ZSTD_e_end : ZSTD_e_continue);
-      if (ZSTD_isError(left)) throw Error::in(target.path, ZSTD_getErrorName(left), "cannot pack the file");
+      if (ZSTD_isError(left))
+        throw Error::in(target.path, ZSTD_getErrorName(left), "cannot compress the file");
       target.write({packed_.data(), out.pos});
       if (last ? left == 0 : in.pos == in.size) return;
     }

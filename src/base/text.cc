@@ -23,6 +23,13 @@ std::string percentage(double percent, int decimals) {
   return fmt::format("{:.{}f}", percent, decimals);
 }
 
+std::string counted(std::size_t number, std::string_view singular, std::string_view plural) {
+  std::string text = grouped(number) + ' ';
+  if (number != 1 && !plural.empty()) return text.append(plural);
+  text += singular;
+  return number == 1 ? text : text + 's';
+}
+
 void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments) {
   fmt::vformat_to(std::back_inserter(to), format, arguments);
 }

@@ -4,11 +4,14 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace espalier {
 
 // 59000 -> "59,000"
 std::string grouped(std::size_t number);
+// "1 sequence", "59,000 sequences"; the plural is the singular with an s unless it is given.
+std::string counted(std::size_t number, std::string_view singular, std::string_view plural = {});
 
 // A percentage, 93.068 -> "93.07". "100.00" and "0.00" are exactly that: 99.996 -> "99.99".
 std::string percentage(double percent, int decimals = 2);

@@ -4,12 +4,19 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
+#include <set>
+#include <span>
+#include <string_view>
 #include <utility>
 
+#include "base/names.h"
 #include "espalier/base/error.h"
 
 namespace espalier::cli {
 namespace {
+
+bool is_option(std::string_view argument) { return argument.size() > 1 && argument.front() == '-'; }
 
 // The innermost command that was given.
 const CLI::App& given_command(const CLI::App& program) {
@@ -25,11 +32,138 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
   return names;
 }
 
-// What help says that a value is: CLI11's names, or the words of a short list that has to be known to leave the value out.
-std::string type_name(const OptionRow& row) {
-  if (!row.implied.empty()) return fmt::format("[{}]", fmt::join(row.choices, "|"));
-  if (row.kind == OptionKind::real) return "FLOAT";
-  return row.kind == OptionKind::whole || row.kind == OptionKind::bytes ? "UINT" : "TEXT";
+constexpr std::size_t kWidth = 100, kDescriptions = 26;  // columns of the help, and where descriptions begin
+
+// The words of a text in lines, from `column` on, all but the first of them indented up to it. A TAB is a space that
+// does not end a line.
+std::string wrapped(std::string_view text, std::size_t column) {
+  std::string result;
+  std::size_t at = column;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (at > column && at + 1 + end > kWidth) {
+      result += '\n' + std::string(column, ' ');
+      at = column;
+    } else if (at > column) {
+      result += ' ';
+      ++at;
+    }
+    result += text.substr(0, end);
+    at += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  std::ranges::replace(result, '\t', ' ');
+  return result;
+}
+
+// A row of a list: what it is about on the left, what there is to say of it on the right.
+std::string help_row(const std::string& left, const std::string& description) {
+  std::string row = "  " + left;
+  if (row.size() + 2 > kDescriptions) {
+    row += '\n' + std::string(kDescriptions, ' ');
+  } else {
+    row.resize(kDescriptions, ' ');
+  }
+  return row + wrapped(description, kDescriptions) + '\n';
+}
+
+// Help in groups of options. The short one leaves the advanced options out and says where they are.
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::set<const CLI::Option*> advanced;
+  std::map<const CLI::App*, std::string> advanced_footers;
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    const bool all = mode == CLI::AppFormatMode::All;
+    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
+    std::string text = fmt::format("Usage: {} [OPTIONS]", name);
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->get_positional())
+        text += (option->get_required() ? " " : " [") + option->get_name(true) +
+                (option->get_required() ? "" : "]");
+    }
+    if (!commands.empty()) text += app->get_parent() == nullptr ? " COMMAND" : " TASK";
+    text += fmt::format("\n{}\n", wrapped(app->get_description(), 0));
+
+    std::string positionals;
+    for (const CLI::Option* option : app->get_options()) {
+      if (option->get_positional()) positionals += help_row(option->get_name(true), describe(*option));
+    }
+    if (!positionals.empty()) text += '\n' + positionals;
+    bool hidden = advanced_footers.contains(app);
+    for (const std::string& group : app->get_groups()) {
+      std::string rows;
+      for (const CLI::Option* option : app->get_options()) {
+        if (option->get_group() != group || option->get_positional() || is_help(*app, *option)) continue;
+        hidden = hidden || advanced.contains(option);
+        if (all || !advanced.contains(option)) rows += help_row(names_of(*option), describe(*option));
+      }
+      if (!rows.empty()) text += fmt::format("\n{}:\n{}", group, rows);
+    }
+    if (!commands.empty()) {
+      text += app->get_parent() == nullptr ? "\nCommands:\n" : "\nTasks:\n";
+      for (const CLI::App* command : commands)
+        text += help_row(command->get_name(), command->get_description());
+    }
+    if (!app->get_footer().empty()) text += fmt::format("\n{}\n", app->get_footer());
+    if (!hidden) return text;
+    if (!all) return text + fmt::format("\n'{} --help-all' lists all options.\n", name);
+    const auto footer = advanced_footers.find(app);
+    return footer == advanced_footers.end() ? text : text + footer->second;
+  }
+
+ private:
+  // Whoever reads the help knows how to ask for it.
+  static bool is_help(const CLI::App& app, const CLI::Option& option) {
+    return app.get_parent() != nullptr &&
+           (&option == app.get_help_ptr() || &option == app.get_help_all_ptr());
+  }
+  static std::string names_of(const CLI::Option& option) {
+    std::string text;
+    for (const std::string& name : option.get_snames()) text += fmt::format("-{}, ", name);
+    text += fmt::format("--{}", fmt::join(option.get_lnames(), ", --"));
+    if (option.get_items_expected_max() > 0) text += ' ' + option.get_type_name();
+    return text;
+  }
+  static std::string describe(const CLI::Option& option) {
+    std::string text = option.get_description();
+    if (option.get_required() && !option.get_positional()) text += " (required)";
+    // The default of an option that may lack its value is what it then means, and its name lists it first.
+    const bool has_default = !option.get_default_str().empty() && option.get_items_expected_min() > 0;
+    if (has_default) text += fmt::format(" (default:\t{})", option.get_default_str());
+    return text;
+  }
+};
+
+HelpFormatter& help_of(const CLI::App& app) { return static_cast<HelpFormatter&>(*app.get_formatter()); }
+
+// "unknown option '--sead'; did you mean --seed?"
+std::string unknown_option(std::string_view found, const CLI::App& command) {
+  std::string message = "unknown option " + in_quotes(found);
+  if (!found.starts_with("--")) return message;
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back(name);
+  }
+  const std::string name(found.substr(2, found.find('=') - 2));
+  if (std::ranges::find(names, name) != names.end())
+    return fmt::format("--{0} before '{1}'; expected --{0} after it", name, command.get_name());
+  const auto nearest = nearest_name(name, names);
+  return nearest ? fmt::format("{}; did you mean --{}?", message, *nearest) : message;
+}
+
+// Throws Error if these words name no command: "train tag".
+void check_command(const CLI::App& program, std::span<const std::string> words) {
+  const CLI::App* command = &program;
+  for (const std::string& word : words) {
+    const auto choices = command->get_subcommands([](const CLI::App*) { return true; });
+    if (choices.empty()) throw Error("unexpected argument " + in_quotes(word));
+    const auto found =
+        std::ranges::find_if(choices, [&](const CLI::App* choice) { return choice->get_name() == word; });
+    if (found == choices.end())
+      throw Error(unknown_name(command == &program ? "command" : "task", word, names_of(choices)));
+    command = *found;
+  }
 }
 
 // What is wrong with the command line, in our words where CLI11's are hard to read, and where to look it up.
@@ -47,72 +181,114 @@ std::string explain(const CLI::ParseError& error, const CLI::App& program) {
   std::string message = what;
   if (!choices.empty()) {
     const char* kind = command == &program ? "command" : "task";
-    message = unexpected.empty() ? fmt::format("no {}", kind)
-                                 : fmt::format("{} is no {}", in_quotes(unexpected.front()), kind);
-    message += "; expected " + listed(names_of(choices));
+    const std::vector<std::string> names = names_of(choices);
+    if (unexpected.empty()) {
+      message = fmt::format("no {}; expected {}", kind, listed(names));
+    } else if (!is_option(unexpected.front())) {
+      message = unknown_name(kind, unexpected.front(), names);
+    } else {
+      message = unknown_option(unexpected.front(), *command);
+      if (message.ends_with('\''))
+        message += fmt::format(" before the {}; expected {} first", kind, listed(names));
+    }
   } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unexpected.empty()) {
-    message = "unexpected argument " + in_quotes(unexpected.front());
+    message = is_option(unexpected.front()) ? unknown_option(unexpected.front(), *command)
+                                            : "unexpected argument " + in_quotes(unexpected.front());
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     message = option + (what.ends_with("missing") ? ": no value; expected one" : ": given more than once");
   }
-  return fmt::format("{}; see '{} --help'", message, called);
+  // Whoever is told the right word need not look it up.
+  return message.ends_with('?') ? message : fmt::format("{}; see '{} --help'", message, called);
 }
 
 }  // namespace
 
-Option Option::required() { return Option(option_->required()); }
+Option Option::required() {
+  option_->required();
+  return *this;
+}
 Option Option::check(const Check& check) {
   // A transformation is a check that may change the value.
-  return Option(option_->transform(CLI::Validator(check, "")));
+  option_->transform(CLI::Validator(check, ""));
+  return *this;
 }
-Option Option::needs(Option other) { return Option(option_->needs(other.option_)); }
-Option Option::excludes(Option other) { return Option(option_->excludes(other.option_)); }
-Option Option::may_lack_value() { return Option(option_->expected(0, 1)); }
-Option Option::capture_default_str() { return Option(option_->capture_default_str()); }
-Option Option::default_str(const std::string& text) { return Option(option_->default_str(text)); }
-Option Option::type_name(const std::string& text) { return Option(option_->type_name(text)); }
-Option Option::description(const std::string& text) { return Option(option_->description(text)); }
+Option Option::needs(Option other) {
+  option_->needs(other.option_);
+  return *this;
+}
+Option Option::excludes(Option other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+Option Option::may_lack_value() {
+  option_->expected(0, 1);
+  return *this;
+}
+Option Option::capture_default_str() {
+  option_->capture_default_str();
+  return *this;
+}
+Option Option::default_str(const std::string& text) {
+  option_->default_str(text);
+  return *this;
+}
+Option Option::metavar(const std::string& text) {
+  option_->type_name(text);
+  return *this;
+}
+Option Option::advanced() {
+  help_of(*app_).advanced.insert(option_);
+  return *this;
+}
+Option Option::description(const std::string& text) {
+  option_->description(text);
+  return *this;
+}
 
 Command Command::add_subcommand(const std::string& name, const std::string& summary) {
   return Command(app_->add_subcommand(name, summary));
 }
 void Command::require_subcommand() { app_->require_subcommand(1); }
 Option Command::add_option(const std::string& names, std::string& variable, const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)};
 }
 Option Command::add_option(const std::string& names, std::optional<std::string>& variable,
                            const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)};
 }
 Option Command::add_option(const std::string& names, std::vector<std::string>& variable,
                            const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)};
 }
 Option Command::add_option(const std::string& names, double& variable, const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)->type_name("X")};
 }
 Option Command::add_option(const std::string& names, std::optional<double>& variable,
                            const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)->type_name("X")};
 }
 Option Command::add_option(const std::string& names, int& variable, const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)->type_name("N")};
 }
 Option Command::add_option(const std::string& names, std::uint64_t& variable, const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)->type_name("N")};
 }
 Option Command::add_option(const std::string& names, std::optional<std::uint64_t>& variable,
                            const std::string& help) {
-  return Option(app_->add_option(names, variable, help));
+  return {app_, app_->add_option(names, variable, help)->type_name("N")};
 }
 Option Command::add_flag(const std::string& names, bool& variable, const std::string& help) {
-  return Option(app_->add_flag(names, variable, help));
+  return {app_, app_->add_flag(names, variable, help)};
 }
 Option Command::add_option(const OptionRow& row, std::function<void(const std::string& text)> set) {
+  Option option = add_option_of(row, std::move(set));
+  return row.basic ? option : option.advanced();
+}
+Option Command::add_option_of(const OptionRow& row, std::function<void(const std::string& text)> set) {
   const std::string name = row.argument(), help = spelled(row.help, argument_of);
   if (row.kind == OptionKind::flag) {
-    return Option(app_->add_flag_function(
-        name, [set](std::int64_t count) { set(count > 0 ? "true" : "false"); }, help));
+    return {app_, app_->add_flag_function(
+                      name, [set](std::int64_t count) { set(count > 0 ? "true" : "false"); }, help)};
   }
   CLI::Option* option = row.kind == OptionKind::texts
                             ? app_->add_option_function<std::vector<std::string>>(
@@ -123,37 +299,52 @@ Option Command::add_option(const OptionRow& row, std::function<void(const std::s
                                   help)
                             : app_->add_option_function<std::string>(name, set, help);
   if (!row.implied.empty()) option->expected(0, 1);
-  option->type_name(type_name(row));
+  option->type_name(row.metavar());
   option->default_str(row.implied.empty() ? row.default_text() : row.implied);
   option->check([row](const std::string& text) {
     std::string refusal = row.refuse(text);
-    // What stands behind an option that needs no value is taken for one.
-    if (!refusal.empty() && !row.implied.empty())
-      refusal += "; arguments without a name go before " + row.argument();
+    // What follows an option that needs no value is taken for one.
+    if (!refusal.empty() && !row.implied.empty()) refusal += "; put file names before " + row.argument();
     return refusal;
   });
-  return Option(option);
+  return {app_, option};
 }
 void Command::add_options(OptionValues& values) {
   for (const OptionRow& row : values.table().rows())
     add_option(row, [&values, name = row.name](const std::string& text) { values.set(name, text); });
 }
-Option Command::get_option(const std::string& name) { return Option(app_->get_option(name)); }
-void Command::remove_option(const std::string& name) { app_->remove_option(app_->get_option(name)); }
+Option Command::get_option(const std::string& name) { return {app_, app_->get_option(name)}; }
+void Command::remove_option(const std::string& name) {
+  CLI::Option* option = app_->get_option(name);
+  help_of(*app_).advanced.erase(option);
+  app_->remove_option(option);
+}
 void Command::group(const std::string& title) { app_->option_defaults()->group(title); }
 void Command::footer(const std::string& text) { app_->footer(text); }
-std::string Command::get_footer() const { return app_->get_footer(); }
+void Command::add_advanced_footer(const std::string& text) {
+  help_of(*app_).advanced_footers[app_] += '\n' + text;
+}
 void Command::callback(std::function<void()> run) { app_->callback(std::move(run)); }
 
 Program::Program(const std::string& name, const std::string& description, const std::string& version)
     : app_(std::make_unique<CLI::App>(description, name)) {
-  app_->set_version_flag("--version", version);
+  app_->formatter(std::make_shared<HelpFormatter>());
+  app_->set_help_flag("-h,--help", "show this help; after a command, its options");
+  app_->set_help_all_flag("--help-all", "after a command: all of its options");
+  app_->set_version_flag("-V,--version", version, "show the version");
 }
 Program::~Program() = default;
 
 Command Program::root() { return Command(app_.get()); }
 
 std::optional<int> Program::parse(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help") {
+    // Not as "COMMAND --help", which shows the program's help for an unknown command.
+    arguments.erase(arguments.begin());
+    std::erase_if(arguments, [](const std::string& word) { return is_option(word); });
+    check_command(*app_, arguments);
+    arguments.emplace_back("--help");
+  }
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     app_->parse(std::move(arguments));

@@ -24,7 +24,7 @@ using Check = std::function<std::string(std::string&)>;
 // An option of a command, which owns it.
 class Option {
  public:
-  explicit Option(CLI::Option* option) : option_(option) {}
+  Option(CLI::App* app, CLI::Option* option) : app_(app), option_(option) {}
 
   Option required();
   Option check(const Check& check);
@@ -33,10 +33,12 @@ class Option {
   Option may_lack_value();                      // the value's default then counts, as if it had been given
   Option capture_default_str();                 // help shows what the variable has now
   Option default_str(const std::string& text);  // help shows this
-  Option type_name(const std::string& text);    // instead of TEXT, FLOAT, ...
+  Option metavar(const std::string& text);  // what help calls the value; N or X for numbers if nobody says
+  Option advanced();                        // only --help-all shows it
   Option description(const std::string& text);
 
  private:
+  CLI::App* app_;
   CLI::Option* option_;
 };
 
@@ -66,10 +68,12 @@ class Command {
   void remove_option(const std::string& name);
   void group(const std::string& title);  // of the options that are added from now on, in the help
   void footer(const std::string& text);
-  std::string get_footer() const;
-  void callback(std::function<void()> run);  // once this command was given
+  void add_advanced_footer(const std::string& text);  // what --help-all shows after the footer
+  void callback(std::function<void()> run);           // once this command was given
 
  private:
+  Option add_option_of(const OptionRow& row, std::function<void(const std::string& text)> set);
+
   CLI::App* app_;
 };
 
@@ -86,8 +90,8 @@ class Program {
   ~Program();
 
   Command root();
-  // Runs the callback of the command that was given. Returns the exit status where nothing is left to do (--help, --version). Throws
-  // Error where the command line is wrong.
+  // Runs the callback of the command that was given. Returns the exit status where nothing is left to do (--help, help
+  // COMMAND, --version). Throws Error if the command line is wrong.
   std::optional<int> parse(std::vector<std::string> arguments);
   // All options of the command that was given; those that were not have no values.
   std::vector<GivenOption> options() const;

@@ -8,7 +8,7 @@ namespace espalier::cli {
 
 void add_convert(Command program, Action& action) {
   Command command =
-      program.add_subcommand("convert", "make a model of one that CRFsuite, Wapiti or CRF++ trained");
+      program.add_subcommand("convert", "convert a model that CRFsuite, Wapiti or CRF++ trained");
   struct Arguments {
     std::string model, output;
   };
@@ -16,20 +16,17 @@ void add_convert(Command program, Action& action) {
   command
       .add_option(
           "DUMP", arguments->model,
-          "what 'crfsuite dump' printed, a model of Wapiti, or the text model of 'crf_learn -t'; plain, "
+          "the output of 'crfsuite dump', a Wapiti model, or the text model of 'crf_learn -t'; plain, "
           ".gz or .zst")
       .required();
-  command.add_option("-o,--output", arguments->output, "where the model goes").required();
+  command.add_option("-o,--output", arguments->output, "where to save the model").metavar("FILE").required();
   command.footer(
       "Examples:\n"
       "  crfsuite dump old.model > old.dump\n"
       "  espalier convert old.dump -o tagger.esp\n"
       "  espalier predict tagger.esp test.txt\n\n"
-      "The model predicts what the other program predicts, with the same probabilities, from the same files. "
-      "Those of\n"
-      "columns may have any number of them from what the template looks at on; the label, where there is "
-      "one, is "
-      "the last.");
+      "The model makes the same predictions as the other program, with the same probabilities, from the\n"
+      "same files. Files of columns need at least those that the template uses; a label is the last one.");
   command.callback([arguments, &action] {
     action = [arguments] {
       const ConvertedTagger tagger(arguments->model);

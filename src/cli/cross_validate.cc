@@ -35,7 +35,7 @@ struct Arguments : TrainingOptions {
     }
     if (limits.given() || factor) {
       throw Error(
-          "--l2-max, --l2-min, --factor: not with one value of l2; expected --l2 auto, or none of them");
+          "--l2-max, --l2-min, --factor: no effect without --l2 auto; expected --l2 auto, or none of them");
     }
     return parse_l2(l2);
   }
@@ -105,7 +105,7 @@ Json to_json(const Trainer::Values& l2) {
 
 int run_cross_validation(const Arguments& arguments) {
   if (arguments.output == "-") {
-    throw Error("--output -: standard output is where the table goes; expected the name of a file");
+    throw Error("--output -: standard output is taken by the table; expected the name of a file");
   }
   CrossValidateOptions options;
   options.l2 = arguments.values();
@@ -151,13 +151,13 @@ int run_cross_validation(const Arguments& arguments) {
   for (const CrossValidatedValue& value : result.values)
     outcome["values"].push_back(to_json(value, result.metric));
   std::string message = result.values.empty()
-                            ? "stopped before the first value of l2 was done"
+                            ? "stopped before the first value of l2 was finished"
                             : fmt::format("{} values in {} folds: best l2 {:.6g}", result.values.size(),
                                           arguments.folds, result.values[result.best].l2);
   std::optional<Certificate> saved;
   if (interrupt.interrupted()) {
     message += " so far";
-    if (!arguments.output.empty()) message += "; no model, since not all folds were done";
+    if (!arguments.output.empty()) message += "; no model was saved, since not all folds were finished";
   } else {
     const double best = result.values.at(result.best).l2;
     outcome["l2"] = best;
@@ -183,45 +183,57 @@ int run_cross_validation(const Arguments& arguments) {
 
 void add_cross_validate(Command program, Action& action) {
   Command command = program.add_subcommand(
-      "cross-validate", "choose l2 without held-out data: train on all folds but one, evaluate on that one");
+      "cross-validate",
+      "choose l2 without held-out data, by training on all folds but one and evaluating on that one");
   command.footer(
       "Examples:\n"
       "  espalier cross-validate tag train.txt -o model.esp\n"
       "  espalier cross-validate classify train.svm --folds 10 --threads 2\n"
       "  espalier cross-validate parse train.conllu -o model.esp");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
-                                            const std::shared_ptr<Arguments>& arguments) {
-    subcommand.remove_option("--dev");
-    subcommand.get_option("--threads").description("folds to train at the same time");
-    subcommand.add_option("--folds", arguments->folds, "parts that are held out, one after the other")
-        .capture_default_str()
-        .check(whole_number_from(2));
-    Option output = subcommand.add_option("-o,--output", arguments->output,
-                                          "then train on all data with the best l2, and save");
-    subcommand.get_option("--require-gap").needs(output);
-    subcommand
-        .add_option("--l2", arguments->l2,
-                    "auto: search for the best one, by decades from 1 and then closer; or one value to rate")
-        .capture_default_str();
-    arguments->limits.add_to(subcommand);
-    subcommand
-        .add_option("--factor", arguments->factor,
-                    "instead of the search: --l2-max (1000), times this and so on, down to --l2-min (0.3)")
-        .check(positive_number());
-    if (!task.groups.empty())
-      subcommand.add_option("--group-by", arguments->group_by, std::string(task.groups));
-    subcommand.footer(fmt::format(
-        "Examples:\n"
-        "  espalier cross-validate {0} train.txt\n"
-        "  espalier cross-validate {0} train.txt --folds 10 --threads 2 -o model.esp\n"
-        "  espalier cross-validate {0} train.txt --l2-max 100 --l2-min 0.1 --factor 0.5\n"
-        "Prints a line for each l2: the folds that got to it, their passes, mean and standard deviation "
-        "over\n"
-        "folds of the quality on what was held out. --passes and --seconds are limits of each fold.",
-        task.name));
-    subcommand.callback(
-        [arguments, &action] { action = [arguments] { return run_cross_validation(*arguments); }; });
-  });
+  add_task_commands<Arguments>(
+      command,
+      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
+        subcommand.group(kTraining);
+        subcommand.add_option("--folds", arguments->folds, "number of parts, each of which is held out once")
+            .capture_default_str()
+            .check(whole_number_from(2));
+        if (!task.groups.empty()) {
+          subcommand.add_option("--group-by", arguments->group_by, std::string(task.groups))
+              .metavar(std::string(task.group_value));
+        }
+        subcommand
+            .add_option("--l2", arguments->l2, "one value to evaluate, or auto: search for the best one")
+            .metavar("X|auto")
+            .capture_default_str();
+        arguments->limits.add_to(subcommand);
+        subcommand
+            .add_option(
+                "--factor", arguments->factor,
+                "instead of a search: all values from --l2-max (1000) down to --l2-min (0.3) by this factor")
+            .advanced()
+            .check(positive_number());
+        subcommand.group(kOutput);
+        subcommand
+            .add_option("-o,--output", arguments->output,
+                        "train on all data with the best l2, and save the model")
+            .metavar("FILE");
+        subcommand.footer(
+            fmt::format("Examples:\n"
+                        "  espalier cross-validate {0} train.txt\n"
+                        "  espalier cross-validate {0} train.txt --folds 10 --threads 2 -o model.esp\n"
+                        "  espalier cross-validate {0} train.txt --l2-max 100 --l2-min 0.1 --factor 0.5\n"
+                        "Prints one line per l2: the folds that reached it, their passes, and the mean and "
+                        "standard deviation\n"
+                        "over folds of the quality on held-out data. --passes and --seconds limit each fold.",
+                        task.name));
+        subcommand.callback(
+            [arguments, &action] { action = [arguments] { return run_cross_validation(*arguments); }; });
+      },
+      [](Command subcommand, Arguments&) {
+        subcommand.remove_option("--dev");
+        subcommand.get_option("--threads").description("number of folds to train at the same time");
+        subcommand.get_option("--require-gap").needs(subcommand.get_option("--output"));
+      });
 }
 
 }  // namespace espalier::cli

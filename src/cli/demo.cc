@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/names.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "espalier/base/error.h"
@@ -45,7 +46,7 @@ void step(std::string_view why, const std::vector<std::string>& arguments) {
   const int status = run(arguments);
   std::fflush(stdout);
   if (status == kInterrupted || InterruptGuard::interrupted()) throw Interrupted();
-  if (status != kSuccess) throw Error("the demo stops here; expected the command above to work");
+  if (status != kSuccess) throw Error("the demo stops here; the command above failed");
 }
 
 std::vector<std::string> words_of(std::string_view command) {
@@ -79,7 +80,7 @@ std::vector<std::string> demos() {
 int run_demo_of(const std::string& name) {
   const TaskEntry* task = find_task(name);
   if (task == nullptr || task->demo.steps.empty())
-    throw Error(fmt::format("demo: {} has no demo; expected {}", in_quotes(name), listed(demos())));
+    throw Error("demo: " + unknown_name("task", name, demos()));
   const InterruptGuard interrupt;
   try {
     run_demo(*task);
@@ -93,7 +94,7 @@ int run_demo_of(const std::string& name) {
 
 void add_demo(Command program, Action& action) {
   Command command =
-      program.add_subcommand("demo", "the main job on built-in data: generate, train, evaluate, predict");
+      program.add_subcommand("demo", "a tour on generated data: generate, train, evaluate, predict");
   const std::vector<std::string> names = demos();
   const auto task = std::make_shared<std::string>(names.at(0));
   command.add_option("TASK", *task, listed(names)).capture_default_str();

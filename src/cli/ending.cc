@@ -64,7 +64,8 @@ std::string describe_miss(const Miss& miss) {
     return "";
   std::string text = fmt::format("; the gap is {} the {:g} asked for", times(reached / miss.gap), miss.gap);
   if (loose(miss.solver)) {
-    return text + fmt::format(", but {} certifies loosely: try --solver auto to know more", miss.solver);
+    return text + fmt::format(", but the certificate of {} is loose: try --solver auto for a tighter one",
+                              miss.solver);
   }
   std::vector<GapAt> gaps;
   for (const Progress& report : miss.history) gaps.push_back({report.passes, report.relative_gap()});
@@ -72,7 +73,7 @@ std::string describe_miss(const Miss& miss) {
   constexpr double kManyPasses = 1e9;
   const bool falls = forecast && *forecast < kManyPasses;
   if (falls) {
-    text += fmt::format("; at the pace of the last passes it takes {} more", rounded_up(*forecast));
+    text += fmt::format("; at the pace of the last passes, {} more are needed", rounded_up(*forecast));
   }
   // The gap of most solvers falls late: what it did in the first passes tells little.
   constexpr double kFew = 50, kSoon = 2, kEver = 10;  // passes; times as long as it took so far
@@ -87,7 +88,7 @@ std::string describe_miss(const Miss& miss) {
     patience = "more passes";
   }
   if (longer < kSoon || (early && (longer < kEver || !falls))) return text + ": try " + patience;
-  if (!falls) text += "; it hardly falls any more";
+  if (!falls) text += "; it has almost stopped falling";
   std::vector<std::string> ideas;
   // It changes solvers by itself: where it is slow, all that it knows are.
   if (miss.solver != "auto") ideas.emplace_back("--solver auto");
@@ -100,7 +101,7 @@ std::optional<std::string> far_from_optimum(const ModelInfo& info) {
   constexpr double kFar = 0.1;
   if (!info.certificate || info.certificate->approximate() || !wants_optimum(info.loss)) return std::nullopt;
   if (!(info.certificate->relative_gap() > kFar)) return std::nullopt;
-  return fmt::format("above {}: as far as is known, training ended far from the optimum", kFar);
+  return fmt::format("above {}: training may have ended far from the optimum", kFar);
 }
 
 void warn_if_far(const std::string& path, const ModelInfo& info) {

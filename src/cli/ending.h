@@ -23,7 +23,7 @@ struct Miss {
 // A run's message with the option that ended it: "out of passes (--passes): ..." for "out of passes: ...".
 std::string with_limit(const std::string& message);
 
-// By how much it missed, how long it would take, and what to try, to go behind "relative gap 0.31 after 1000 passes". Empty for
+// By how much it missed, how long it would take, and what to try, to follow "relative gap 0.31 after 1000 passes". Empty for
 // other endings, and where nothing can be said: the gap asked for is 0, or certifies nothing.
 std::string describe_miss(const Miss& miss);
 

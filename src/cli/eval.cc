@@ -18,20 +18,21 @@ void add_eval(Command program, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
   command.add_option("GOLD", arguments->gold, "labelled data; '-' is standard input").required();
-  command.add_option("--format", arguments->options.format, "of GOLD; default: that of the training data");
-  command.add_option("--threads", arguments->options.threads, "tagging and parsing: how many to use")
+  command
+      .add_option("--format", arguments->options.format, "format of GOLD; default: that of the training data")
+      .metavar("NAME");
+  command.add_option("--threads", arguments->options.threads, "number of threads, for tagging and parsing")
       .check(whole_number_from(1))
       .capture_default_str();
-  command.add_flag("--json", arguments->json, "one JSON object; rates are fractions");
+  command.add_flag("--json", arguments->json, "print one JSON object; rates are fractions");
   command.footer(
       "Examples:\n"
       "  espalier eval tagger.esp test.txt\n"
       "  espalier eval classifier.esp test.svm --json\n"
       "  espalier eval parser.esp test.conllu --threads 4\n\n"
-      "Tagging: accuracy, and precision, recall and F1 of chunks as conlleval counts them. Classification: "
-      "error and\n"
-      "confusion table. Parsing: how many words have the right head (UAS), and the right relation, too "
-      "(LAS).");
+      "Tagging: accuracy, and precision, recall and F1 of chunks as conlleval counts them. Classification:\n"
+      "error and confusion table. Parsing: how many words have the right head (UAS), and also the right\n"
+      "relation (LAS).");
   command.callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);

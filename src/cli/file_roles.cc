@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,7 +103,7 @@ void collect(const GivenOption& option, const std::vector<Role>& roles, std::vec
   if (paths.empty() && role->option == "INPUT") paths = {"-"};
   for (const std::string& path : paths) {
     if (role->use == Use::writes && path.empty()) {
-      throw Error(fmt::format("{}: no name; expected that of a file", option.name));
+      throw Error(fmt::format("{}: empty name; expected the name of a file", option.name));
     }
     if (const auto identity = identify(path, role->use)) files.push_back({&*role, path, *identity});
     // IMAGES,LABELS
@@ -120,6 +121,8 @@ void check_files(const std::vector<GivenOption>& options) {
   const std::vector<Role> roles = all_roles();
   std::vector<File> files;
   for (const GivenOption& option : options) collect(option, roles, files);
+  // What is said does not depend on the order of options in the help.
+  std::ranges::stable_sort(files, std::less<>(), &File::role);
   for (const File& written : files) {
     if (written.role->use != Use::writes) continue;
     for (const File& other : files) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/names.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validators.h"
@@ -25,7 +26,7 @@ const TaskGenerator& find_generator(const std::vector<TaskGenerator>& all, std::
   std::vector<std::string> names;
   names.reserve(all.size());
   for (const TaskGenerator& generator : all) names.emplace_back(generator.name);
-  throw Error(fmt::format("generate: {} is no task; expected {}", in_quotes(name), listed(names)));
+  throw Error("generate: " + unknown_name("task", name, names));
 }
 
 // Calls append(buffer) for every piece of the output.
@@ -48,7 +49,7 @@ void write_all(const std::string& path, std::uint64_t count,
 
 void add_generate(Command program, Action& action) {
   Command command = program.add_subcommand(
-      "generate", "write sentences of a small built-in grammar, or small pictures, to try things with");
+      "generate", "write sentences from a small built-in grammar, or small pictures, to try things on");
   struct Arguments {
     std::string task, output = "-";
     std::uint64_t sentences = 1000, seed = 1;
@@ -58,7 +59,7 @@ void add_generate(Command program, Action& action) {
   for (const TaskGenerator& generator : generators())
     names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", generator.name, generator.summary);
   command.add_option("TASK", arguments->task, names).required();
-  command.add_option("-n,--sentences", arguments->sentences, "how many")
+  command.add_option("-n,--sentences", arguments->sentences, "number of sentences, or of pictures")
       .capture_default_str()
       .check(whole_number_from(0));
   command
@@ -66,7 +67,8 @@ void add_generate(Command program, Action& action) {
                   "the same seed gives the same sentences; train on one, test on another")
       .capture_default_str()
       .check(whole_number_from(0));
-  command.add_option("-o,--output", arguments->output, "where to; default: standard output");
+  command.add_option("-o,--output", arguments->output, "where to write; default: standard output")
+      .metavar("FILE");
   command.footer(
       "Examples:\n"
       "  espalier generate tag -n 10000 --seed 1 -o train.txt\n"

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "base/names.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validators.h"
@@ -48,9 +50,9 @@ class Inference {
   [[noreturn]] void impossible() const {
     throw Error::in(arguments_.evidence.empty() ? arguments_.model : arguments_.evidence,
                     arguments_.evidence.empty()
-                        ? "every assignment has the weight 0"
-                        : "every assignment that goes with this evidence has the weight 0",
-                    "expected one that has more");
+                        ? "every assignment has weight 0"
+                        : "every assignment that agrees with this evidence has weight 0",
+                    "expected at least one of positive weight");
   }
 
   // PR and MAR.
@@ -127,55 +129,56 @@ void add_infer(Command program, Action& action) {
       .add_option("FILE", arguments->model,
                   "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
       .required();
-  command.add_option("--evidence", arguments->evidence,
-                     "a file: how many variables were observed, then each with its label");
+  command
+      .add_option("--evidence", arguments->evidence,
+                  "observations: their number, then each variable with its label")
+      .metavar("FILE");
   command
       .add_option("--task", arguments->task,
                   "PR (log10 of the partition function), MAR (each variable's marginals) or MPE (the best "
                   "assignment)")
+      .metavar("NAME")
       .required();
   command
       .add_option("--inference", arguments->inference,
                   "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
-                  "bound) or auto: "
-                  "exact where it fits in memory, else trw")
+                  "bound) or auto: exact if it fits in memory, otherwise trw")
+      .metavar("NAME")
       .capture_default_str();
-  command.add_option("--memory", arguments->options.memory, "that exact inference may take")
+  command.add_option("--memory", arguments->options.memory, "memory limit of exact inference")
+      .metavar("SIZE")
       .default_str("2G")
       .check(bytes());
-  command.add_option("--iterations", arguments->options.iterations, "bp, trw: sweeps at most")
+  command.add_option("--iterations", arguments->options.iterations, "bp, trw: maximum number of sweeps")
       .check(whole_number_from(1))
       .capture_default_str();
   command
       .add_option("--tolerance", arguments->options.tolerance,
-                  "bp, trw: how much log-messages may move at the end")
+                  "bp, trw: stop once log-messages change by less than this")
       .check(positive_number())
       .capture_default_str();
   command
-      .add_option(
-          "--damping", arguments->options.damping,
-          "bp, trw: share of the old in a new message, to begin with; raised where they do not settle")
+      .add_option("--damping", arguments->options.damping,
+                  "bp, trw: initial weight of the old message in a new one; raised if messages oscillate")
       .check(probability())
       .capture_default_str();
   command.add_flag("--json", arguments->json, "one JSON object, with natural logarithms");
-  command.add_option("-o,--output", arguments->output, "where the answer goes; default: standard output");
+  command.add_option("-o,--output", arguments->output, "where to write; default: standard output")
+      .metavar("FILE");
   command.footer(
       "Examples:\n"
       "  espalier infer model.uai --task PR\n"
       "  espalier infer model.uai.gz --evidence model.uai.evid --task MAR -o model.MAR\n"
       "  espalier infer model.uai --task MPE --inference trw --json\n\n"
-      "Answers are those of the UAI competitions. JSON: log_partition and marginals, or max and assignment; "
-      "width "
-      "(of the\n"
-      "elimination order found) and exact; where inference is approximate, also whether it converged, and "
-      "for MPE a "
-      "bound on\n"
-      "the maximum and whether the assignment reaches it (optimal).");
+      "Answers have the format of the UAI competitions. JSON: log_partition and marginals, or max and\n"
+      "assignment; width (of the elimination order) and exact; if inference is approximate, also whether it\n"
+      "converged, and for MPE a bound on the maximum and whether the assignment reaches it (optimal).");
   command.callback([arguments, &action] {
     action = [arguments] {
       const std::string& task = arguments->task;
-      if (task != "PR" && task != "MAR" && task != "MPE")
-        throw Error(fmt::format("--task: {}; expected PR, MAR or MPE", in_quotes(task)));
+      const std::vector<std::string> tasks{"PR", "MAR", "MPE"};
+      if (std::ranges::find(tasks, task) == tasks.end())
+        throw Error(fmt::format("--task: {}", unknown_name("task", task, tasks)));
       arguments->options.inference = graph_inference(arguments->inference);
       const Answer answer = Inference(*arguments).answer();
       OutputFile output(arguments->output);

@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   // A path's table, the demo and --help are printed without looking back.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     if (status != kUserError)
-      complain("standard output: cannot be written; make room there or write elsewhere");
+      complain("standard output: cannot be written; free some space or write elsewhere");
     return kUserError;
   }
   return status;

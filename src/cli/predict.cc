@@ -85,6 +85,7 @@ OptionValues options_for(const TaskEntry& task, const std::vector<Given>& all) {
     if (row == nullptr || !row->refuse(given.text).empty()) refuse(given, task);
     values.set(given.name, given.text);
   }
+  values.check_effective();
   return values;
 }
 
@@ -99,7 +100,8 @@ void add_predict(Command program, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
   command.add_option("INPUT", arguments->input, "the data; default: standard input");
-  command.add_option("-o,--output", arguments->output, "where to; default: standard output");
+  command.add_option("-o,--output", arguments->output, "where to write; default: standard output")
+      .metavar("FILE");
   for (const OptionRow& row : merged_options()) {
     command.add_option(row, [arguments, name = row.name](const std::string& text) {
       arguments->options.push_back({name, text});
@@ -110,20 +112,13 @@ void add_predict(Command program, Action& action) {
       "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
       "  espalier predict tagger.esp --marginals < new.txt\n"
       "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
-      "  espalier predict tagger.esp partly.txt --forced 3\n"
       "  espalier predict classifier.esp new.svm --kbest 3\n"
       "  espalier predict classifier.esp new.svm --json --marginals\n"
-      "  espalier predict parser.esp new.conllu -o parsed.conllu --threads 4\n"
       "  espalier predict parser.esp new.conllu --format tree --kbest 2\n"
       "  espalier predict phrases.esp tagged.txt --format tagged\n\n"
-      "Tagging columns writes the lines that it read, with the label as one more column; parsing, with the "
-      "head "
-      "and the\n"
-      "relation in their columns; treebank, a tree in brackets a line; anything else, one label a line. "
-      "--kbest writes each label sequence or "
-      "tree "
-      "below a line\n"
-      "'# RANK PROBABILITY', ranks from 0.");
+      "Output: for columns, the lines of the input with the label as one more column; for parse, with head\n"
+      "and relation in their columns; for treebank, one bracketed tree per line; otherwise one label per\n"
+      "line. --kbest writes '# RANK PROBABILITY' above each label sequence or tree, ranks from 0.");
   command.callback([arguments, &action] {
     action = [arguments] {
       const Model model(arguments->model);

@@ -12,8 +12,8 @@
 
 namespace espalier::cli {
 
-// Not through fmt::print, which throws where standard error cannot be written: nobody is left to tell. One line, whatever the
-// library that wrote it thought.
+// Not through fmt::print, which throws if standard error cannot be written: there is nobody left to tell. Always one
+// line, whatever the library that wrote the message intended.
 void complain(std::string what) {
   std::ranges::replace(what, '\n', ' ');
   std::fputs(("espalier: " + what + '\n').c_str(), stderr);
@@ -32,7 +32,7 @@ int run(std::vector<std::string> arguments) {
       "  espalier demo\n"
       "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
       "  espalier eval model.esp test.txt\n\n"
-      "'espalier COMMAND --help' has the options of a command and more examples.");
+      "'espalier help COMMAND' shows the options of a command and more examples.");
   Action action;
   add_train(program, action);
   add_predict(program, action);
@@ -57,9 +57,9 @@ int run(std::vector<std::string> arguments) {
     complain(e.what());
     return kInterrupted;
   } catch (const std::bad_alloc&) {
-    complain("out of memory; expected more of it, less data or fewer labels");
+    complain("out of memory; expected a larger machine, less data or fewer labels");
   } catch (const std::exception& e) {
-    complain(fmt::format("unexpected: {}; please report it", e.what()));
+    complain(fmt::format("unexpected error: {}; please report it", e.what()));
   }
   return kUserError;
 }

@@ -51,7 +51,7 @@ struct Arguments : TrainingOptions {
   void check_race_outputs() const {
     check_outputs();
     if (picture == "-") {
-      throw Error("--picture -: standard output is where the table goes; expected the name of a file");
+      throw Error("--picture -: standard output is taken by the table; expected the name of a file");
     }
     if (!picture.empty()) check_writable(picture);
   }
@@ -72,9 +72,9 @@ struct Arguments : TrainingOptions {
 
 int run_race(const Arguments& arguments) {
   if (arguments.latent()) {
-    throw Error(
-        fmt::format("--{}: not in a race, whose solvers share one convex problem; expected known labels",
-                    arguments.task.latent));
+    throw Error(fmt::format(
+        "--{}: not in a race, whose solvers share one convex problem; expected labels that are all known",
+        arguments.task.latent));
   }
   RaceOptions options = arguments.options();
   const Loss& loss = options.train.loss;
@@ -138,46 +138,52 @@ int run_race(const Arguments& arguments) {
 
 void add_race(Command program, Action& action) {
   Command command = program.add_subcommand(
-      "race", "run several solvers on the same problem, and compare how fast each gets to its optimum");
+      "race", "compare how fast several solvers reach the optimum of the same problem");
   command.footer(
       "Examples:\n"
       "  espalier race tag train.txt --solvers eg,sdca,lbfgs\n"
       "  espalier race classify train.svm --dev dev.svm --loss svm --solvers eg,frank-wolfe,cutting-plane\n"
       "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
-                                            const std::shared_ptr<Arguments>& arguments) {
-    // One of several, another name for the budget, an objective that the other solvers do not have, and a model's gap.
-    for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {
-      subcommand.remove_option(name);
-    }
-    subcommand
-        .add_option("--solvers", arguments->solvers,
-                    "those to compare, of the list below, separated by commas")
-        .required();
-    subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2 against the sum of losses")
-        .capture_default_str()
-        .check(positive_number());
-    subcommand.add_option("--budget", arguments->budget, "seconds of training for each solver")
-        .capture_default_str()
-        .check(positive_number());
-    subcommand.add_option("--picture", arguments->picture,
-                          "draw the gap against passes and against seconds, as SVG");
-    subcommand.footer(fmt::format(
-        "Examples:\n"
-        "  espalier race {0} train.txt --solvers eg,lbfgs,sgd\n"
-        "  espalier race {0} train.txt --dev dev.txt --loss svm --l2 10 --solvers eg,frank-wolfe,bmrm\n"
-        "  espalier race {0} train.txt --solvers eg,lbfgs --gap 1e-7 --budget 600 --log race.jsonl --picture "
-        "race.svg\n"
-        "Prints for each solver the passes and seconds at which it was within relative gaps of the optimum, "
-        "as far "
-        "as all runs\n"
-        "together know that, its own certified gap at the end, and with --dev the quality at the end and "
-        "when it "
-        "was first\n"
-        "within 0.1 points of its best. Saves no model.",
-        task.name));
-    subcommand.callback([arguments, &action] { action = [arguments] { return run_race(*arguments); }; });
-  });
+  add_task_commands<Arguments>(
+      command,
+      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
+        subcommand.group(kTraining);
+        subcommand
+            .add_option("--solvers", arguments->solvers,
+                        "solvers of those that --help-all lists, separated by commas")
+            .metavar("NAMES")
+            .required();
+        subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2")
+            .capture_default_str()
+            .check(positive_number());
+        subcommand.add_option("--budget", arguments->budget, "maximum training time per solver, in seconds")
+            .metavar("N")
+            .capture_default_str()
+            .check(positive_number());
+        subcommand.group(kOutput);
+        subcommand
+            .add_option("--picture", arguments->picture,
+                        "draw the gap against passes and against seconds, as SVG")
+            .metavar("FILE");
+        subcommand.footer(fmt::format(
+            "Examples:\n"
+            "  espalier race {0} train.txt --solvers eg,lbfgs,sgd\n"
+            "  espalier race {0} train.txt --dev dev.txt --loss svm --l2 10 --solvers eg,frank-wolfe,bmrm\n"
+            "  espalier race {0} train.txt --solvers eg,lbfgs --gap 1e-7 --budget 600 --picture race.svg\n"
+            "Prints for each solver the passes and seconds after which it was within given relative gaps of "
+            "the\n"
+            "optimum, as far as all runs together know it; its own certified gap at the end; and with --dev "
+            "its\n"
+            "quality at the end, and when that was first within 0.1 points of its best. Saves no model.",
+            task.name));
+        subcommand.callback([arguments, &action] { action = [arguments] { return run_race(*arguments); }; });
+      },
+      [](Command subcommand, Arguments&) {
+        // A race has several solvers, calls the time its budget, has one objective for all, and saves no model.
+        for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {
+          subcommand.remove_option(name);
+        }
+      });
 }
 
 }  // namespace espalier::cli

@@ -7,7 +7,7 @@
 
 namespace espalier::cli {
 
-// What a race found, for people: passes and seconds to each gap, two lines a solver. `metric` is what the values on held-out data are, empty
+// What a race found, for people: passes and seconds to each gap, two lines per solver. `metric` is what the values on held-out data are, empty
 // without any.
 std::string race_table(const Race& race, const std::string& metric);
 // The same numbers for programs.

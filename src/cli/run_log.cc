@@ -55,7 +55,7 @@ void RunLog::write(const Json& event) {
   const std::string line = event.dump() + '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0)
     return;
-  warn_(Error::system(path_, "write", errno, "the log ends here, and the run goes on").what());
+  warn_(Error::system(path_, "write", errno, "the log ends here; the run continues").what());
   file_.reset();
 }
 

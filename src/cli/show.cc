@@ -84,7 +84,7 @@ std::string describe(const std::string& first_path, const Model& first, const st
   row("|theta|", fmt::format("{:.6g}", difference.norm_first), fmt::format("{:.6g}", difference.norm_second));
   text += fmt::format("\n|difference| {:.6g}", difference.norm_of_difference);
   if (!difference.hashed)
-    text += fmt::format("; {} attributes in common", grouped(difference.attributes_common));
+    text += fmt::format("; {} in common", counted(difference.attributes_common, "attribute"));
   text += '\n';
   const auto only = [&](const std::string& path, const std::vector<std::string>& labels) {
     if (!labels.empty()) text += fmt::format("labels only in {}: {}\n", path, fmt::join(labels, " "));
@@ -132,7 +132,7 @@ Json to_json(const Model& first, const Model& second, const ModelDifference& dif
 
 void add_show(Command program, Action& action) {
   Command command =
-      program.add_subcommand("show", "tell what a model is: settings, certificate, strongest features");
+      program.add_subcommand("show", "describe a model: settings, certificate, strongest features");
   struct Arguments {
     std::string model, other;
     std::size_t top = 5;
@@ -141,20 +141,20 @@ void add_show(Command program, Action& action) {
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
   Option other = command.add_option("OTHER", arguments->other, "with --diff: another model");
-  command.add_option("--top", arguments->top, "how many features of each label")
-      .capture_default_str()
-      .check(whole_number_from(0));
-  Option json = command.add_flag("--json", arguments->json, "settings and certificate as one JSON object");
-  Option diff = command
-                    .add_flag("--diff", arguments->diff,
-                              "what differs between MODEL and OTHER: settings, certificates, weights")
-                    .needs(other);
+  Option top = command.add_option("--top", arguments->top, "number of features to show for each label")
+                   .capture_default_str()
+                   .check(whole_number_from(0));
+  Option json =
+      command.add_flag("--json", arguments->json, "print settings and certificate as one JSON object");
+  Option diff =
+      command.add_flag("--diff", arguments->diff, "compare MODEL and OTHER: settings, certificates, weights")
+          .needs(other);
   other.needs(diff);
   command
       .add_flag("--weights", arguments->weights,
-                "every weight instead: attribute TAB label TAB weight (of transitions: attribute TAB label "
-                "before TAB "
-                "label TAB weight)")
+                "print every weight: attribute TAB label TAB weight (for transitions: attribute TAB previous "
+                "label TAB label TAB weight)")
+      .excludes(top)
       .excludes(json)
       .excludes(diff);
   command.footer(

@@ -17,22 +17,28 @@ struct Arguments : TrainingOptions {
 int train(const Arguments& arguments) {
   if (arguments.l2 == "auto") {
     if (!arguments.init.empty()) {
-      throw Error("--init: not with --l2 auto, whose values start from each other; expected --l2 X");
+      throw Error("--init: not with --l2 auto, which starts each value from another one; expected --l2 X");
     }
     if (arguments.repeat > 1) {
-      throw Error("--repeat: not with --l2 auto, which trains one model after the other; expected --l2 X");
+      throw Error("--repeat: not with --l2 auto, which trains several models itself; expected --l2 X");
     }
     if (arguments.patience > 0) {
       throw Error("--patience: not with --l2 auto, whose models come from each other; expected --l2 X");
     }
-    if (arguments.dev.empty()) throw Error("--l2 auto: no held-out data to choose by; expected --dev FILE");
+    if (arguments.dev.empty())
+      throw Error("--l2 auto: no held-out data to choose l2 on; expected --dev FILE");
     return train_search(arguments, arguments.limits.range());
   }
   const double l2 = parse_l2(arguments.l2);
   if (arguments.limits.given()) {
-    throw Error("--l2-max, --l2-min: not with one value of l2; expected --l2 auto, or neither");
+    throw Error("--l2-max, --l2-min: no effect without --l2 auto; expected --l2 auto, or neither of them");
   }
   return train_one(arguments, l2);
+}
+
+std::string_view without_last_newline(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  return text;
 }
 
 }  // namespace
@@ -46,17 +52,20 @@ void add_train(Command program, Action& action) {
       "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o model.esp");
   add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
                                             const std::shared_ptr<Arguments>& arguments) {
-    subcommand.add_option("-o,--output", arguments->output, "the model").required();
-    subcommand
-        .add_option("--l2", arguments->l2,
-                    "regularisation l2/2 |theta|^2 against the sum of losses, or 'auto': the best on --dev")
+    subcommand.group(kTraining);
+    subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2; auto: the best on --dev")
+        .metavar("X|auto")
         .capture_default_str();
     arguments->limits.add_to(subcommand);
-    subcommand.add_option("--init", arguments->init,
-                          "start from this model; its attributes and labels are matched by name");
+    subcommand
+        .add_option("--init", arguments->init,
+                    "start from this model; its attributes and labels are matched by name")
+        .metavar("FILE")
+        .advanced();
     subcommand
         .add_option("--repeat", arguments->repeat,
-                    "train so often, with seeds from --seed on, and keep the model with the best dual")
+                    "number of runs, with consecutive seeds from --seed; keeps the model with the best dual")
+        .advanced()
         .capture_default_str()
         .check(whole_number_from(1));
     subcommand
@@ -65,15 +74,19 @@ void add_train(Command program, Action& action) {
             "stop when --dev has not improved for N reports, and save the weights that were best there")
         .check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
-    subcommand.footer(fmt::format(
-        "Examples:\n{0}"
-        "  espalier train {1} train.txt --init old.esp -o new.esp\n"
-        "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt            Ctrl-C "
-        "saves, and then\n"
-        "  espalier train {1} train.txt -o model.esp --checkpoint run.ckpt --resume   goes on\n"
-        "'auto' goes from 1 downwards by decades, and upwards, until --dev has clearly turned, then "
-        "looks closer.",
-        task.train_examples, task.name));
+    subcommand.group(kOutput);
+    subcommand.add_option("-o,--output", arguments->output, "where to save the model")
+        .metavar("FILE")
+        .required();
+    subcommand.footer(fmt::format("Examples:\n{}", without_last_newline(task.train_examples)));
+    subcommand.add_advanced_footer(fmt::format(
+        "More examples:\n"
+        "  espalier train {0} train.txt --init old.esp -o new.esp\n"
+        "  espalier train {0} train.txt -o model.esp --checkpoint run.ckpt            (Ctrl-C)\n"
+        "  espalier train {0} train.txt -o model.esp --checkpoint run.ckpt --resume   continues\n"
+        "'--l2 auto' tries decades downwards from 10, and upwards, until the error on --dev clearly "
+        "rises; then\nvalues between the best one and its neighbours.\n",
+        task.name));
     subcommand.callback([arguments, &action] { action = [arguments] { return train(*arguments); }; });
   });
 }

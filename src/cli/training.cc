@@ -30,7 +30,7 @@ class Session {
         several_(!std::holds_alternative<double>(l2)) {
     options.check_solver();
     options.check_outputs();
-    until_first_pass_.emplace("before the first pass was over");
+    until_first_pass_.emplace("before the first pass was complete");
     read_data();
     start(l2);
   }
@@ -134,10 +134,10 @@ class Session {
     const bool checkpointed = trainer_->checkpointed();
     if (checkpointed) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
-    const std::string resumable = checkpointed ? "; --resume goes on from " + options_.checkpoint : "";
+    const std::string resumable = checkpointed ? "; --resume continues from " + options_.checkpoint : "";
     if (in_vain) throw Stopped(nothing_saved(new_passes_) + resumable);
     if (path.status == Status::failed)
-      throw Error(message + "; expected finite numbers: check the data's values and l2");
+      throw Error(message + "; expected finite numbers: check the values in the data, and l2");
     display_.note(message + (relaxed() ? " (of the relaxed problem: inference is trw)" : "") +
                   (save ? "; saved " + options_.output : "") + resumable);
     if (interrupt_.interrupted()) return kInterrupted;
@@ -218,9 +218,9 @@ class Session {
 
 void refuse_latent(const TrainingOptions& options) {
   if (!options.latent()) return;
-  throw Error(
-      fmt::format("--{}: not for several values of l2; expected espalier train {} with one, as --l2 1",
-                  options.task.latent, options.task.name));
+  throw Error(fmt::format(
+      "--{}: not for several values of l2; expected espalier train {} with one value, such as --l2 1",
+      options.task.latent, options.task.name));
 }
 
 }  // namespace
@@ -228,8 +228,9 @@ void refuse_latent(const TrainingOptions& options) {
 int train_one(const TrainingOptions& options, double l2) {
   const bool latent = options.latent();
   if (latent && (!options.checkpoint.empty() || !options.init.empty())) {
-    throw Error(fmt::format("{}: not with --{}, whose rounds start from what they fill in; expected neither",
-                            options.checkpoint.empty() ? "--init" : "--checkpoint", options.task.latent));
+    throw Error(fmt::format(
+        "{}: not with --{}, whose rounds start from their own completions; expected one of the two",
+        options.checkpoint.empty() ? "--init" : "--checkpoint", options.task.latent));
   }
   if (options.repeat > 1 && (latent || !options.checkpoint.empty())) {
     throw Error(fmt::format("--repeat: not with {}; expected one of the two",

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/names.h"
 #include "base/output.h"
 #include "base/parse_number.h"
 #include "cli/interrupt.h"
@@ -25,7 +26,7 @@ constexpr const char* kSolverOptions = "Options of single solvers";
 bool stopped_in_vain(Status status, double passes) { return status == Status::stopped && passes < 1; }
 
 std::string nothing_saved(double passes) {
-  return fmt::format("interrupted after {:.1f} passes, before the first was over; no model was saved",
+  return fmt::format("interrupted after {:.1f} passes, before the first one was complete; no model was saved",
                      passes);
 }
 
@@ -40,44 +41,51 @@ std::string solver_list() {
     list += fmt::format("  {:<14} {}{}\n", entry.name, entry.summary,
                         limits.empty() ? "" : fmt::format(" ({})", limits));
   }
+  list +=
+      "  smo,eg         a sequence: each solver runs until it is close or slow, then the next continues\n";
   return list;
 }
 
 void TrainingOptions::add_to(Command command) {
   command.add_option("TRAIN", train, "training data; '-' is standard input").required();
-  command.add_option("--dev", dev, "held-out data, evaluated at every report");
+  command.group(kTraining);
+  command.add_option("--dev", dev, "held-out data to evaluate on at every report").metavar("FILE");
   command.add_option("--loss", loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA")
+      .metavar("NAME")
       .capture_default_str();
-  command
-      .add_option(
-          "--solver", solver,
-          "one of those below; several, as smo,eg, hand over to the next when they are close or slow; "
-          "auto: eg, or lbfgs where examples share a few weights; svm: frank-wolfe, to classify smo")
+  command.add_option("--solver", solver, "auto, or one that --help-all lists")
+      .metavar("NAME")
       .capture_default_str();
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
       .capture_default_str()
       .check(number_from_zero());
-  command.add_flag("--require-gap", require_gap,
-                   "exit with status 3 if the model's gap is larger in the end; it is saved all the same");
-  command.add_option("--passes", passes, "stop after so many passes over the data")
+  command.add_option("--passes", passes, "maximum number of passes over the data")
+      .metavar("N")
       .capture_default_str()
       .check(positive_number());
-  command.add_option("--seconds", seconds, "stop after so many seconds of training").check(positive_number());
-  command.add_option("--seed", seed, "of the random numbers: the same seed gives the same model")
+  command.add_option("--seconds", seconds, "maximum training time").metavar("N").check(positive_number());
+  command.add_option("--threads", threads, "number of threads; runs are reproducible only with 1")
+      .capture_default_str()
+      .check(whole_number_from(1));
+  command.add_option("--seed", seed, "seed of the random numbers")
+      .advanced()
       .capture_default_str()
       .check(whole_number_from(0));
   command
-      .add_option("--threads", threads,
-                  "threads to train with; only with 1 does the same seed give the same model")
-      .capture_default_str()
-      .check(whole_number_from(1));
-  command.add_option("--log", log, "write the run as JSON, one object a line");
-  command
       .add_option("--report-every", report_every,
-                  "passes from one report to the next; eg leaves its first out where the end is near")
+                  "passes between reports; eg skips the first one when it is about to converge")
+      .metavar("N")
+      .advanced()
       .capture_default_str()
       .check(positive_number());
-  command.add_flag("--quiet", quiet, "say nothing but errors");
+
+  command.group(kOutput);
+  command.add_option("--log", log, "write a log of the run, one JSON object per line").metavar("FILE");
+  command
+      .add_flag("--require-gap", require_gap,
+                "exit with status 3 if the model misses --gap; the model is saved anyway")
+      .advanced();
+  command.add_flag("-q,--quiet", quiet, "print nothing but errors");
 
   command.group(kSolverOptions);
   static const std::vector<OptionRow> rows = SolverArguments().rows();  // every task has them
@@ -85,25 +93,30 @@ void TrainingOptions::add_to(Command command) {
     command.add_option(
         row, [this, name = row.name](const std::string& text) { solver_arguments.give(name, text); });
   }
-  command.group("Options");
 }
 
 void TrainingOptions::add_task_options(Command command) {
   command.group(fmt::format("Options of {}", task.name));
   of_task.emplace(task.options());
   command.add_options(*of_task);
-  if (!task.latent.empty()) {
-    command
-        .add_option(
-            "--outer-gap", outer.gap,
-            fmt::format("--{}: stop when a round lowers the objective by less, relative to it", task.latent))
-        .capture_default_str()
-        .check(number_from_zero());
-    command.add_option("--outer-rounds", outer.rounds, fmt::format("--{}: rounds at most", task.latent))
-        .capture_default_str()
-        .check(whole_number_from(1));
-  }
-  command.group("Options");
+  if (task.latent.empty()) return;
+  const Option latent = command.get_option(fmt::format("--{}", task.latent));
+  command
+      .add_option(
+          "--outer-gap", outer.gap,
+          fmt::format("with --{}: stop once a round lowers the objective by less than this share of it",
+                      task.latent))
+      .advanced()
+      .capture_default_str()
+      .check(number_from_zero())
+      .needs(latent);
+  command
+      .add_option("--outer-rounds", outer.rounds,
+                  fmt::format("with --{}: maximum number of rounds", task.latent))
+      .advanced()
+      .capture_default_str()
+      .check(whole_number_from(1))
+      .needs(latent);
 }
 
 bool TrainingOptions::latent() const { return !task.latent.empty() && of_task->get(task.latent).get<bool>(); }
@@ -142,6 +155,7 @@ TrainOptions TrainingOptions::checked_train_options() const {
 }
 
 TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry> solvers) const {
+  of_task->check_effective();
   TrainOptions result;
   result.loss = checked_loss();
   const SolverSettings settings = checked_settings(solvers);
@@ -168,16 +182,16 @@ void TrainingOptions::check_outputs() const {
   if (output == "-" && isatty(STDOUT_FILENO) != 0)
     throw Error("--output -: standard output is a terminal; expected a file, or a pipe behind it");
   if (checkpoint.empty()) return;
-  if (checkpoint == "-") throw Error("--checkpoint -: standard output; expected a file of its own");
+  if (checkpoint == "-") throw Error("--checkpoint -: found standard output; expected the name of a file");
   check_model_name(checkpoint);
   std::error_code ignored;
   const bool exists = std::filesystem::exists(checkpoint, ignored);
   if (exists && !resume) {
-    throw Error::in(checkpoint, "exists", "expected --resume to go on from it, or a name that is free");
+    throw Error::in(checkpoint, "already exists", "expected --resume to continue from it, or another name");
   }
   if (!exists && resume) {
     throw Error::in(checkpoint, "no such file",
-                    "expected the checkpoint of an interrupted run; one that ended has removed it");
+                    "expected the checkpoint of an interrupted run; a run that ends removes its checkpoint");
   }
   if (!resume) check_writable(checkpoint);
 }
@@ -219,32 +233,45 @@ Json TrainingOptions::to_json() const {
 }
 
 void add_checkpoint_options(Command command, TrainingOptions& options) {
-  Option checkpoint = command.add_option(
-      "--checkpoint", options.checkpoint,
-      "keep what an interrupted run needs in this file, until the model is trained and saved");
+  command.group(kTraining);
+  Option checkpoint = command
+                          .add_option("--checkpoint", options.checkpoint,
+                                      "save what an interrupted run needs to continue; removed at the end")
+                          .metavar("FILE")
+                          .advanced();
   command
       .add_option("--checkpoint-every", options.checkpoint_every,
-                  "seconds at least between two checkpoints; written at reports")
+                  "with --checkpoint: minimum number of seconds between two of them, at reports")
+      .metavar("N")
+      .advanced()
       .capture_default_str()
       .check(number_from_zero())
       .needs(checkpoint);
   command
       .add_flag(
           "--resume", options.resume,
-          "go on from --checkpoint: the same command again, with --passes, --seconds or --gap as you like")
+          "continue from --checkpoint: the same command again; --passes, --seconds and --gap may differ")
+      .advanced()
       .needs(checkpoint);
 }
 
 void L2Limits::add_to(Command command) {
-  command.add_option("--l2-max", max, "auto: the largest l2 to try").check(positive_number());
-  command.add_option("--l2-min", min, "auto: the smallest l2 to try").check(positive_number());
+  command.group(kTraining);
+  command.add_option("--l2-max", max, "with --l2 auto: the largest value to try")
+      .advanced()
+      .check(positive_number());
+  command.add_option("--l2-min", min, "with --l2 auto: the smallest value to try")
+      .advanced()
+      .check(positive_number());
 }
 
 double parse_l2(const std::string& text) {
   const auto l2 = parse_double(text);
   if (!l2 || !(*l2 > 0)) {
-    throw Error(
-        fmt::format("--l2: {} is no regularisation; expected a number > 0, or auto", in_quotes(text)));
+    throw Error(fmt::format("--l2: found {}; {}", in_quotes(text),
+                            text.size() > 1 && nearest_name(text, std::vector<std::string>{"auto"})
+                                ? "did you mean auto?"
+                                : "expected a number > 0, or auto"));
   }
   return *l2;
 }
@@ -254,23 +281,25 @@ std::string edge_warning(double best, const L2Range& range) {
     case L2Edge::none:
       return "";
     case L2Edge::smallest:
-      return fmt::format("this is the edge of the search, smaller ones may be better: --l2-min {:.6g}",
-                         range.min);
+      return fmt::format(
+          "this is the smallest value of the search (--l2-min {:.6g}); smaller ones may be better",
+          range.min);
     case L2Edge::largest:
-      return fmt::format("this is the edge of the search, larger ones may be better: --l2-max {:.6g}",
-                         range.max);
+      return fmt::format(
+          "this is the largest value of the search (--l2-max {:.6g}); larger ones may be better", range.max);
   }
   return "";
 }
 
 void add_path_options(Command command, PathOptions& options) {
-  command.add_option("--l2-max", options.l2_max, "first and largest l2")
+  command.group(kTraining);
+  command.add_option("--l2-max", options.l2_max, "the first and largest l2")
       .capture_default_str()
       .check(positive_number());
-  command.add_option("--l2-min", options.l2_min, "smallest l2")
+  command.add_option("--l2-min", options.l2_min, "the smallest l2")
       .capture_default_str()
       .check(positive_number());
-  command.add_option("--factor", options.factor, "from one l2 to the next")
+  command.add_option("--factor", options.factor, "ratio of each l2 to the one before")
       .capture_default_str()
       .check(positive_number());
 }

@@ -22,6 +22,10 @@
 
 namespace espalier::cli {
 
+// Groups of options in the help.
+inline constexpr const char* kTraining = "Training";
+inline constexpr const char* kOutput = "Output";
+
 // What `train`, `path`, `cross-validate` and `race` have in common, as it was typed.
 struct TrainingOptions {
   TaskEntry task;

@@ -28,7 +28,7 @@ Dictionary::Dictionary(std::span<const char> bytes, std::span<const std::uint64_
                        std::span<const std::uint64_t> table, const std::string& file)
     : bytes_view_(bytes), offsets_view_(offsets), table_view_(table) {
   const auto check = [&](bool fits, const char* found) {
-    if (!fits) throw Error::in(file, std::string("damaged dictionary: ") + found, "train the model anew");
+    if (!fits) throw Error::in(file, std::string("damaged dictionary: ") + found, "retrain the model");
   };
   check(!offsets.empty() && offsets.front() == 0 && offsets.back() == bytes.size(),
         "its names do not fill their place");

@@ -55,7 +55,7 @@ Gazetteer Gazetteer::from_text(std::string_view text, const std::string& file) {
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     const std::size_t tab = line.find('\t');
     if (tab == std::string_view::npos) {
-      throw Error::in(file, "damaged gazetteer: a phrase without a type", "train the model anew");
+      throw Error::in(file, "damaged gazetteer: a phrase without a type", "retrain the model");
     }
     split(line.substr(tab + 1), words);
     result.add(line.substr(0, tab), words);

@@ -23,7 +23,7 @@ class Gazetteer {
   };
 
   // Adds the phrases of a file: lines "TYPE TAB words of the phrase", or just the words, whose type is the name of the
-  // file up to its first dot. Throws Error::at for a line without a type before its TAB, or without words behind it.
+  // file up to its first dot. Throws Error::at for a line without a type before its TAB, or without words after it.
   void read(const std::string& path);
 
   // All phrases as lines "TYPE TAB WORD WORD ...", which a model keeps.
@@ -34,7 +34,7 @@ class Gazetteer {
   bool empty() const { return text_.empty(); }
   std::string_view type(std::uint32_t id) const { return types_.name(id); }
 
-  // The phrases of a sequence: from left to right the longest one that begins there, then on behind it. One match for
+  // The phrases of a sequence: from left to right the longest one that begins there, then on after it. One match for
   // each of its types. Const and thread-safe; allocates nothing but what `matches` needs.
   void find(std::span<const std::string_view> words, std::vector<Match>& matches) const;
 

@@ -43,7 +43,7 @@ Kernel Kernel::parse(std::string_view text) {
     return kernel;
   }
   if (fields[0] != "poly")
-    refuse(text, "expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3");
+    refuse(text, "expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, such as poly,3");
   kernel.kind = Kind::poly;
   if (fields.size() < 2 || fields.size() > 4) refuse(text, "expected poly,DEGREE[,CONSTANT[,SCALE]]");
   kernel.degree = static_cast<int>(number(1));

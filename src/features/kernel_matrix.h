@@ -28,7 +28,7 @@ struct Coefficients {
   const Real* row(std::size_t r) const { return first + r * stride; }
 };
 
-// The node part of a problem in kernel form. Its weights are coefficients: row v of them, one value a label, belongs to node v,
+// The node part of a problem in kernel form. Its weights are coefficients: row v of them, one value per label, belongs to node v,
 // and stands for the vector sum_v phi(x_v) (x) c_v, which nobody writes down. With K(x, y) = phi(x).phi(y), over the training
 // inputs t = begin, ..., end - 1 of an example (tokens of a sequence, nodes of a graph; row `of[t]` is that of input t),
 //   (F'w)_t       = sum_v K(x_v, x_t) c_v
@@ -50,7 +50,7 @@ class KernelMatrix {
   // Whether the whole Gram matrix is in memory.
   bool complete() const { return slots_.empty(); }
 
-  // w has the nodes' rows, perhaps with others behind them.
+  // w has the nodes' rows, perhaps with others after them.
   void score(std::size_t begin, std::size_t end, Coefficients<float> w, float scale, std::span<float> s,
              Workspace& ws) const;
   void score(std::size_t begin, std::size_t end, Coefficients<float> w, double scale, std::span<double> s,

@@ -28,7 +28,7 @@ DistinctRows distinct_rows(const SparseRows& rows);
 // K(x, y) and K(y, x) are equal to the last bit, and do not depend on what else is computed.
 class KernelNodes {
  public:
-  // Requires distinct rows as distinct_rows() makes them, with ids below num_attributes. Throws Error where the kernel overflows.
+  // Requires distinct rows as distinct_rows() makes them, with ids below num_attributes. Throws Error if the kernel overflows.
   KernelNodes(const Kernel& kernel, SparseRows nodes, std::size_t num_attributes);
 
   const Kernel& kernel() const { return kernel_; }

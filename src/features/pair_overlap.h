@@ -18,7 +18,7 @@ namespace espalier {
 // second sum is over the other attributes. Linear in the number of pairs in memory and time.
 class PairOverlap {
  public:
-  // Deltas have `width` values a row: the pairs' labels are below it.
+  // Deltas have `width` values per row: the pairs' labels are below it.
   PairOverlap(std::shared_ptr<const ObservedPairs> pairs, std::size_t width)
       : pairs_(std::move(pairs)), width_(width), entries_(pairs_->num_attributes()), sums_(width, 0) {}
 

@@ -10,7 +10,7 @@
 namespace espalier {
 
 // What kernels/rows.h does for weights of all labels, for those of observed pairs: w[e] is the weight of pair e, and s and
-// delta have `width` values a row. Most attributes have one or two labels, too few for vectors.
+// delta have `width` values per row. Most attributes have one or two labels, too few for vectors.
 
 // Calls use(r, x, first, last) for each entry of each row: its value and the pairs of its attribute. Where those lie is
 // asked for well ahead, then the pairs themselves and their weights.

@@ -35,7 +35,7 @@ bool take(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// Takes a whole number off the front of the text; false where there is none.
+// Takes a whole number off the front of the text; false if there is none.
 template <class Number>
 bool take_number(std::string_view& text, Number& number) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -52,7 +52,7 @@ bool take_loosely(std::string_view& text, Number& number) {
   return take_number(text, number);
 }
 
-// The text of a regular expression behind its opening quote, which it ends with: \" is no end.
+// The text of a regular expression after its opening quote, which it ends with: \" does not end it.
 std::optional<std::string_view> take_quoted(std::string_view& text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"') {
@@ -128,7 +128,7 @@ void Templates::add(const Line& line) {
     Template::Macro& macro = result.macros_.back();
     macro.before = before;
     if (macro.kind == Template::Kind::value) {
-      if (result.has_value()) fail(line, in_quotes(macro.written), "expected at most one %v a line");
+      if (result.has_value()) fail(line, in_quotes(macro.written), "expected at most one %v per line");
       result.value_ = result.macros_.size() - 1;
     }
   }
@@ -170,12 +170,12 @@ Template::Macro Templates::take_macro(std::string_view& rest, const Line& line) 
     const auto regex = take_quoted(rest);
     if (!regex) {
       fail(line, in_quotes(begin),
-           "expected a \" behind the regular expression; '#' starts a comment even there");
+           "expected a \" after the regular expression; '#' starts a comment even there");
     }
     const auto re2 = wapiti_regex_as_re2(*regex);
     if (!re2) {
       fail(line, fmt::format("the regular expression {}", in_quotes(*regex)),
-           "expected a character before each * and ?, or \\* and \\? for these themselves");
+           "expected a character before each * and ?, or \\* and \\? for the characters themselves");
     }
     macro.regex = std::make_shared<const WapitiRegex>(*re2);
   }
@@ -193,7 +193,7 @@ void Templates::check_columns(std::size_t num_columns, std::size_t label_column)
                         "expected a column that the data has; the first one is column 0");
       }
       if (macro.column == label_column) {
-        throw Error::at(name_, line.line_, fmt::format("{} looks at the label", macro.written),
+        throw Error::at(name_, line.line_, fmt::format("{} uses the label", macro.written),
                         "expected another column; the first one is column 0");
       }
     }

@@ -26,8 +26,8 @@ TemplateLanguage template_language(std::string_view text);
 class Template {
  public:
   // Appends the attribute's name at token t: the line with its macros replaced. Tokens before the sequence are
-  //   CRF++: "_B-1", "_B-2", ..., those behind it "_B+1", "_B+2", ...
-  //   Wapiti: "_x-1" to "_x-4", then "_x-#", those behind it "_x+1" to "_x+4", then "_x+#"
+  //   CRF++: "_B-1", "_B-2", ..., those after it "_B+1", "_B+2", ...
+  //   Wapiti: "_x-1" to "_x-4", then "_x-#", those after it "_x+1" to "_x+4", then "_x+#"
   void expand(const TokenTable& table, std::size_t t, std::string& to) const;
 
   // No macros: the same at every token.
@@ -64,7 +64,7 @@ class Template {
   TemplateLanguage language_ = TemplateLanguage::crfpp;
   std::size_t line_ = 0;
   std::vector<Macro> macros_;
-  std::string after_;             // the text behind the last macro
+  std::string after_;             // the text after the last macro
   std::size_t value_ = kNoValue;  // which macro is the value's
 };
 
@@ -75,7 +75,7 @@ class Templates {
   // `name` is the file's, for messages. Throws Error for what is no template.
   Templates(std::string_view text, std::string name);
 
-  // Throws Error where a macro looks at the label or at a column that the data does not have.
+  // Throws Error if a macro uses the label or a column that the data does not have.
   void check_columns(std::size_t num_columns, std::size_t label_column) const;
 
   std::span<const Template> tokens() const { return tokens_; }            // U and * lines

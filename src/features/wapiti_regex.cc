@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-// The class of a letter behind a backslash, in lower case; nullptr for letters that have none.
+// The class of a letter after a backslash, in lower case; nullptr for letters that have none.
 const char* class_of(char letter) {
   switch (letter) {
     case 'a':

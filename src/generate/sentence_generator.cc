@@ -29,7 +29,7 @@ void SentenceGenerator::next(Sentence& out) {
   static const std::size_t start = PhraseRules::instance().find("S");
   topic_ = topics.draw(random_);
   borrowed_topic_ = random_.below(kBorrowingSentences) == 0 ? random_.below(kNumTopics) : topic_;
-  // A derivation of the wrong length is drawn anew; one that grows too long is given up on the way.
+  // A derivation of the wrong length is drawn again; one that grows too long is given up on the way.
   do {
     nodes_.clear();
     num_words_ = 0;

@@ -18,7 +18,7 @@ struct TopicRow {
 //   phrase     an upper-case name; the label in the tree is what stands before the first '-'
 //   _phrase    leaves no bracket: its children stand among those of its parent
 //   list:TAG   a word of that list, in the form that the tag asks for
-//   *          the head; the other children depend on its head word by the relation behind '/'
+//   *          the head; the other children depend on its head word by the relation after '/'
 //   @  #       the rule stands for one rule for each verb form (VB VBZ VBD VBG VBN), or each number (NN NNS)
 // A rule with one child of the same label only renames, and leaves no bracket of its own.
 struct RuleRow {

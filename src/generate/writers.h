@@ -21,7 +21,7 @@ void append_tag(const Sentence& sentence, std::string& out);
 void append_supertag(const Sentence& sentence, std::string& out);
 // CoNLL-U, and a blank line.
 void append_parse(const Sentence& sentence, std::string& out);
-// One bracketed tree a line.
+// One bracketed tree per line.
 void append_treebank(const Sentence& sentence, std::string& out);
 
 // Appends one more sentence with each call, by one of these.

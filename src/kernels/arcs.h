@@ -12,7 +12,7 @@ constexpr std::uint32_t place_in_column(std::uint32_t key, std::uint32_t column)
 
 // The places of n features of an arc, without its distance and then with it: with x = head[t] ^ modifier[t] ^ direction,
 //   places[t] = x & mask,   places[n + t] = place_in_column(x, column) & mask.
-// Reads up to 15 elements behind the end of each row, and writes up to 15 behind the places.
+// Reads up to 15 elements after the end of each row, and writes up to 15 after the places.
 void arc_places(const std::uint32_t* head, const std::uint32_t* modifier, std::size_t n,
                 std::uint32_t direction, std::uint32_t column, std::uint32_t mask, std::uint32_t* places);
 

@@ -164,7 +164,7 @@ struct MaxSum {
 
 HWY_INLINE std::size_t vector_of(D d, std::size_t column) { return column / hn::Lanes(d) * hn::Lanes(d); }
 
-// Row i of the inside values, from the rows behind it.
+// Row i of the inside values, from the rows after it.
 template <class Semiring>
 HWY_INLINE void inside_row(D d, const EisnerChart& chart, std::size_t i) {
   constexpr double kZero = Semiring::kZero, kOne = Semiring::kOne;
@@ -214,7 +214,7 @@ HWY_INLINE void inside_row(D d, const EisnerChart& chart, std::size_t i) {
 // Requires the weights.
 template <class Semiring>
 HWY_INLINE void inside(D d, const EisnerChart& chart, std::size_t first) {
-  // The empty span behind the end.
+  // The empty span after the end.
   std::fill_n(chart.row(chart.left, chart.words + 1), chart.stride, Semiring::kZero);
   for (std::size_t i = chart.words + 1; i-- > first;) inside_row<Semiring>(d, chart, i);
 }

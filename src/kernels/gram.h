@@ -9,7 +9,7 @@
 
 namespace espalier::kernels {
 
-// Arrays over nodes are padded with zeros to a multiple of this, so that no vector ends behind one.
+// Arrays over nodes are padded with zeros to a multiple of this, so that no vector ends beyond one.
 inline constexpr std::size_t kNodesTogether = 16;
 inline std::size_t padded_nodes(std::size_t n) {
   return (n + kNodesTogether - 1) / kNodesTogether * kNodesTogether;
@@ -23,7 +23,7 @@ void to_polynomial(float scale, float constant, int degree, float* k, std::size_
 // k[v] = exp(-gamma max(0, norm + norms[v] - 2 k[v])); n as above.
 void to_gaussian(float gamma, float norm, const float* norms, float* k, std::size_t n);
 
-// Some rows of a Gram matrix, each one value a node, and the nodes that count: node nodes[j] for j < size, or all from 0 to
+// Some rows of a Gram matrix, each one value per node, and the nodes that count: node nodes[j] for j < size, or all from 0 to
 // size - 1 where nodes is nullptr.
 struct GramRows {
   const float* const* rows;

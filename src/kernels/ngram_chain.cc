@@ -38,7 +38,7 @@ struct NgramScratch {
   std::size_t states;                  // a row of states
   std::size_t places;                  // a row for each class
   std::size_t arcs_size, turned_size;  // W of a table, and by label
-  std::size_t num_arcs;                // as many tables; one where there are none
+  std::size_t num_arcs;                // as many tables; one if there are none
 
   std::size_t potentials;          // `length` rows of labels: E_t
   std::size_t forward;             // `length` rows of states: a_t
@@ -182,7 +182,7 @@ HWY_INLINE void go_backward(D d, const NgramAutomaton& automaton, const Real* h,
             automaton.block_begin[c + 1] - automaton.block_begin[c], block);
     for (std::size_t i = 0; i < n; ++i) b[automaton.place[begin + i]] = block[i];
   }
-  // Behind the last label there is no state, but the class of all labels has no parent to ask.
+  // After the last label there is no state, but the class of all labels has no parent to ask.
   const std::size_t last = (automaton.num_classes - 1) * stride;
   std::fill(b + last + labels, b + last + stride, Real{0});
 }

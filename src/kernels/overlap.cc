@@ -27,7 +27,7 @@ HWY_INLINE double norm_of_block(D d, const Overlap& overlap, const float* delta,
   const auto first = hn::FirstN(d, partial ? in_last : lanes);
   const auto load_last = [&](std::size_t at) HWY_ATTR {
     if (!partial) return hn::LoadU(d, delta + at);
-    // Behind the end of a row the next one begins, but behind that of the last row nothing does.
+    // After the end of a row the next one begins, but after that of the last row nothing does.
     if (at + lanes <= end_of_all) return hn::IfThenElseZero(first, hn::LoadU(d, delta + at));
     return load_first(d, delta + at, in_last, 0.0f);
   };

@@ -32,7 +32,7 @@ HWY_INLINE hn::Mask<D> labels(D d, std::size_t v, std::size_t n) {
   return hn::FirstN(d, n > begin ? n - begin : 0);
 }
 
-// Vector v of n elements; `filler` behind them.
+// Vector v of n elements; `filler` after them.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const float* from, std::size_t v, std::size_t n, float filler) {
   const std::size_t lanes = hn::Lanes(d), begin = v * lanes;

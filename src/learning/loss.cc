@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <string>
+#include <vector>
 
+#include "base/names.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -26,11 +29,13 @@ Loss Loss::parse(std::string_view text) {
   if (comma == std::string_view::npos || !parse_number(text.substr(0, comma), loss.beta) ||
       !parse_number(text.substr(comma + 1), loss.gamma) || !(loss.beta > 0) || !(loss.gamma >= 0) ||
       !std::isfinite(loss.gamma)) {
-    throw Error(
-        fmt::format("{}: {} is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
-                    "with BETA in (0, inf] and "
-                    "GAMMA >= 0",
-                    setting("loss"), in_quotes(text)));
+    const std::vector<std::string> names{"crf", "svm", "softmax-margin", "perceptron"};
+    throw Error::in(
+        setting("loss"), "unknown loss " + in_quotes(text),
+        nearest_name(text, names)
+            ? name_hint(text, names)
+            : "expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA in (0, inf] "
+              "and GAMMA >= 0");
   }
   return loss;
 }

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kHash = "xxh3:";
 constexpr const char* kBestOnDev = "best_on_dev";
 constexpr const char* kBest = "best_";  // begins the names of sections with the duals of the best value
-std::string start_anew() { return fmt::format("start the run anew, without {}", setting("resume")); }
+std::string start_anew() { return fmt::format("start the run again without {}", setting("resume")); }
 
 std::string hash_text(const Fingerprint& fingerprint) {
   return fmt::format("{}{:016x}", kHash, fingerprint.value());
@@ -48,18 +48,18 @@ void check_identity(const std::string& file, const Json& found, const Json& expe
   for (const auto& [key, value] : expected.items()) {
     if (found.contains(key) && found.at(key) == value) continue;
     if (is_hash(value)) {
-      throw Error::in(file, fmt::format("a checkpoint of a run with other {}", key),
+      throw Error::in(file, fmt::format("a checkpoint of a run with different {}", key),
                       "expected those of this run");
     }
     const std::string before =
         found.contains(key) ? fmt::format("with {} {}", key, value_text(found.at(key))) : "without " + key;
     throw Error::in(file, fmt::format("a checkpoint of a run {}", before),
-                    fmt::format("expected {} {}, as this one has", key, value_text(value)));
+                    fmt::format("expected {} {}, as in this run", key, value_text(value)));
   }
   for (const auto& [key, value] : found.items()) {
     if (expected.contains(key)) continue;
     throw Error::in(file, fmt::format("a checkpoint of a run with {}", key),
-                    "expected one without it, as this one");
+                    "expected one without it, as in this run");
   }
 }
 
@@ -70,7 +70,7 @@ Json to_json(const PathPoint& point, const std::string& headline) {
           {"gap", point.certificate.gap()},
           {"passes", point.certificate.passes},
           {"total_passes", point.total_passes},
-          {"badness", point.badness},
+          {"badness", point.dev_error},  // the name that checkpoints have always had
           {"headline", headline}};
 }
 
@@ -83,7 +83,7 @@ PathPoint point_from(const Json& json) {
   const double gap = point.certificate.gap();
   if (gap < 0 || json.value("gap", gap) == 0) point.certificate.rounding = std::abs(gap);
   point.total_passes = json.at("total_passes").get<double>();
-  point.badness = json.at("badness").get<double>();
+  point.dev_error = json.at("badness").get<double>();
   point.status = Status::converged;
   return point;
 }
@@ -92,7 +92,7 @@ Json to_json(const BestOnDev& best) {
   return {{"epoch", best.progress.epoch},       {"passes", best.progress.passes},
           {"seconds", best.progress.seconds},   {"wall_seconds", best.progress.wall_seconds},
           {"primal", best.progress.primal},     {"dual", best.progress.dual},
-          {"rounding", best.progress.rounding}, {"badness", best.badness},
+          {"rounding", best.progress.rounding}, {"badness", best.dev_error},
           {"headline", best.headline},          {"reports_since", best.reports_since}};
 }
 
@@ -106,7 +106,7 @@ BestOnDev best_on_dev_from(const Json& json) {
   best.progress.primal = json.at("primal").get<double>();
   best.progress.dual = json.at("dual").get<double>();
   best.progress.rounding = json.at("rounding").get<double>();
-  best.badness = json.at("badness").get<double>();
+  best.dev_error = json.at("badness").get<double>();
   best.headline = json.at("headline").get<std::string>();
   best.reports_since = json.at("reports_since").get<std::size_t>();
   return best;
@@ -271,7 +271,7 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
                       start_anew());
     }
   } catch (const JsonError& e) {
-    throw Error::in(name, fmt::format("a section that does not read ({})", e.what()), start_anew());
+    throw Error::in(name, fmt::format("an unreadable section ({})", e.what()), start_anew());
   }
   path.training = training_from(file, "", roundings, problem);
   if (has_training(file, kBest)) path.best_training = training_from(file, kBest, best_roundings, problem);

@@ -22,7 +22,7 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
 struct BestOnDev {
   Weights theta;
   Progress progress;
-  double badness = 0;
+  double dev_error = 0;
   std::string headline;
   std::size_t reports_since = 0;  // that were not better
 };
@@ -38,7 +38,7 @@ struct Checkpoint {
 // and of a path the finished values with the best weights.
 void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint);
 
-// Throws Error where the file is no checkpoint, is damaged, or is of another run, and then says what differs.
+// Throws Error if the file is not a checkpoint, is damaged, or is of another run, and then says what differs.
 Checkpoint load_checkpoint(const std::string& file, const Json& identity, const Problem& problem);
 
 }  // namespace espalier

@@ -40,7 +40,7 @@ Loss loss_from(const std::string& name, const std::string& file) {
   try {
     return Loss::parse(name);
   } catch (const Error&) {
-    throw Error::in(file, fmt::format("a model of the loss {}", in_quotes(name)), "train the model anew");
+    throw Error::in(file, fmt::format("a model of the loss {}", in_quotes(name)), "retrain the model");
   }
 }
 
@@ -79,8 +79,7 @@ WeightShape shape_from(const Json& settings) {
 Json parse_settings(const ModelFile& file) {
   // The checksums hold, so whatever is wrong was written that way: a file made by hand, or by another program.
   if (file.has("checkpoint")) {
-    throw Error::in(file.path(),
-                    fmt::format("a checkpoint, from which a run with {} goes on", setting("resume")),
+    throw Error::in(file.path(), fmt::format("a checkpoint, which {} continues from", setting("resume")),
                     "expected a model");
   }
   return Json::parse(file.section_bytes("model"));
@@ -101,7 +100,7 @@ std::unique_ptr<Predictor> load_predictor(const ModelFile& file, const Json& set
   if (stride == 0 || weights.size() % stride != 0 || weights.size() / stride != shape.rows) {
     throw Error::in(path,
                     fmt::format("{} weights for {} rows of {}", weights.size(), shape.rows, shape.width),
-                    "expected as many as the rows hold; train the model anew");
+                    "expected as many as the rows hold; retrain the model");
   }
   const StoredTask stored{settings.at("settings"),
                           [&file](std::string_view name) { return file.section_bytes(name); },
@@ -115,8 +114,7 @@ auto reading(const std::string& path, const Read& read) {
   try {
     return read();
   } catch (const JsonError& e) {
-    throw Error::in(path, fmt::format("a model section that does not read ({})", e.what()),
-                    "train the model anew");
+    throw Error::in(path, fmt::format("an unreadable model section ({})", e.what()), "retrain the model");
   }
 }
 

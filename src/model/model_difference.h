@@ -32,7 +32,7 @@ struct ModelDifference {
   std::vector<Group> groups;                                       // those in which something changed
 };
 
-// The `top` largest changes of each group. Throws Error where the models are of different tasks.
+// The `top` largest changes of each group. Throws Error if the models are of different tasks.
 ModelDifference compare_models(const Model& first, const Model& second, std::size_t top);
 
 }  // namespace espalier

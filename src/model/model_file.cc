@@ -23,7 +23,7 @@ static_assert(std::endian::native == std::endian::little, "sections are used as 
 
 constexpr std::string_view kMagic = "ESPALIER";
 constexpr std::size_t kAlignment = 64, kLongestName = 31;
-constexpr const char* kAnew = "copy the model again or train it anew";
+constexpr const char* kAnew = "copy the model again or retrain it";
 
 // The header is the same in all versions of the format, so that any version of the program can tell a newer
 // model from a damaged one.
@@ -38,7 +38,7 @@ struct Header {
 };
 
 struct Entry {
-  char name[kLongestName + 1];  // zeros behind it, at least one
+  char name[kLongestName + 1];  // zeros after it, at least one
   std::uint64_t offset;
   std::uint64_t size;
   std::uint64_t checksum;
@@ -126,7 +126,7 @@ void ModelFileWriter::add_bytes(std::string_view name, std::string_view bytes) {
 
 void check_model_name(const std::string& path) {
   if (path.ends_with(".gz") || path.ends_with(".zst")) {
-    throw Error::in(path, "models are not packed", "expected a name that ends otherwise, such as model.esp");
+    throw Error::in(path, "models are not compressed", "expected another ending, such as model.esp");
   }
 }
 
@@ -202,7 +202,7 @@ void ModelFile::read_directory() {
     throw Error::in(path_, "not a model", "expected a file that 'espalier train' wrote");
   }
   if (size_ < sizeof(Header)) {
-    throw Error::in(path_, fmt::format("truncated: {} bytes, not even a header", size_), kAnew);
+    throw Error::in(path_, fmt::format("truncated: {} bytes, less than a header", size_), kAnew);
   }
   Header header;
   std::memcpy(&header, data_, sizeof(header));

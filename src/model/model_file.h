@@ -57,7 +57,7 @@ class ModelFile {
   ModelFile& operator=(ModelFile&&) = delete;
 
   bool has(std::string_view name) const;
-  // The contents of a section. Throws Error where it is missing or its size is no multiple of sizeof(T).
+  // The contents of a section. Throws Error if it is missing or its size is not a multiple of sizeof(T).
   template <class T>
   std::span<const T> section(std::string_view name) const {
     const std::string_view bytes = section_bytes(name);

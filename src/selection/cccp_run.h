@@ -20,7 +20,7 @@ struct Cccp {
 
 // Minimises an objective with latent gold outputs by the concave-convex procedure (Yuille & Rangarajan 2003; for beta = 1
 // it is EM, for beta = infinity that of Yu & Joachims 2009). Each round solves the convex problem with the gold statistics z_i fixed, to
-// the tolerance of `settings`, then sets them anew by its weights. The true objective goes down from round to round, up to
+// the tolerance of `settings`, then sets them again by its weights. The true objective goes down from round to round, up to
 // the gap of the convex problems. A first round from weights in `training` begins with what they say of the z_i; from none,
 // with the z_i as they are. Weights stay as a warm start, and so do duals once rounds
 // change little.

@@ -12,6 +12,7 @@
 
 #include "base/parallel.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
 #include "learning/subset_problem.h"
 #include "selection/path_run.h"
@@ -51,19 +52,19 @@ double sample_deviation(const std::vector<double>& x) {
 CrossValidatedValue summarise(const std::vector<Fold>& folds, std::size_t k, double l2) {
   CrossValidatedValue result;
   result.l2 = l2;
-  std::vector<double> values, badness;
+  std::vector<double> values, errors;
   for (const Fold& fold : folds) {
     if (k >= fold.path.points.size()) continue;
     result.passes += fold.path.points[k].certificate.passes;
     values.push_back(fold.scores[k].value);
-    badness.push_back(fold.scores[k].badness);
+    errors.push_back(fold.scores[k].dev_error);
   }
   result.folds = values.size();
   if (values.empty()) return result;
   result.mean = mean(values);
   result.deviation = sample_deviation(values);
-  result.badness = mean(badness);
-  result.badness_error = sample_deviation(badness) / std::sqrt(static_cast<double>(badness.size()));
+  result.dev_error = mean(errors);
+  result.standard_error = sample_deviation(errors) / std::sqrt(static_cast<double>(errors.size()));
   return result;
 }
 
@@ -77,19 +78,19 @@ void choose(CrossValidation& result) {
   };
   double least = std::numeric_limits<double>::infinity();
   for (const CrossValidatedValue& value : result.values) {
-    if (value.folds == most) least = std::min(least, value.badness);
+    if (value.folds == most) least = std::min(least, value.dev_error);
   }
-  result.best = first_where([&](const auto& value) { return value.badness <= least; });
-  const double limit = least + result.values[result.best].badness_error;
-  result.simplest = first_where([&](const auto& value) { return value.badness <= limit; });
+  result.best = first_where([&](const auto& value) { return value.dev_error <= least; });
+  const double limit = least + result.values[result.best].standard_error;
+  result.simplest = first_where([&](const auto& value) { return value.dev_error <= limit; });
 }
 
 }  // namespace
 
 std::vector<std::vector<std::uint32_t>> make_folds(std::size_t n, std::size_t k, std::uint64_t seed) {
   if (k < 2 || k > n) {
-    throw Error(fmt::format("{} {} of {} examples; expected at least 2, and an example for each",
-                            setting("folds"), k, n));
+    throw Error(fmt::format("{} {}: found {}; expected at least 2 folds, and at least one example per fold",
+                            setting("folds"), k, counted(n, "example")));
   }
   std::vector<std::uint32_t> alone(n);
   std::iota(alone.begin(), alone.end(), 0u);
@@ -105,8 +106,8 @@ std::vector<std::vector<std::uint32_t>> make_folds(std::span<const std::uint32_t
   }
   std::erase_if(groups, [](const auto& group) { return group.empty(); });
   if (k < 2 || k > groups.size()) {
-    throw Error(fmt::format("{} {} of {} group{}; expected at least 2, and a group for each",
-                            setting("folds"), k, groups.size(), groups.size() == 1 ? "" : "s"));
+    throw Error(fmt::format("{} {}: found {}; expected at least 2 folds, and at least one group per fold",
+                            setting("folds"), k, counted(groups.size(), "group")));
   }
   Random(seed).shuffle(std::span(groups));
   // The largest first, each to the smallest fold: then no fold is larger than another by more than the group it got last.
@@ -148,7 +149,7 @@ CrossValidation cross_validate(
                       settings,
                       [&](const Weights& theta) {
                         fold.scores.push_back(score(f, theta));
-                        return fold.scores.back().badness;
+                        return fold.scores.back().dev_error;
                       },
                       {},
                       [&](const PathPoint& point) {
@@ -180,7 +181,7 @@ CrossValidation cross_validate(
     });
     const CrossValidatedValue value = summarise(all, trials.size(), *l2);
     if (value.folds > 0) result.values.push_back(value);
-    trials.push_back({*l2, value.badness});
+    trials.push_back({*l2, value.dev_error});
     for (const Fold& fold : all) {
       const Status status = fold.path.status;
       if (status == Status::converged || status == Status::stalled) continue;

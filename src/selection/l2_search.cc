@@ -54,35 +54,35 @@ class Known {
     for (const double value : values) {
       const auto found =
           std::find_if(trials.begin(), trials.end(), [&](const L2Trial& t) { return t.l2 == value; });
-      badness_.push_back(found == trials.end() ? std::nullopt : std::optional(found->badness));
+      dev_errors_.push_back(found == trials.end() ? std::nullopt : std::optional(found->dev_error));
     }
   }
 
   std::size_t size() const { return values_.size(); }
   double value(std::size_t k) const { return values_[k]; }
-  const std::optional<double>& badness(std::size_t k) const { return badness_[k]; }
+  const std::optional<double>& dev_error(std::size_t k) const { return dev_errors_[k]; }
   // Those that were tried at the ends. Requires that some were.
   std::size_t first() const {
-    const auto found = std::ranges::find_if(badness_, [](const auto& b) { return b.has_value(); });
-    return static_cast<std::size_t>(found - badness_.begin());
+    const auto found = std::ranges::find_if(dev_errors_, [](const auto& b) { return b.has_value(); });
+    return static_cast<std::size_t>(found - dev_errors_.begin());
   }
   std::size_t last() const {
     const auto found =
-        std::find_if(badness_.rbegin(), badness_.rend(), [](const auto& b) { return b.has_value(); });
-    return static_cast<std::size_t>(badness_.rend() - found) - 1;
+        std::find_if(dev_errors_.rbegin(), dev_errors_.rend(), [](const auto& b) { return b.has_value(); });
+    return static_cast<std::size_t>(dev_errors_.rend() - found) - 1;
   }
   // Of equals the first, which has the largest l2. Nothing where none was tried.
   std::optional<std::size_t> best() const {
     std::optional<std::size_t> best;
     for (std::size_t k = 0; k < size(); ++k) {
-      if (badness_[k] && (!best || *badness_[k] < *badness_[*best])) best = k;
+      if (dev_errors_[k] && (!best || *dev_errors_[k] < *dev_errors_[*best])) best = k;
     }
     return best;
   }
 
  private:
   const std::vector<double>& values_;
-  std::vector<std::optional<double>> badness_;
+  std::vector<std::optional<double>> dev_errors_;
 };
 
 // The next decade below those that were tried, unless the last one is no better than the others, or worse. Each takes several times the
@@ -90,8 +90,8 @@ class Known {
 std::optional<double> below(const Known& decades) {
   const std::size_t last = decades.last();
   double others = std::numeric_limits<double>::infinity();
-  for (std::size_t k = decades.first(); k < last; ++k) others = std::min(others, *decades.badness(k));
-  const bool better = *decades.badness(last) < (1 - kWorthwhile) * others;
+  for (std::size_t k = decades.first(); k < last; ++k) others = std::min(others, *decades.dev_error(k));
+  const bool better = *decades.dev_error(last) < (1 - kWorthwhile) * others;
   return better && last + 1 < decades.size() ? std::optional(decades.value(last + 1)) : std::nullopt;
 }
 
@@ -99,36 +99,36 @@ std::optional<double> below(const Known& decades) {
 std::optional<double> above(const Known& decades) {
   const std::size_t first = decades.first(), best = *decades.best();
   const bool turned =
-      best >= first + 2 || *decades.badness(first) > (1 + kClearlyWorse) * *decades.badness(best);
+      best >= first + 2 || *decades.dev_error(first) > (1 + kClearlyWorse) * *decades.dev_error(best);
   return !turned && first > 0 ? std::optional(decades.value(first - 1)) : std::nullopt;
 }
 
 // A neighbour of the best on its level that was not tried and has tried ones on both sides; of two, the one towards the better
 // of those.
 std::optional<double> beside(const Known& known, std::size_t best) {
-  const bool larger = best > known.first() && !known.badness(best - 1);
-  const bool smaller = best < known.last() && !known.badness(best + 1);
+  const bool larger = best > known.first() && !known.dev_error(best - 1);
+  const bool smaller = best < known.last() && !known.dev_error(best + 1);
   if (!larger && !smaller) return std::nullopt;
   if (larger != smaller) return known.value(larger ? best - 1 : best + 1);
   std::size_t up = best - 1, down = best + 1;
-  while (!known.badness(up)) --up;
-  while (!known.badness(down)) ++down;
-  return known.value(*known.badness(up) <= *known.badness(down) ? best - 1 : best + 1);
+  while (!known.dev_error(up)) --up;
+  while (!known.dev_error(down)) ++down;
+  return known.value(*known.dev_error(up) <= *known.dev_error(down) ? best - 1 : best + 1);
 }
 
 // Whether the best and the two values nearest to it, one on each side where there are, are as good but for chance.
 bool is_flat(const Known& all, std::size_t best) {
-  const double limit = (1 + kWorthwhile) * *all.badness(best);
+  const double limit = (1 + kWorthwhile) * *all.dev_error(best);
   int good = 0, sides = 0;
   for (const int direction : {-1, +1}) {
     int wanted = best == all.first() || best == all.last() ? 2 : 1;
     const auto end = direction < 0 ? all.first() : all.last();
     for (std::size_t k = best; wanted > 0 && k != end;) {
       k = direction < 0 ? k - 1 : k + 1;
-      if (!all.badness(k)) continue;
+      if (!all.dev_error(k)) continue;
       --wanted;
       ++sides;
-      if (*all.badness(k) <= limit) ++good;
+      if (*all.dev_error(k) <= limit) ++good;
     }
   }
   return sides == 2 && good == 2;
@@ -136,7 +136,7 @@ bool is_flat(const Known& all, std::size_t best) {
 
 std::vector<L2Trial> trials_of(const Path& path) {
   std::vector<L2Trial> trials;
-  for (const PathPoint& point : path.points) trials.push_back({point.l2, point.badness});
+  for (const PathPoint& point : path.points) trials.push_back({point.l2, point.dev_error});
   return trials;
 }
 
@@ -215,7 +215,7 @@ const char* to_string(L2Edge edge) {
 }
 
 void start_from_nearest(PathInProgress& path, double l2) {
-  if (path.points.empty() || path.training_l2 == l2) return;  // a first value, or one that goes on
+  if (path.points.empty() || path.training_l2 == l2) return;  // a first value, or one that continues
   const double best = path.points[path.best].l2;
   if (path.training_l2 == best) {
     path.best_training = path.training;

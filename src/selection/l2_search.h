@@ -8,15 +8,15 @@
 
 namespace espalier {
 
-// A value that was tried, and how bad it is on held-out data.
+// A value that was tried, and its error on held-out data.
 struct L2Trial {
-  double l2 = 0, badness = 0;
+  double l2 = 0, dev_error = 0;
 };
 
 // The value to try next, or nullopt once the best is found. It depends on nothing but the trials so far, so that a search may
-// stop and go on. From 10, or the nearest decade, it goes down by decades as long as each is worthwhile: better than all
-// before it by more than kWorthwhile of their badness. It goes up until one is worse than the best by more than kClearlyWorse
-// of its badness, or two are no better. Then it looks closer, unless the best and the two nearest to it differ by less than
+// stop and continue. From 10, or the nearest decade, it goes down by decades as long as each is worthwhile: better than all
+// before it by more than kWorthwhile of their error. It goes up until one is worse than the best by more than kClearlyWorse
+// of its error, or two are no better. Then it looks closer, unless the best and the two nearest to it differ by less than
 // kWorthwhile: between the best and its neighbours, first half and then a quarter of a decade away.
 std::optional<double> next_l2(std::span<const L2Trial> trials, const L2Range& range);
 // Set by hand on the five data sets of docs/tutorial.md, to go no further down than paid there.
@@ -33,7 +33,7 @@ L2Edge edge_of(double best, const L2Range& range);
 const char* to_string(L2Edge edge);
 
 // Makes the training of a path that of the value nearest to l2, of the last and the best one; that of the best is kept for
-// later. One that was at l2 already goes on.
+// later. One that was at l2 already continues.
 void start_from_nearest(PathInProgress& path, double l2);
 
 // The search by held-out data, from the beginning or from where `path` is, in the memory of two sets of duals: of the value that is being

@@ -23,10 +23,10 @@ std::vector<double> PathOptions::values() const {
 
 Path regularisation_path(const Problem& problem, const Loss& loss, const PathOptions& options,
                          const SolverEntry& solver, const SolverSettings& settings,
-                         const std::function<double(const Weights&)>& badness, const PathObserver& observer,
+                         const std::function<double(const Weights&)>& dev_error, const PathObserver& observer,
                          const std::function<void(const PathPoint&)>& finished) {
   PathInProgress path;
-  continue_path(path, {problem, loss, solver, settings, badness, observer, finished}, options);
+  continue_path(path, {problem, loss, solver, settings, dev_error, observer, finished}, options);
   return path;
 }
 
@@ -60,7 +60,7 @@ std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run
   point.l2 = l2;
   point.certificate = {last.primal, last.dual, last.passes - passes_before, last.inference, last.rounding};
   point.total_passes = last.passes;
-  point.badness = run.badness(path.training.theta);
+  point.dev_error = run.dev_error(path.training.theta);
   point.status = summary.status;
   return point;
 }
@@ -69,8 +69,8 @@ bool add_point(PathInProgress& path, const PathRun& run, const PathPoint& point)
   path.points.push_back(point);
   // Of equals the largest l2, whatever was tried first.
   const PathPoint& best = path.points[path.best];
-  if (path.points.size() == 1 || point.badness < best.badness ||
-      (point.badness == best.badness && point.l2 > best.l2)) {
+  if (path.points.size() == 1 || point.dev_error < best.dev_error ||
+      (point.dev_error == best.dev_error && point.l2 > best.l2)) {
     path.best = path.points.size() - 1;
     path.theta = path.training.theta;
   }

@@ -10,7 +10,7 @@
 
 namespace espalier {
 
-// A path with what the next value starts from, or this one goes on from.
+// A path with what the next value starts from, or this one continues from.
 struct PathInProgress : Path {
   Training training;
   double training_l2 = 0;  // the value that `training` is of; 0: none yet
@@ -26,17 +26,17 @@ struct PathRun {
   Loss loss;
   const SolverEntry& solver;
   const SolverSettings& settings;  // passes and seconds are limits of all values together
-  std::function<double(const Weights&)> badness;
+  std::function<double(const Weights&)> dev_error;
   PathObserver observer{};
   std::function<void(const PathPoint&)> finished{};
 };
 
 // The regularisation path (Collins et al. 2008, section 7.1.2): each l2 is optimised to the tolerance from the previous one's
-// duals, which w(u) keeps valid as they are. `badness` rates weights on held-out data. The observer sees passes and seconds that run on
+// duals, which w(u) keeps valid as they are. `dev_error` rates weights on held-out data. The observer sees passes and seconds that run on
 // over all values. A stop (observer or Ctrl-C) ends the path with the points so far, the last one at the gap it has.
 Path regularisation_path(const Problem& problem, const Loss& loss, const PathOptions& options,
                          const SolverEntry& solver, const SolverSettings& settings,
-                         const std::function<double(const Weights&)>& badness,
+                         const std::function<double(const Weights&)>& dev_error,
                          const PathObserver& observer = {},
                          const std::function<void(const PathPoint&)>& finished = {});
 

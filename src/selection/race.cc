@@ -37,7 +37,7 @@ RaceRun run_one(const Objective& objective, const SolverEntry& solver, const Sol
 
 std::optional<std::size_t> RaceRun::first_near_best(double distance) const {
   if (dev.empty()) return std::nullopt;
-  const HeldOutScore& best = *std::ranges::min_element(dev, {}, &HeldOutScore::badness);
+  const HeldOutScore& best = *std::ranges::min_element(dev, {}, &HeldOutScore::dev_error);
   // 7.4 - 7.3 is a little more than 0.1.
   const double rounding = 1e-9 * std::abs(best.value);
   const auto first = std::ranges::find_if(dev, [&](const HeldOutScore& score) {

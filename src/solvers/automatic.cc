@@ -3,7 +3,7 @@
 //   done so far, left = passes that its own gaps forecast (forecast.h), or a promise where it has not been tried
 //
 // The one at work is left where what it has left is more than kAdvantage times what the best of the others has. It is parked with
-// its duals, if it has any, so that it can go on if the other turns out to be no better.
+// its duals, if it has any, so that it can continue if the other turns out to be no better.
 //
 // What every report is worth: the best dual of all bounds the optimum for the weights of all, and the best weights of all have
 // the certificate. A run has converged where these two meet the tolerance, whoever found them.
@@ -166,7 +166,7 @@ class Automatic {
   }
 
  private:
-  // Who goes on from what is at hand: weights alone are those of L-BFGS.
+  // Who continues from what is at hand: weights alone are those of L-BFGS.
   std::size_t first() const {
     const bool has_weights = training_.theta.shape() == objective_.problem.weight_shape();
     const Duals at_hand = training_.dual      ? Duals::scores
@@ -222,7 +222,7 @@ class Automatic {
     return sum;
   }
 
-  // True: another one goes on.
+  // True: another one continues.
   bool run(std::size_t at) {
     Contender& c = contenders_[at];
     ++c.stints;
@@ -383,7 +383,7 @@ class Automatic {
     settings_.notice(fmt::format(
         "from {} to {} after {:.1f} passes: {}", from.solver.name, to.solver.name, now_.passes,
         more && *more < kEver * from.passes ? fmt::format("it would take about {:.0f} more", *more)
-                                            : std::string("its gap hardly falls")));
+                                            : std::string("its gap has almost stopped falling")));
   }
 
   Summary finish() {
@@ -447,7 +447,8 @@ SolverEntry automatic_solver(const Loss& loss) {
   if (!loss.smooth() && loss.gamma == 0) return find_solver("perceptron", loss);
   SolverEntry entry;
   entry.name = "auto";
-  entry.summary = "eg for a CRF, frank-wolfe or smo for an SVM; another where that is forecast to be faster";
+  entry.summary =
+      "eg for a CRF, frank-wolfe or smo for an SVM; another solver when it is forecast to be faster";
   entry.duals = loss.smooth() ? Duals::scores : Duals::means;
   entry.allocates = true;
   entry.threads_share = loss.smooth();

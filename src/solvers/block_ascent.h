@@ -31,7 +31,7 @@ struct BlockAscentRule {
 // which example comes next, and when the sum of gaps is worth a certificate. Blocks has
 //   BlockStep visit(i)                            one step, and the inferences that it took
 //   void prefetch(i, what)
-//   Certificate certify()                         of theta(), with everything anew in double precision
+//   Certificate certify()                         of theta(), with everything recomputed in double precision
 //   const Weights& theta()
 template <class Blocks>
 class BlockAscent {

@@ -79,7 +79,7 @@ void Bundle::drop_idle() {
       offsets_[kept] = offsets_[k];
       alpha_[kept] = alpha_[k];
       idle_[kept] = idle_[k];
-      // Rows and columns before `kept` have moved already; those behind k have not.
+      // Rows and columns before `kept` have moved already; those after k have not.
       std::copy_n(&gram_[k * stride_], planes_.size(), &gram_[kept * stride_]);
       for (std::size_t j = 0; j < planes_.size(); ++j) gram_[j * stride_ + kept] = gram_[j * stride_ + k];
     }

@@ -6,7 +6,7 @@
 //   theta_{t+1} = theta_best + kReach (theta_m - theta_best).
 // At theta_m itself, far from all that has been seen, the first planes say little of R. Only where nothing else is left but the
 // rounding of weights to floats, which is as large on the way as at its end, the pass is made there.
-// Cost per pass: one inference an example, a product of the new plane with each one that is kept, a small quadratic program.
+// Cost per pass: one inference per example, a product of the new plane with each one that is kept, a small quadratic program.
 // Memory: two vectors of doubles and two of floats as long as all weights, and the planes.
 
 #include "solvers/bundle_method.h"
@@ -22,7 +22,7 @@
 #include "features/assign_weights.h"
 #include "learning/sweep.h"
 #include "solvers/bundle.h"
-#include "solvers/slowing.h"
+#include "solvers/stall_detector.h"
 #include "solvers/visits.h"
 
 namespace espalier {
@@ -31,7 +31,7 @@ namespace {
 // On 200 sentences of CoNLL-2000 a CRF took 144 passes to a gap of 1e-4 with 1, 71 with 0.5, 48 with 0.2 and 55 with 0.1; an SVM
 // had a gap of 15 % after 194 passes with 1 (500 sentences), of 3 % after 184 with 0.2.
 constexpr double kReach = 0.2;
-// Planes without inference are worth their while if they cut off this much of the gap; there may be so many in a row.
+// Planes without inference are worth their while if they cut off this much of the gap; there may be this many consecutive ones.
 constexpr double kCachedShare = 0.5;
 constexpr int kMostCached = 10;
 // Of the gap that is left, how much a quadratic program may leave.
@@ -68,7 +68,7 @@ class BundleMethod {
       }
       add_plane();
       if (report()) break;
-      if (slowing_.stalled(gap_before, gap())) {
+      if (stall_detector_.stalled(gap_before, gap())) {
         run_.stall("no plane cuts deeper than rounding");
         break;
       }
@@ -133,7 +133,7 @@ class BundleMethod {
   void choose_query() {
     const auto best = theta_.values(), query = query_.values();
     const auto minimiser = bundle_.minimiser().values();
-    const double reach = slowing_.quiet() ? 1 : kReach;
+    const double reach = stall_detector_.slow() ? 1 : kReach;
     share_range(sweep_.team(), query.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = begin; j < end; ++j)
         query[j] = static_cast<float>(best[j] + reach * (minimiser[j] - best[j]));
@@ -174,7 +174,7 @@ class BundleMethod {
   double offset_ = 0;
   std::vector<double> offsets_;  // of the examples
   double best_ = std::numeric_limits<double>::infinity();
-  Slowing slowing_;
+  StallDetector stall_detector_;
 };
 
 }  // namespace

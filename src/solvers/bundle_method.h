@@ -19,8 +19,8 @@ using ExamplePlaneAt =
 
 struct BundleOracle {
   ExamplePlaneAt exact;  // takes an inference
-  ExamplePlaneAt
-      cached;  // takes none, and need not touch the loss: its `loss` may be too low. Empty: there is no such thing
+  // Takes none, and need not touch the loss: its `loss` may be too low. Empty: there is no such thing.
+  ExamplePlaneAt cached;
 };
 
 // Minimises l2/2 |theta|^2 + sum_i omega_i L_i(theta) by planes below the sum, each the sum of one plane for every example.

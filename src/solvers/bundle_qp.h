@@ -18,7 +18,7 @@ struct BundleQp {
 
 struct BundleQpResult {
   double value = 0;  // f(alpha)
-  // f(alpha) is at most this far above the minimum: the gap between f and its linearisation, computed anew at the end.
+  // f(alpha) is at most this far above the minimum: the gap between f and its linearisation, recomputed at the end.
   double gap = 0;
   std::size_t steps = 0;
 };

@@ -27,12 +27,14 @@ const OptionTable& cutting_plane_options() {
   using Row = OptionOf<CuttingPlaneTuning>;
   static const OptionTable table{
       Row("slacks", &CuttingPlaneTuning::slacks, Words<Slacks>{{"n", Slacks::n}, {"one", Slacks::one}},
-          "n, one for each example, or one for all of them"),
+          "n (one per example) or one (for all examples)"),
       Row("cache", &CuttingPlaneTuning::cache,
-          "with one slack, outputs of each example to make planes of without inference"),
+          "with one slack: outputs per example to build planes from without inference")
+          .only_if([](const CuttingPlaneTuning& own) { return own.slacks == Slacks::one; },
+                   setting("slacks") + " one"),
       Row("rescaling", &CuttingPlaneTuning::rescaling,
           Words<Rescaling>{{"margin", Rescaling::margin}, {"slack", Rescaling::slack}},
-          "margin, or slack, whose objective is another (classify and tag)")};
+          "margin, or slack, a different objective (classify and tag)")};
   return table;
 }
 
@@ -116,7 +118,7 @@ void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& 
     check_euclidean(fmt::format("cutting-plane {} one", setting("slacks")), objective.problem);
   if (options.rescaling == Rescaling::slack && !objective.problem.slack_rescaling()) {
     throw Error(fmt::format(
-        "{0} slack: these outputs have no way to find its maximum; expected classes, or sequences of order 1 "
+        "{0} slack: its maximum cannot be found for these outputs; expected classes, or sequences of order 1 "
         "whose costs are small whole numbers, or {0} margin",
         setting("rescaling")));
   }

@@ -29,18 +29,17 @@ const OptionTable& eg_options() {
       sampling_row<EgTuning>(),
       step_row(&EgTuning::step,
                {{"auto", EgStep::automatic}, {"paper", EgStep::paper}, {"safe", EgStep::safe}}),
-      Row("eta", &EgTuning::eta, "take steps of this size, whatever they do, instead of choosing them")
-          .above(0),
+      Row("eta", &EgTuning::eta, "use this constant step size").above(0),
       start_row<EgTuning>(),
       Row("log_odds", &EgTuning::log_odds,
-          "from a gold start, nats that a wrong part is behind the right one at first")
+          "gold start: initial log-odds of gold parts against the others, in nats")
           .from(0)
           .logged_if_changed(),
       Row("anneal", &EgTuning::anneal,
           Words<EgAnneal>{{"auto", EgAnneal::automatic}, {"no", EgAnneal::none}, {"paper", EgAnneal::paper}},
           "first passes at a larger l2: auto (with automatic steps), no, paper (the paper's Figure 8)")
           .logged_if_changed(),
-      recompute_row<EgTuning>("half the memory for duals, for one more inference a visit")};
+      recompute_row<EgTuning>("half the memory for duals, at the cost of one more inference per visit")};
   return table;
 }
 

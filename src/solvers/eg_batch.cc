@@ -19,7 +19,7 @@
 //
 //   s_i = F_i'z + c gamma p_i,     z <- (1 - eta/beta) z + eta theta,     c <- (1 - eta/beta) c + eta
 //
-// Cost per pass: one inference an example, in double precision; every eta tried is a pass. Memory: two vectors of weights in
+// Cost per pass: one inference per example, in double precision; every eta tried is a pass. Memory: two vectors of weights in
 // double precision, and two DualStates or, without duals, two more vectors.
 
 #include "solvers/eg_batch.h"

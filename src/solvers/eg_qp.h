@@ -17,8 +17,8 @@ struct SimplexEgOptions {
   // The step, or the first one. One far beyond 1/tau (see below) may leave distributions so near a wrong corner that it takes
   // long to come back.
   double eta = 1;
-  bool halve =
-      false;  // halve eta where a step would raise the value (that step is undone), let it grow by 1.05 otherwise
+  // Halve eta where a step would raise the value (that step is undone), and let it grow by 1.05 otherwise.
+  bool halve = false;
   double gap = 1e-9;  // stop once the value is certainly within this of the minimum
   std::size_t steps = 10000;
   std::vector<double> start;  // inside all simplices; empty for uniform distributions

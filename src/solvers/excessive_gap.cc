@@ -19,7 +19,7 @@
 //
 //   J_mu_k(theta_k) <= D(alpha_k),   so that   P(theta_k) - D(alpha_k) <= mu_k Dom.
 //
-// Algorithm 1 takes two inferences an example and step. One does: its Bregman projection (40) has the scores
+// Algorithm 1 takes two inferences per example and step. One does: its Bregman projection (40) has the scores
 //
 //   (F_i'theta_k + gamma p_i)/mu_k + tau/((1 - tau) mu_k) (F_i'theta(hat) + gamma p_i) = (F_i'theta_{k+1} + gamma p_i)/mu_{k+1}
 //
@@ -34,9 +34,9 @@
 // for one pass, and J_mu(theta_{k+1}) comes with it: whether (11) holds is known in every step, for nothing. The proof of
 // Theorem 5 needs (1 - tau) mu_k >= tau^2 L. The paper's tau = 2/(k + 3) sees to that with the L above, which is n times too
 // large where examples have little in common. The adaptive rule takes the largest tau for an L of its own, doubles that where
-// (11) fails (the step is made anew) and lowers it otherwise; L above is where (11) cannot fail.
+// (11) fails (the step is repeated) and lowers it otherwise; L above is where (11) cannot fail.
 //
-// Cost per pass: one inference an example, in double precision. Memory: six vectors of weights in double precision, whatever
+// Cost per pass: one inference per example, in double precision. Memory: six vectors of weights in double precision, whatever
 // the number of examples.
 
 #include "solvers/excessive_gap.h"

@@ -27,7 +27,7 @@
 // problems that took a sixth of the passes to a gap of 1e-3. The bound above is for means over all of them, which the safe
 // rule takes.
 //
-// Cost per iteration: two inferences an example, in double precision. Memory: fourteen vectors of weights in double precision,
+// Cost per iteration: two inferences per example, in double precision. Memory: fourteen vectors of weights in double precision,
 // whatever the number of examples.
 
 #include "solvers/extragradient.h"

@@ -302,7 +302,7 @@ class FrankWolfe {
     if (recent_) recent_->add(problem_, i, delta, ws_);
   }
 
-  // mu from its atoms, and w(mu) anew in double precision, so that rounding in w does not limit the gap.
+  // mu from its atoms, and w(mu) recomputed in double precision, so that rounding in w does not limit the gap.
   void resynchronise() {
     double roundings = 0;
     for (std::size_t i = 0; i < means_.size(); ++i)
@@ -336,10 +336,10 @@ class FrankWolfe {
 
 const OptionTable& frank_wolfe_options() {
   using Row = OptionOf<FrankWolfeTuning>;
-  static const OptionTable table{
-      sampling_row<FrankWolfeTuning>(),
-      Row("average", &FrankWolfeTuning::average, "the mean of all weights, late ones counting more")
-          .logged_if_changed()};
+  static const OptionTable table{sampling_row<FrankWolfeTuning>(),
+                                 Row("average", &FrankWolfeTuning::average,
+                                     "average the weights of all steps, later ones with larger shares")
+                                     .logged_if_changed()};
   return table;
 }
 
@@ -347,7 +347,7 @@ void check_frank_wolfe_loss(const Loss& loss) {
   if (loss.smooth()) {
     throw Error::in(
         "frank-wolfe", fmt::format("the loss {} has a finite beta", loss.name()),
-        "expected svm, or another loss with infinite beta; sdca makes the same moves for finite ones");
+        "expected svm, or another loss with infinite beta; sdca takes the same steps for finite ones");
   }
   check_eg_loss(loss);
 }

@@ -1,7 +1,7 @@
 // L-BFGS on the primal (Collins et al. 2008, section 7.1.4), by liblbfgs:
 //   P(theta) = l2/2 |theta|^2 + sum_i omega_i L_i(theta)
 //   grad P   = l2 theta + sum_i omega_i F_i(pi_i - z_i)
-// Every point that the line search tries costs one pass: one inference an example. Memory: 2 history + 6
+// Every point that the line search tries costs one pass: one inference per example. Memory: 2 history + 6
 // vectors of doubles, and 2 more for the last digits.
 //
 // The last digits: rounding of P hides what a step gains long before rounding of grad P does. Where P/l2 is large, the gap
@@ -12,7 +12,7 @@
 // The dual point u_i = pi_i(theta) has w(u) = l2 theta - grad P, and its value is D = P - |grad P|^2/(2 l2):
 // each accepted point brings its own certificate, without another pass. That one is of the weights in double
 // precision. So the reports on the way are exact up to the rounding of weights to float, and the last one,
-// which decides, is evaluated anew at the rounded weights.
+// which decides, is evaluated again at the rounded weights.
 
 #include "solvers/lbfgs.h"
 
@@ -52,7 +52,7 @@ class Gains {
     for (std::size_t j = 0; j < x.size(); ++j) twice += (gradient_[j] + gradient[j]) * (x[j] - x_[j]);
     return sum_ + twice / 2;
   }
-  // x is where steps go on from.
+  // x is where steps continue from.
   void accept(std::span<const double> x, std::span<const double> gradient) {
     sum_ = at(x, gradient);
     move_to(x, gradient);
@@ -142,7 +142,7 @@ Summary Minimiser::minimise() {
   std::fill_n(x.get(), length, 0.0);
   std::copy(values.begin(), values.end(), x.get());
 
-  // A line search may fail because of what is remembered of curvatures far away: then it starts anew where it is, as long as
+  // A line search may fail because of what is remembered of curvatures far away: then it restarts where it is, as long as
   // that leads somewhere.
   double before;
   do {

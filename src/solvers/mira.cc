@@ -167,9 +167,9 @@ const OptionTable& mira_options() {
   static const OptionTable table{
       Row("mira_update", &MiraTuning::update,
           Words<MiraUpdate>{{"max-loss", MiraUpdate::max_loss}, {"prediction", MiraUpdate::prediction}},
-          "set the gold output against max-loss, or against the model's prediction")
+          "what to compare the gold output with: max-loss, or the model's prediction")
           .logged_as("update"),
-      Row("kbest", &MiraTuning::k, "how many outputs a visit sets against the gold one").from(1)};
+      Row("kbest", &MiraTuning::k, "number of outputs that a visit compares the gold one with").from(1)};
   return table;
 }
 

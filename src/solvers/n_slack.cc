@@ -28,7 +28,7 @@
 #include "features/assign_weights.h"
 #include "learning/sweep.h"
 #include "solvers/bundle_qp.h"
-#include "solvers/slowing.h"
+#include "solvers/stall_detector.h"
 #include "solvers/violated_output.h"
 #include "solvers/visits.h"
 
@@ -40,7 +40,7 @@ constexpr int kMostIdle = 10;
 // Rounds between two passes end once the outputs at hand leave this share of the gap, and after so many in any case.
 constexpr double kRestShare = 0.3;
 constexpr int kMostRounds = 50;
-// Of those, so many in a row go only to examples that have at least the mean gap.
+// Of those, this many consecutive ones go only to examples that have at least the mean gap.
 constexpr int kPartialRounds = 9;
 // An example's quadratic program is solved to this share of the gap that it had: the others move on anyway. A hundredth of it
 // needed about as many passes, and for twenty sentences with dozens of outputs each three times the time.
@@ -201,7 +201,7 @@ class NSlack {
       optimise();
       evaluate_dual();
       if (report()) break;
-      if (slowing_.stalled(gap_before, best_ - bound_)) {
+      if (stall_detector_.stalled(gap_before, best_ - bound_)) {
         run_.stall("no output is violated by more than rounding");
         break;
       }
@@ -297,7 +297,7 @@ class NSlack {
     return gap;
   }
 
-  // The dual of the multipliers as they are stored, and theta(alpha) anew from them.
+  // The dual of the multipliers as they are stored, and theta(alpha) recomputed from them.
   void evaluate_dual() {
     std::fill(point_.values().begin(), point_.values().end(), 0.0);
     const double linear =
@@ -344,7 +344,7 @@ class NSlack {
   Workspace ws_;
   double best_ = std::numeric_limits<double>::infinity(), bound_ = 0;
   double rest_ = 0;  // the gap that the last full round found in the working sets
-  Slowing slowing_;
+  StallDetector stall_detector_;
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ OptionOf<Tuning> sampling_row() {
 template <class Tuning>
 OptionOf<Tuning> start_row() {
   return {"start", &Tuning::start, Words<EgStart>{{"gold", EgStart::gold}, {"uniform", EgStart::uniform}},
-          "first duals"};
+          "initial duals"};
 }
 
 // The rules of each solver are its own.

@@ -3,7 +3,7 @@
 // which is nothing where the prediction is right; an example of weight 2 counts like two mistakes. The result is the mean
 // of the weights that the visits met. (Collins averages those that they leave: the two differ by the last weights less the
 // first, divided by the number of visits.) On separable data the number of mistakes has a bound, whatever their order; on
-// other data it goes on making them.
+// other data it continues to make them.
 //
 // A visit costs one inference and a gather, and two scatters after a mistake. Memory: three vectors of weights.
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/names.h"
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
 #include "solvers/automatic.h"
@@ -128,7 +129,7 @@ OwnOptions own_options(std::string_view solver, const OptionTable& table) {
 }
 
 const SolverEntry& find_one(std::string_view name, const Loss& loss) {
-  std::string names;
+  std::vector<std::string> names;
   for (const SolverEntry& entry : solver_table()) {
     if (entry.name == name) {
       if (entry.losses == Losses::smooth && !loss.smooth()) {
@@ -142,10 +143,9 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss) {
       if (entry.converges) check_eg_loss(loss);
       return entry;
     }
-    names += names.empty() ? "" : ", ";
-    names += entry.name;
+    names.push_back(entry.name);
   }
-  throw Error::in(setting("solver"), in_quotes(name) + " is no solver", "expected one of " + names);
+  throw Error(fmt::format("{}: {}", setting("solver"), unknown_name("solver", name, names)));
 }
 
 }  // namespace

@@ -57,10 +57,10 @@ Certificate checked(const Objective& objective, Certificate certificate) {
   }
   certificate.rounding = bound;
   if (certificate.gap() < 0) {
-    throw Error(
-        fmt::format("a dual of {:.17g} above the primal {:.17g}, by more than rounding explains ({:.2g}): a "
-                    "fault of this program; please report it",
-                    certificate.dual, certificate.primal, certificate.rounding));
+    throw Error(fmt::format(
+        "the dual {:.17g} exceeds the primal {:.17g} by more than rounding explains ({:.2g}); this is "
+        "a bug, please report it",
+        certificate.dual, certificate.primal, certificate.rounding));
   }
   return certificate;
 }

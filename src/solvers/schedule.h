@@ -50,7 +50,7 @@ class Schedule {
   // Where settled examples are left: scratch,
   std::vector<std::uint32_t> drawn_;
   std::vector<float> roots_;
-  std::vector<std::uint8_t> settled_visits_;  // and how often in a row a visit found nothing
+  std::vector<std::uint8_t> settled_visits_;  // and how many consecutive times a visit found nothing
 };
 
 }  // namespace espalier

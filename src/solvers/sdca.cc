@@ -137,7 +137,7 @@ class Sdca {
     state_.prefetch(i, what);
   }
 
-  // w(u) anew in double precision, so that rounding in w does not limit the gap.
+  // w(u) recomputed in double precision, so that rounding in w does not limit the gap.
   Certificate certify() {
     evaluate_dual(objective_, state_, value_, sweep_);
     assign_weights(w_, value_.w, 1, sweep_.team());
@@ -171,11 +171,11 @@ const OptionTable& sdca_options() {
 void check_sdca(const Problem& problem, const Loss& loss) {
   if (!loss.smooth()) {
     throw Error::in("sdca", fmt::format("the loss {} has an infinite beta", loss.name()),
-                    "expected a finite one; frank-wolfe makes the same moves for infinite ones");
+                    "expected a finite one; frank-wolfe takes the same steps for infinite ones");
   }
   if (!problem.factored()) {
     throw Error(
-        "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
+        "sdca: this structure has no clique marginals and entropies (Factored); expected classes or "
         "chains "
         "whose labels interact in pairs, or eg, which trains every structure");
   }

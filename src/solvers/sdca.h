@@ -18,7 +18,7 @@ struct SdcaOptions : SdcaTuning {
   double report_every = 5;  // passes at most between two reports
 };
 
-// Throws Error where the loss has an infinite beta, or the problem's structure has no clique marginals.
+// Throws Error if the loss has an infinite beta, or the problem's structure has no clique marginals.
 void check_sdca(const Problem& problem, const Loss& loss);
 
 // Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), for finite beta and problems with

@@ -17,7 +17,7 @@ struct SgdOptions {
 };
 
 // Stochastic (sub)gradient descent on the primal with the schedule eta_0 / (1 + k/n) (Collins et al. 2008,
-// section 7.1.3). Chooses eta_0 from 1, 0.1, ..., 0.0001 by one pass each from theta, and goes on with the
+// section 7.1.3). Chooses eta_0 from 1, 0.1, ..., 0.0001 by one pass each from theta, and continues with the
 // best from where its pass ended; all five count as passes. Leaves the last weights in theta. An eta_0 whose
 // weights do not stay finite is out; if all are, Status::failed.
 Summary sgd(const Objective& objective, const SgdOptions& options, Weights& theta,

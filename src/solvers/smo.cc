@@ -164,7 +164,7 @@ class Smo {
     }
   }
 
-  // w(u) anew in double precision, so that rounding in w does not limit the gap, from distributions that the marginals say up to
+  // w(u) recomputed in double precision, so that rounding in w does not limit the gap, from distributions that the marginals say up to
   // their rounding (Factored::rebuild).
   void resynchronise() {
     evaluate_dual(objective_, state_, value_, sweep_);
@@ -194,7 +194,8 @@ const OptionTable& smo_options() {
       sampling_row<SmoTuning>(),
       Row("smo_mass", &SmoTuning::mass,
           Words<SmoMass>{{"cliques", SmoMass::cliques}, {"factored", SmoMass::factored}},
-          "what an output may give: cliques (until the first has none), or factored (its probability)")};
+          "how much mass an output may give away: cliques (until the first clique has none) or factored (its "
+          "probability)")};
   return table;
 }
 
@@ -206,7 +207,7 @@ void check_smo(const Problem& problem, const Loss& loss) {
   check_eg_loss(loss);
   if (!problem.factored()) {
     throw Error(
-        "smo: this structure offers no clique marginals (Factored); expected classes or chains whose labels "
+        "smo: this structure has no clique marginals (Factored); expected classes or chains whose labels "
         "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
   }
 }

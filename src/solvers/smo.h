@@ -18,7 +18,7 @@ struct SmoOptions : SmoTuning {
   double report_every = 5;  // passes at most between two reports
 };
 
-// Throws Error where the loss has a finite beta or is the perceptron's, or the problem's structure has no clique marginals.
+// Throws Error if the loss has a finite beta or is the perceptron's, or the problem's structure has no clique marginals.
 void check_smo(const Problem& problem, const Loss& loss);
 
 // Sequential minimal optimisation on clique marginals (Taskar et al., as Bartlett et al. 2004 compare it with EG), for

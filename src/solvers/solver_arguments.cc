@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "espalier/base/error.h"
 
@@ -75,6 +76,7 @@ void SolverArguments::give(std::string_view name, std::string_view text) {
 }
 
 void SolverArguments::apply(std::span<const SolverEntry> solvers, SolverOptions& options) const {
+  std::vector<std::pair<const OptionRow*, void*>> conditional;  // on other options, which may come later
   for (const auto& [name, text] : given_) {
     bool taken = false;
     for (const SolverEntry& solver : solvers) {
@@ -83,6 +85,7 @@ void SolverArguments::apply(std::span<const SolverEntry> solvers, SolverOptions&
         if (!row || !row->refuse(text).empty()) continue;
         row->set(own.object(options), text);
         taken = true;
+        if (row->effective) conditional.push_back({row, own.object(options)});
       }
     }
     if (taken) continue;
@@ -99,6 +102,9 @@ void SolverArguments::apply(std::span<const SolverEntry> solvers, SolverOptions&
     }
     throw Error(fmt::format("{0}: not for {1} {2}; expected {1} {3}", argument, setting("solver"),
                             listed(found), listed(expected)));
+  }
+  for (const auto& [row, object] : conditional) {
+    if (const std::string problem = row->no_effect(object); !problem.empty()) throw Error(problem);
   }
 }
 

@@ -24,7 +24,7 @@ class SolverArguments {
   std::vector<OptionRow> rows() const;
 
   void give(std::string_view name, std::string_view text);
-  // Sets what was given in the options of these solvers. Throws Error where it is for none of them, with the solvers that it is for.
+  // Sets what was given in the options of these solvers. Throws Error if it is for none of them, with the solvers that it is for.
   void apply(std::span<const SolverEntry> solvers, SolverOptions& options) const;
   // What belongs in the log of a run of these solvers, by their names: what was given, options that several solvers have, and
   // those of a single one where it is named.

@@ -22,12 +22,12 @@ constexpr double kCloseEnough = 0.1;
 // that has stopped; twice as many are wasted.
 constexpr double kPatience = 10;
 
-// Sees where a stage hardly gets further.
+// Detects a stage that makes next to no progress.
 class Patience {
  public:
   bool over(const Progress& now) {
-    constexpr double kHardly = 0.9;
-    if (now.gap() < kHardly * gap_) {
+    constexpr double kClearlySmaller = 0.9;
+    if (now.gap() < kClearlySmaller * gap_) {
       gap_ = now.gap();
       since_ = now.passes;
     }
@@ -49,7 +49,7 @@ class StagedRun {
         observer_(observer),
         now_(settings.stopping.before) {}
 
-  // True: the next stage is to go on.
+  // True: the next stage is to continue.
   bool run(const SolverEntry& stage, bool last) {
     SolverSettings here = settings_;
     here.stopping = settings_.stopping.rest(now_);
@@ -124,7 +124,7 @@ Summary run_stages(const std::vector<SolverEntry>& stages, const Objective& obje
   if (has_duals(training, last.duals) || has_weights) {
     if (!has_duals(training, last.duals)) run.hand_over(Duals::none, last.duals);
     run.run(last, true);
-    return run.finish(last.name + " alone, from what was at hand");
+    return run.finish(last.name + " alone, from the weights at hand");
   }
   std::string story;
   for (std::size_t k = 0; k < stages.size(); ++k) {

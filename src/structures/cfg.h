@@ -92,7 +92,7 @@ class Cfg {
     std::span<const std::uint32_t> labels;
   };
 
-  // Keeps a reference to the index. Throws Error where a sentence has more than 65,536 rules, or a span as many symbols.
+  // Keeps a reference to the index. Throws Error if a sentence has more than 65,536 rules, or a span as many symbols.
   Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask = nullptr);
 
   // Whether there is any derivation; nothing else may be asked if there is none.
@@ -148,7 +148,7 @@ class Cfg {
   struct Bottom {
     std::uint32_t symbol;
     std::uint32_t
-        statistic;  // of its label over this span, or of a word's tag; num_statistics_ where there is none
+        statistic;  // of its label over this span, or of a word's tag; num_statistics_ if there is none
     std::uint32_t first_edge;
   };
   struct Top {

@@ -166,7 +166,7 @@ class CfgBuilder {
     }
   }
 
-  // Marks what is part of a derivation of the whole sentence. False where there is none.
+  // Marks what is part of a derivation of the whole sentence. False if there is none.
   bool mark_live() {
     const std::uint32_t root = m_ > 0 ? top_at(cell_index(0, m_), grammar_.start) : kNone;
     if (root == kNone) return false;

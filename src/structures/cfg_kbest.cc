@@ -35,8 +35,8 @@ class CfgRanking {
  private:
   // An edge with the ranks of what is below it.
   struct Candidate {
-    std::uint32_t
-        edge;  // of a bottom node in edges_, of a top node in unary_edges_; kNone: a word, or the bottom node itself
+    // Of a bottom node in edges_, of a top node in unary_edges_; kNone: a word, or the bottom node itself.
+    std::uint32_t edge;
     std::uint32_t left_rank, right_rank;
     double score;
   };

@@ -392,7 +392,7 @@ double Chain::markov_chain(std::span<const float> clique_mu, std::span<double> m
   const std::size_t labels = num_labels_;
   std::fill(mu.begin(), mu.end(), 0.0);
   const auto pairs_from = [&](std::size_t t, std::size_t i) { return &clique_mu[(t * labels + i) * labels]; };
-  // Rounding may leave a label with mass whose pairs have none: a chain that went there could not go on. Such labels are
+  // Rounding may leave a label with mass whose pairs have none: a chain that went there could not continue. Such labels are
   // marked, last position first, and no chain goes there.
   constexpr double kDeadEnd = -1;
   for (std::size_t t = length_ - 1; t-- > 0;) {

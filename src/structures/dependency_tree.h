@@ -58,7 +58,7 @@ class DependencyTree {
   double argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   Output decode(std::span<const float> s, Workspace& ws) const;
   Output decode(std::span<const double> s, Workspace& ws) const;
-  // The same into memory of the caller's, one value a word each. Returns the score.
+  // The same into memory of the caller's, one value per word each. Returns the score.
   template <class Real>
   double decode_into(std::span<const Real> s, Heads heads, std::span<std::uint32_t> labels,
                      Workspace& ws) const;

@@ -34,7 +34,7 @@ GraphInference graph_inference(std::string_view name) {
   if (name == "bp") return GraphInference::bp;
   if (name == "trw") return GraphInference::trw;
   if (name == "auto") return GraphInference::automatic;
-  throw Error::in(setting("inference"), in_quotes(name), "expected exact, bp, trw or auto");
+  throw Error::in(setting("inference"), "found " + in_quotes(name), "expected exact, bp, trw or auto");
 }
 
 MarkovGraph::MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphInferenceOptions& options)

@@ -45,7 +45,7 @@ struct GraphInferenceOptions {
 //   argmax, decode  a labelling that need not be the best; best() tells whether it is.
 class MarkovGraph {
  public:
-  using Output = std::vector<std::uint32_t>;  // one label a variable
+  using Output = std::vector<std::uint32_t>;  // one label per variable
   struct Scored {
     Output output;
     double score;

@@ -14,7 +14,7 @@ namespace espalier {
 // Dependency trees whose arcs may cross: all spanning trees that are rooted at 0. Scores are arc matrices (arc_set.h), finite
 // or -infinity; the root has one modifier or any number of them. There is at least one word.
 
-// log Z, and the probability of each arc as an arc matrix: 0 where there is none. The matrix-tree theorem (Koo et al. 2007;
+// log Z, and the probability of each arc as an arc matrix: 0 if there is none. The matrix-tree theorem (Koo et al. 2007;
 // McDonald and Satta 2007; Smith and Smith 2007) by an elimination without subtraction, right for scores of any range, in O(m^3).
 // -infinity and zeros, if no tree is left.
 double nonprojective_log_partition(std::size_t words, bool single_root, std::span<const double> s,

@@ -43,7 +43,7 @@ double projective_log_partition_reference(std::size_t words, bool single_root, s
   const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
   std::ranges::fill(mu, 0.0);
 
-  // Scores at [d][h], shifted so that the best of each word is 0: small numbers keep more digits behind the point.
+  // Scores at [d][h], shifted so that the best of each word is 0: small numbers keep more digits after the point.
   const auto w = frame.take<double>(n * n);
   std::fill_n(w.begin(), n, kExcluded);
   double shift = 0;

@@ -18,7 +18,7 @@ struct ScoredTree {
   double score;
 };
 
-// log Z, and the probability of each arc as an arc matrix: 0 where there is none. Inside and outside sums in O(m^3) (Eisner
+// log Z, and the probability of each arc as an arc matrix: 0 if there is none. Inside and outside sums in O(m^3) (Eisner
 // 1996).
 double projective_log_partition(std::size_t words, bool single_root, std::span<const double> s,
                                 std::span<double> mu, Workspace& ws);

@@ -246,7 +246,7 @@ class Chart {
 
  private:
   static double times(double a, double b) { return Semiring::times(a, b); }
-  // Contexts behind the last are grandparents that nobody has.
+  // Contexts after the last are grandparents that nobody has.
   static std::size_t whole_units(std::size_t n) {
     return (n + kernels::kContextUnit - 1) / kernels::kContextUnit * kernels::kContextUnit;
   }

@@ -17,7 +17,7 @@ struct TreePart {
 
 // The pairs of arcs of a sentence that have scores of their own. The arc from head to modifier is one of them. Of siblings the
 // other one leads from the head to `third`, which is on the same side and nearer: in projective trees the nearest one,
-// or the head itself where there is none; in others any. Of grandparents it leads from `third` to the head.
+// or the head itself if there is none; in others any. Of grandparents it leads from `third` to the head.
 struct TreeParts {
   std::span<const TreePart> siblings, grandparents;
   std::size_t size() const { return siblings.size() + grandparents.size(); }

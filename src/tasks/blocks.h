@@ -44,7 +44,7 @@ template <class Block, class Worker, class Read, class Work, class Write>
 void run_blocks(std::vector<Worker>& workers, const Read& read, const Work& work, const Write& write) {
   struct Slot {
     Block block;
-    std::exception_ptr failure;  // of reading what is behind it
+    std::exception_ptr failure;  // of reading what is after it
   };
   std::vector<Slot> slots(pipeline_slots(workers.size()));
   bool failed = false;

@@ -35,7 +35,7 @@ void check_has_probabilities(const Loss& loss) {
 void check_probabilities(bool asked, std::string_view option, const Loss& loss) {
   if (!asked || loss.smooth()) return;
   throw Error::in(option, fmt::format("a model of loss {} has no probabilities", loss.name()),
-                  fmt::format("expected one trained with a finite beta, as {} crf", setting("loss")));
+                  fmt::format("expected one trained with a finite beta, such as {} crf", setting("loss")));
 }
 
 namespace {

@@ -49,7 +49,7 @@ Format stored_format(const StoredTask& stored, Format (*parse)(std::string_view)
     return parse(name);
   } catch (const Error&) {
     throw Error::in(stored.file, fmt::format("a model of the format {}", in_quotes(name)),
-                    "train the model anew");
+                    "retrain the model");
   }
 }
 
@@ -71,7 +71,7 @@ void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, c
   }
 }
 
-// Throws Error where probabilities are asked of a model that has none: in memory, and by an option.
+// Throws Error if probabilities are asked of a model that has none: in memory, and by an option.
 void check_has_probabilities(const Loss& loss);
 void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 

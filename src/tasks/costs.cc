@@ -41,11 +41,10 @@ std::vector<float> read_costs(const std::string& path, const Dictionary& labels)
     if (!cost || *cost < 0)
       reader.fail(fmt::format("the cost {}", in_quotes(fields[2])), "expected a number >= 0");
     if (pair % (size + 1) == 0 && *cost != 0) {
-      reader.fail(fmt::format("the cost {} for the right answer", in_quotes(fields[2])),
-                  "expected 0: being right is free");
+      reader.fail(fmt::format("the cost {} for the correct label", in_quotes(fields[2])), "expected 0");
     }
     if (named[pair])
-      reader.fail(fmt::format("{} {} once more", in_quotes(fields[0]), in_quotes(fields[1])),
+      reader.fail(fmt::format("{} {} a second time", in_quotes(fields[0]), in_quotes(fields[1])),
                   "expected each pair once");
     named[pair] = true;
     costs[pair] = *cost;

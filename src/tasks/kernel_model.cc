@@ -72,7 +72,7 @@ std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, s
     throw Error::in(
         stored.file,
         fmt::format("{} rows of weights for {} nodes of a kernel", stored.theta.shape.rows, rows.size()),
-        "train the model anew");
+        "retrain the model");
   }
   return std::make_shared<KernelNodes>(kernel, std::move(rows), num_attributes);
 }
@@ -95,7 +95,7 @@ SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored,
   const auto ids = load(".ids", std::uint32_t{});
   const auto values = load(".values", float{});
   const auto refuse = [&](const std::string& found) {
-    throw Error::in(stored.file, found, "train the model anew");
+    throw Error::in(stored.file, found, "retrain the model");
   };
   if (offsets.empty() || offsets.front() != 0 || offsets.back() != ids.size() ||
       !std::is_sorted(offsets.begin(), offsets.end()) || (!values.empty() && values.size() != ids.size())) {
@@ -119,7 +119,7 @@ Kernel stored_kernel(const StoredTask& stored) {
   try {
     return Kernel::parse(name);
   } catch (const Error&) {
-    throw Error::in(stored.file, fmt::format("the kernel {}", in_quotes(name)), "train the model anew");
+    throw Error::in(stored.file, fmt::format("the kernel {}", in_quotes(name)), "retrain the model");
   }
 }
 
@@ -127,7 +127,7 @@ std::string describe_kernel(const KernelNodes* nodes) {
   return nodes ? describe_kernel(nodes->kernel(), nodes->size()) : "";
 }
 std::string describe_kernel(const Kernel& kernel, std::size_t num_nodes) {
-  return fmt::format(", kernel {} over {} nodes", kernel.name(), grouped(num_nodes));
+  return fmt::format(", kernel {} over {}", kernel.name(), counted(num_nodes, "node"));
 }
 
 }  // namespace espalier

@@ -14,7 +14,7 @@ namespace espalier {
 
 // What tasks with a kernel (features/kernel.h) have in common: the kernel of training inputs, and the nodes that a model keeps.
 
-// The kernel of these inputs (tokens, examples). Throws Error for a kernel that is none.
+// The kernel of these inputs (tokens, examples). Throws Error for an unknown kernel.
 std::shared_ptr<const KernelMatrix> make_kernel_matrix(const std::string& kernel, std::size_t memory,
                                                        const SparseRows& inputs, std::size_t num_attributes);
 

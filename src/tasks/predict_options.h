@@ -13,14 +13,18 @@ template <class Options>
 OptionOf<Options> marginals_option(std::string help) {
   return OptionOf<Options>("marginals", &Options::marginals,
                            std::vector<std::pair<std::string, bool>>{{"label", true}}, std::move(help))
-      .implied("label");
+      .implied("label")
+      .basic();
 }
 
 template <class Options>
 OptionOf<Options> kbest_option() {
-  return OptionOf<Options>("kbest", &Options::kbest,
-                           "the K best outputs, each with its probability (its score, for beta = inf)")
-      .from(1);
+  return OptionOf<Options>(
+             "kbest", &Options::kbest,
+             "write the K best outputs, each with its probability (with its score if beta is infinite)")
+      .from(1)
+      .value("K")
+      .basic();
 }
 
 template <class Options>
@@ -31,8 +35,10 @@ OptionOf<Options> json_option() {
 
 template <class Options>
 OptionOf<Options> threads_option() {
-  return OptionOf<Options>("threads", &Options::threads, "how many to use; the output does not depend on it")
-      .from(1);
+  return OptionOf<Options>("threads", &Options::threads,
+                           "number of threads; the output does not depend on it")
+      .from(1)
+      .basic();
 }
 
 }  // namespace espalier

@@ -68,7 +68,7 @@ class SequenceBlock {
     const Place& place = sequences_[i];
     return {file, lines_, place.begin, place.end, place.first_line, place.weight};
   }
-  // The lines between the sequence before (and the blank line that ended it) and this one; behind the last sequence of the
+  // The lines between the sequence before (and the blank line that ended it) and this one; after the last sequence of the
   // file.
   std::string_view before(std::size_t i) const { return before_[i]; }
   std::string_view after() const { return after_; }
@@ -98,11 +98,11 @@ class SequenceReader {
   }
   // That sequence. Valid until the next one.
   SequenceLines lines() const { return block_.sequence(file_, 0); }
-  // The lines before it, or behind the last one.
+  // The lines before it, or after the last one.
   std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
   // How many lines that begin a document are before it in the file.
   std::size_t num_documents() const { return num_documents_; }
-  // The same, behind others.
+  // The same, after others.
   bool append_next(SequenceBlock& to);
 
   const SequenceFile& file() const { return file_; }

@@ -47,7 +47,7 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
       data.problem(), options.train.loss, values, solver, settings, folds, options.train.threads,
       [&](std::size_t fold, const Weights& theta) {
         last[fold] = data.evaluate_examples(theta, folds[fold]);
-        return HeldOutScore{last[fold].badness, last[fold].value};
+        return HeldOutScore{last[fold].dev_error, last[fold].value};
       },
       [&](std::size_t fold, const PathPoint& point, const Progress& progress) {
         const std::lock_guard lock(telling);
@@ -55,7 +55,7 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
       });
   if (result.status == Status::failed) {
     throw Error(
-        "failed: an objective is not finite; expected finite numbers: check the data's values and l2");
+        "failed: an objective is not finite; expected finite numbers: check the values in the data, and l2");
   }
   result.metric = last.front().metric;
   return result;

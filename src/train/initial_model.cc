@@ -161,7 +161,7 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   }
   const Json now = data.sections().settings, before = model.describe().at("settings");
   if (now.contains("kernel") || before.contains("kernel")) {
-    throw Error::in(setting("init"), "a kernel, whose coefficients have no names to be matched by",
+    throw Error::in(setting("init"), "a kernel, whose coefficients have no names to match",
                     "expected a model and a run without " + setting("kernel"));
   }
   check_meaning(before, now, path);
@@ -185,7 +185,9 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   if (solver.duals == Duals::scores || takes_cliques)
     training.dual = implied_duals(data, objective, training.theta, old, settings);
   if (solver.duals != Duals::none && !training.dual) {
-    return {{}, fmt::format("{}: no good start for {} here; started without it", path, solver.name)};
+    return {
+        {},
+        fmt::format("{}: not a good starting point for {} here; started from scratch", path, solver.name)};
   }
   if (takes_cliques) hand_over(objective, Duals::scores, Duals::cliques, settings, training);
   std::string matched;

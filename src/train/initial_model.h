@@ -10,7 +10,7 @@
 namespace espalier {
 
 // What a run starts from, given another model's weights, matched by name, and in a sentence what matched.
-// Throws Error where the model is of another task, has no label or no attribute of this data, or its weights
+// Throws Error if the model is of another task, has no label or no attribute of this data, or its weights
 // mean something else, since a setting is another.
 struct InitialTraining {
   Training training;

@@ -26,16 +26,16 @@ Race race(TrainingSet& data, const RaceOptions& options, const RaceEvents& event
   refuse_options_of_one_run(options.train, "a race");
   if (data.latent_gold() != nullptr)
     throw Error(
-        "unsure gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
+        "uncertain gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
   const std::vector<SolverEntry> solvers = racing_solvers(options.solvers, options.train.loss);
   SolverSettings settings = solver_settings(options.train);
   Evaluation dev;  // of the last report
   std::function<HeldOutScore(const Weights&)> score;
   if (!data.dev().empty()) {
-    settings.dev_error = [&](const Weights& theta) { return data.evaluate_dev(theta).badness; };
+    settings.dev_error = [&](const Weights& theta) { return data.evaluate_dev(theta).dev_error; };
     score = [&](const Weights& theta) {
       dev = data.evaluate_dev(theta);
-      return HeldOutScore{dev.badness, dev.value};
+      return HeldOutScore{dev.dev_error, dev.value};
     };
   }
   RaceObserver observer;

@@ -23,7 +23,7 @@ namespace {
 SolverSettings settings_of(const TrainOptions& options, const TrainingSet& data) {
   SolverSettings settings = solver_settings(options);
   if (!data.dev().empty())
-    settings.dev_error = [&data](const Weights& theta) { return data.evaluate_dev(theta).badness; };
+    settings.dev_error = [&data](const Weights& theta) { return data.evaluate_dev(theta).dev_error; };
   return settings;
 }
 
@@ -44,7 +44,7 @@ void check(const Trainer::Values& l2) {
   if (const auto* range = std::get_if<L2Range>(&l2)) range->check();
   const double first = first_of(l2);
   if (!(first > 0) || !std::isfinite(first)) {
-    throw Error(fmt::format("l2 {}: no regularisation; expected a number > 0", first));
+    throw Error(fmt::format("l2 {}; expected a number > 0", first));
   }
 }
 
@@ -81,11 +81,11 @@ struct Trainer::State {
     const auto refuse = [](const char* what, const char* with) {
       throw Error(fmt::format("{}: not with {}; expected one of the two", what, with));
     };
-    if (latent && several) refuse("unsure gold outputs", "several values of l2");
-    if (latent && !options.checkpoint.file.empty()) refuse("unsure gold outputs", "a checkpoint");
-    if (latent && options.init) refuse("unsure gold outputs", "an initial model");
+    if (latent && several) refuse("uncertain gold outputs", "several values of l2");
+    if (latent && !options.checkpoint.file.empty()) refuse("uncertain gold outputs", "a checkpoint");
+    if (latent && options.init) refuse("uncertain gold outputs", "an initial model");
     if (options.repeat > 1 && several) refuse("repeated runs", "several values of l2");
-    if (options.repeat > 1 && latent) refuse("repeated runs", "unsure gold outputs");
+    if (options.repeat > 1 && latent) refuse("repeated runs", "uncertain gold outputs");
     if (options.repeat > 1 && !options.checkpoint.file.empty()) refuse("repeated runs", "a checkpoint");
     if (options.patience > 0 && several) refuse("patience", "several values of l2");
     if (options.patience > 0 && latent) refuse("patience", "unsure gold outputs");
@@ -93,7 +93,7 @@ struct Trainer::State {
     if (options.patience > 0 && data.dev().empty())
       throw Error("patience: no held-out data to look at; expected some (read_dev)");
     if (std::holds_alternative<L2Range>(values) && data.dev().empty())
-      throw Error("a search for l2: no held-out data to choose by; expected some (read_dev)");
+      throw Error("a search for l2: no held-out data to choose on; expected some (read_dev)");
   }
 
   void resume() {
@@ -106,11 +106,11 @@ struct Trainer::State {
   // Looks at the weights of a report on held-out data. True: they have not improved there for too long.
   bool out_of_patience(const Evaluation& dev, const Progress& progress, const Weights& theta) {
     std::optional<BestOnDev>& best = state.best_on_dev;
-    const bool better = !best || dev.badness < best->badness;
+    const bool better = !best || dev.dev_error < best->dev_error;
     const std::size_t reports_since = better ? 0 : best->reports_since + 1;
     // Of equals the later ones, whose gap is smaller.
-    if (better || dev.badness == best->badness) {
-      best = {theta, progress, dev.badness, dev.headline, reports_since};
+    if (better || dev.dev_error == best->dev_error) {
+      best = {theta, progress, dev.dev_error, dev.headline, reports_since};
     } else {
       best->reports_since = reports_since;
     }
@@ -130,7 +130,7 @@ struct Trainer::State {
     if (best.progress.passes == point.total_passes) return;  // they are the same
     point.certificate = {best.progress.primal, best.progress.dual, best.progress.passes,
                          best.progress.inference, best.progress.rounding};
-    point.badness = best.badness;
+    point.dev_error = best.dev_error;
     path.theta = best.theta;
     state.headlines.back() = best.headline;
     path.message += fmt::format("; kept the weights of pass {:.1f}, where it was best: relative gap {:.2g}",
@@ -150,7 +150,7 @@ struct Trainer::State {
               if (data.dev().empty()) return 0.0;
               const Evaluation dev = data.evaluate_dev(theta);
               headline = dev.headline;
-              return dev.badness;
+              return dev.dev_error;
             },
             [this](double l2, const Progress& progress, const Weights& theta) {
               std::optional<Evaluation> dev;
@@ -232,7 +232,8 @@ struct Trainer::State {
       save_checkpoint(options.checkpoint.file, identity, state);
       checkpointed = true;
     } catch (const Error& e) {  // the next one may fit again; this run needs none
-      if (!checkpoint_failed && options.warning) options.warning(std::string(e.what()) + "; the run goes on");
+      if (!checkpoint_failed && options.warning)
+        options.warning(std::string(e.what()) + "; the run continues");
       checkpoint_failed = true;
     }
   }
@@ -282,7 +283,7 @@ Model Trainer::model() const {
   if (path().points.empty())
     throw Error("a run that ended before its first report; expected one that trains");
   if (path().status == Status::failed)
-    throw Error(path().message + "; expected finite numbers: check the data's values and l2");
+    throw Error(path().message + "; expected finite numbers: check the values in the data, and l2");
   const TrainingSet& data = state_->data;
   const PathPoint& best = path().points.at(path().best);
   Certificate certificate = best.certificate;

@@ -180,9 +180,9 @@ TEST(Input, NamesWhatItDoesNotRead) {
     return error_message([&] { LineReader reader(path); }).substr(path.size() + 2);
   };
   EXPECT_EQ(message("BZh91AY&SY\x01\x02"),
-            "bzip2 data; expected it as it is, or packed by gzip, zstd or xz; bunzip2 unpacks it");
+            "bzip2 data; expected it plain or compressed by gzip, zstd or xz; bunzip2 decompresses it");
   EXPECT_EQ(message("PK\x03\x04rest"),
-            "a zip archive; expected a file as it is, or packed by gzip, zstd or xz");
+            "a zip archive; expected a file plain or compressed by gzip, zstd or xz");
   for (const std::string_view start :
        {std::string_view("\xff\xfe" "a\0", 4), std::string_view("\xfe\xff\0a", 4)})
     EXPECT_EQ(message(start), "UTF-16 text; expected UTF-8, as iconv -f UTF-16 -t UTF-8 makes it");
@@ -276,7 +276,7 @@ TEST(Lines, RefuseANulByteWithItsLine) {
   EXPECT_TRUE(reader.next(line));
   EXPECT_EQ(line, "two");
   EXPECT_EQ(error_message([&] { reader.next(line); }),
-            path + ":3: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz");
+            path + ":3: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz");
 }
 
 TEST(Lines, MayBeLongButNotWithoutEnd) {

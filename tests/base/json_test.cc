@@ -99,7 +99,7 @@ TEST(Json, EqualsByValue) {
 
 TEST(Json, RefusesOtherTypes) {
   const Json json{{"name", "x"}, {"half", 0.5}, {"big", 300}, {"negative", -1}};
-  EXPECT_EQ(message_of<JsonError>([&] { json.at("none"); }), "nothing by the name of 'none'");
+  EXPECT_EQ(message_of<JsonError>([&] { json.at("none"); }), "no entry 'none'");
   EXPECT_EQ(message_of<JsonError>([&] { json["name"].get<double>(); }),
             "'\"x\"' where a number was expected");
   EXPECT_EQ(message_of<JsonError>([&] { json["half"].get<int>(); }),
@@ -135,7 +135,7 @@ TEST(Json, RefusesWhatIsNestedTooDeep) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(Json::parse(nested(500)).dump(), nested(500));
   EXPECT_EQ(message_of<JsonLimitError>([&] { Json::parse(nested(1000000)); }),
-            "lists and objects nested more than 500 deep; expected fewer");
+            "lists and objects nested more than 500 deep; expected less nesting");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/parse_number.h"
+#include "espalier/base/error.h"
 #include "support/error_message.h"
 
 namespace espalier {
@@ -48,9 +49,9 @@ const OptionTable& table() {
       Row("first", &Everything::first, "maybe a whole number").from(1),
       Row("real", &Everything::real, "a probability").between(0, 1),
       Row("eta", &Everything::eta, "maybe a number").above(0),
-      Row("memory", &Everything::memory, "bytes").bytes().logged_if([](const Everything& options) {
-        return options.flag;
-      }),
+      Row("memory", &Everything::memory, "bytes")
+          .bytes()
+          .only_if([](const Everything& options) { return options.flag; }, setting("flag")),
       Row("text", &Everything::text, "one of three").choices({"some", "more", "most"}),
       Row("file", &Everything::file, "any text").file("the file"),
       Row("format", &Everything::format, "maybe one of two").choices({"long", "short"}).implied("long"),
@@ -117,7 +118,7 @@ TEST(Options, SaysWhatIsExpected) {
   EXPECT_EQ(expected("real"), "a probability, a number from 0 to 1");
   EXPECT_EQ(expected("eta"), "a number > 0");
   EXPECT_EQ(expected("depth"), "a number >= 0");
-  EXPECT_EQ(expected("memory"), "a number of bytes > 0, as 500M or 1.5G");
+  EXPECT_EQ(expected("memory"), "a number of bytes > 0, such as 500M or 1.5G");
   EXPECT_EQ(expected("text"), "some, more or most");
   EXPECT_EQ(expected("colour"), "red or green");
   EXPECT_EQ(expected("file"), "");
@@ -174,11 +175,45 @@ TEST(Options, RefusesWhatIsNoValue) {
   EXPECT_EQ(message("first", ""), "first: found ''; expected a whole number >= 1");
   EXPECT_EQ(message("eta", "0"), "eta: found '0'; expected a number > 0");
   EXPECT_EQ(message("eta", "nan"), "eta: found 'nan'; expected a number > 0");
-  EXPECT_EQ(message("memory", "0"), "memory: found '0'; expected a number of bytes > 0, as 500M or 1.5G");
+  EXPECT_EQ(message("memory", "0"),
+            "memory: found '0'; expected a number of bytes > 0, such as 500M or 1.5G");
   EXPECT_EQ(message("flag", "yes"), "flag: found 'yes'; expected true or false");
-  EXPECT_EQ(message("text", "mst"), "text: found 'mst'; expected some, more or most");
+  EXPECT_EQ(message("text", "mst"), "text: found 'mst'; did you mean most?");
+  EXPECT_EQ(message("text", "none"), "text: found 'none'; expected some, more or most");
   EXPECT_EQ(message("colour", "blue"), "colour: found 'blue'; expected red or green");
   EXPECT_EQ(message("hue", "red").substr(0, 52), "unknown option 'hue'; expected flag, whole, seed, ro");
+}
+
+TEST(Options, SuggestsWhatWasMeant) {
+  OptionValues values(table());
+  EXPECT_EQ(testing::error_message([&] { values.set("text", "mots"); }),
+            "text: found 'mots'; did you mean most?");
+  EXPECT_EQ(testing::error_message([&] { values.set("memroy", "1G"); }),
+            "unknown option 'memroy'; did you mean memory?");
+}
+
+TEST(Options, ThatHaveNoEffectAreFound) {
+  OptionValues values(table());
+  values.check_effective();
+  values.set("memory", "1G");
+  EXPECT_EQ(testing::error_message([&] { values.check_effective(); }),
+            "memory: no effect; expected flag, or no memory");
+  values.set("flag", "true");
+  values.check_effective();
+}
+
+TEST(Options, NameTheirValues) {
+  const auto metavar = [](const char* name) { return table().find(name)->metavar(); };
+  EXPECT_EQ(metavar("flag"), "");
+  EXPECT_EQ(metavar("whole"), "N");
+  EXPECT_EQ(metavar("real"), "X");
+  EXPECT_EQ(metavar("memory"), "SIZE");
+  EXPECT_EQ(metavar("text"), "NAME");
+  EXPECT_EQ(metavar("file"), "FILE");
+  EXPECT_EQ(metavar("format"), "[long|short]");
+  const OptionRow named = Row("whole", &Everything::whole, "").value("K").basic().row();
+  EXPECT_EQ(named.metavar(), "K");
+  EXPECT_TRUE(named.basic);
 }
 
 TEST(Options, AreValues) {

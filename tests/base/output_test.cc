@@ -147,7 +147,7 @@ TEST(Output, RefusesAMissingFolderAndAFolder) {
 TEST(Output, AFullDiskIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   const std::string message =
-      "/dev/full: cannot write: No space left on device; make room there or write elsewhere";
+      "/dev/full: cannot write: No space left on device; free some space or write elsewhere";
   OutputFile small("/dev/full");
   small.write("a few bytes");
   EXPECT_EQ(error_message([&] { small.commit(); }), message);
@@ -174,7 +174,7 @@ TEST(Output, LeavesNothingBehindWhenWritingFails) {
   }
   ::setrlimit(RLIMIT_FSIZE, &old_limit);
   std::signal(SIGXFSZ, old_handler);
-  EXPECT_EQ(message, path + ": cannot write: File too large; make room there or write elsewhere");
+  EXPECT_EQ(message, path + ": cannot write: File too large; free some space or write elsewhere");
   EXPECT_EQ(read_all(path), "kept");
   EXPECT_EQ(folder.num_files(), 1u);
 }

@@ -37,5 +37,13 @@ TEST(Text, Percentages) {
   EXPECT_EQ(percentage(1e-9, 4), "0.0001");
 }
 
+TEST(Text, CountsThings) {
+  EXPECT_EQ(counted(0, "sequence"), "0 sequences");
+  EXPECT_EQ(counted(1, "sequence"), "1 sequence");
+  EXPECT_EQ(counted(59000, "sequence"), "59,000 sequences");
+  EXPECT_EQ(counted(1, "pass", "passes"), "1 pass");
+  EXPECT_EQ(counted(2, "pass", "passes"), "2 passes");
+}
+
 }  // namespace
 }  // namespace espalier

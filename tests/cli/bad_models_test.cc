@@ -5,7 +5,7 @@
 namespace espalier::testing {
 namespace {
 
-constexpr const char* kAnew = "; copy the model again or train it anew";
+constexpr const char* kAnew = "; copy the model again or retrain it";
 
 INSTANTIATE_TEST_SUITE_P(
     Models, BadInputTest,
@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "good.svm: not a model; expected a file that 'espalier train' wrote"},
         BadInput{"HeaderOnly",
                  "show bad.esp",
-                 std::string("bad.esp: truncated: 12 bytes, not even a header") + kAnew,
+                 std::string("bad.esp: truncated: 12 bytes, less than a header") + kAnew,
                  {{"bad.esp", "ESPALIER\1\2\3\4"}}},
         BadInput{"DamagedHeader",
                  "eval model.esp good.svm",
@@ -49,12 +49,11 @@ INSTANTIATE_TEST_SUITE_P(
                  "espalier",
                  {},
                  [](const BadInputTest& test) { test.set_setting("model.esp", "task", "juggle"); }},
-        BadInput{
-            "OtherShape",
-            "show model.esp",
-            "model.esp: 6 weights for 7 rows of 2; expected as many as the rows hold; train the model anew",
-            {},
-            [](const BadInputTest& test) { test.set_setting("model.esp", "rows", 7); }}),
+        BadInput{"OtherShape",
+                 "show model.esp",
+                 "model.esp: 6 weights for 7 rows of 2; expected as many as the rows hold; retrain the model",
+                 {},
+                 [](const BadInputTest& test) { test.set_setting("model.esp", "rows", 7); }}),
     name_of);
 
 INSTANTIATE_TEST_SUITE_P(
@@ -73,11 +72,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "good.svm: begins with 3120313a; expected 00000803, an IDX file of images"},
         BadInput{"ImagesForText",
                  "predict items.esp images -o out.txt",
-                 "images:1: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz",
+                 "images:1: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz",
                  {{"images", idx_images(1, 1, {1, 2})}}},
-        BadInput{
-            "Format", "eval model.esp good.svm --format csv",
-            "--format: 'csv' is no format of classification; expected libsvm, crfsuite, idx, named or text"},
+        BadInput{"Format", "eval model.esp good.svm --format csv",
+                 "--format: unknown format 'csv'; expected libsvm, crfsuite, idx, named or text"},
         BadInput{"GoldWithoutLabels",
                  "eval model.esp gold.svm",
                  "gold.svm:2: '2:1' in place of the label; expected 'label index:value index:value ...'",

@@ -14,32 +14,33 @@ INSTANTIATE_TEST_SUITE_P(
     Options, BadInputTest,
     ::testing::Values(
         bad_option("Format", "--format csv",
-                   std::string("--format: found 'csv'; expected libsvm, crfsuite, idx, named or text") +
-                       kSee),
-        bad_option("Loss", "--loss hinge",
-                   "--loss: 'hinge' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
-                   "with BETA in "
-                   "(0, inf] and GAMMA >= 0"),
+                   std::string("--format: found 'csv'; expected libsvm, crfsuite, idx, named or text") + kSee),
+        bad_option(
+            "Loss", "--loss hinge",
+            "--loss: unknown loss 'hinge'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+            "with BETA in "
+            "(0, inf] and GAMMA >= 0"),
         bad_option("BetaZero", "--loss 0,1",
-                   "--loss: '0,1' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+                   "--loss: unknown loss '0,1'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
                    "with BETA in "
                    "(0, inf] and GAMMA >= 0"),
-        bad_option("GammaNegative", "--loss 1,-1",
-                   "--loss: '1,-1' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
-                   "with BETA in "
-                   "(0, inf] and GAMMA >= 0"),
+        bad_option(
+            "GammaNegative", "--loss 1,-1",
+            "--loss: unknown loss '1,-1'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+            "with BETA in "
+            "(0, inf] and GAMMA >= 0"),
         bad_option("PerceptronByEg", "--loss perceptron --solver eg",
                    "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost "
                    "(gamma > 0) or "
                    "a finite beta"),
         bad_option("Solver", "--solver newton",
-                   "--solver: 'newton' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, "
+                   "--solver: unknown solver 'newton'; expected eg, eg-batch, sdca, frank-wolfe, smo, "
                    "excessive-gap, "
-                   "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
+                   "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
         bad_option(
             "SolverOfASequence", "--solver eg,,lbfgs",
-            "--solver: '' is no solver; expected one of eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
-            "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira, perceptron"),
+            "--solver: unknown solver ''; expected eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
+            "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
         bad_option("SolverForLoss", "--solver lbfgs --loss svm",
                    "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg"),
         bad_option("Sampling", "--sampling up",
@@ -50,14 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
                    "--recompute: not for --solver lbfgs; expected --solver eg or eg-batch"),
         bad_option("Start", "--start here",
                    std::string("--start: found 'here'; expected gold or uniform") + kSee),
-        bad_option("L2Zero", "--l2 0", "--l2: '0' is no regularisation; expected a number > 0, or auto"),
-        bad_option("L2Negative", "--l2 -1",
-                   "--l2: '-1' is no regularisation; expected a number > 0, or auto"),
-        bad_option("L2Text", "--l2 abc", "--l2: 'abc' is no regularisation; expected a number > 0, or auto"),
-        bad_option("L2NotANumber", "--l2 nan",
-                   "--l2: 'nan' is no regularisation; expected a number > 0, or auto"),
+        bad_option("L2Zero", "--l2 0", "--l2: found '0'; expected a number > 0, or auto"),
+        bad_option("L2Negative", "--l2 -1", "--l2: found '-1'; expected a number > 0, or auto"),
+        bad_option("L2Text", "--l2 abc", "--l2: found 'abc'; expected a number > 0, or auto"),
+        bad_option("L2NotANumber", "--l2 nan", "--l2: found 'nan'; expected a number > 0, or auto"),
         bad_option("L2AutoWithoutDev", "--l2 auto",
-                   "--l2 auto: no held-out data to choose by; expected --dev FILE"),
+                   "--l2 auto: no held-out data to choose l2 on; expected --dev FILE"),
         bad_option("GapNegative", "--gap -1",
                    std::string("--gap: found '-1'; expected a number >= 0") + kSee),
         bad_option("GapNotANumber", "--gap nan",
@@ -78,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                    std::string("--first: found '-1'; expected a whole number >= 1") + kSee),
         bad_option("ThreadsText", "--threads 1.5",
                    std::string("--threads: found '1.5'; expected a whole number >= 1") + kSee),
-        bad_option("Unknown", "--speed 3", std::string("unexpected argument '--speed'") + kSee),
+        bad_option("Unknown", "--speed 3", "unknown option '--speed'; did you mean --seed?"),
         bad_option("OneFileTooMany", "more.svm", std::string("unexpected argument 'more.svm'") + kSee),
         bad_option("Twice", "--passes 1 --passes 2", std::string("--passes: given more than once") + kSee),
         bad_option("NoValue", "--dev", std::string("--dev: no value; expected one") + kSee),
@@ -88,37 +87,35 @@ INSTANTIATE_TEST_SUITE_P(
                  "no command; expected train, predict, eval, path, cross-validate, race, show, convert, "
                  "infer, demo or generate; see "
                  "'espalier --help'"},
-        BadInput{"UnknownCommand", "trane classify good.svm",
-                 "'trane' is no command; expected train, predict, eval, path, cross-validate, race, show, "
-                 "convert, infer, demo or generate; see 'espalier --help'"},
+        BadInput{"UnknownCommand", "trane classify good.svm", "unknown command 'trane'; did you mean train?"},
         BadInput{"NoTask", "train",
                  "no task; expected tag, classify, parse, treebank or graph; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
-                 "'sort' is no task; expected tag, classify, parse, treebank or graph; see 'espalier path "
+                 "unknown task 'sort'; expected tag, classify, parse, treebank or graph; see 'espalier path "
                  "--help'"},
         BadInput{"PathWithoutDev", "path classify good.svm",
                  "--dev is required; see 'espalier path classify --help'"},
         BadInput{"PathWithL2", "path classify good.svm --dev good.svm --l2 1",
-                 "unexpected argument '--l2'; see 'espalier path classify --help'"},
+                 "unknown option '--l2'; see 'espalier path classify --help'"},
         BadInput{"PathUpwards", "path classify good.svm --dev good.svm --l2-max 1 --l2-min 2 -o out.esp",
                  "--l2-max 1 --l2-min 2: no range; expected 0 < --l2-min <= --l2-max"},
         BadInput{"PathStandsStill", "path classify good.svm --dev good.svm --factor 1 -o out.esp",
                  "--factor 1: l2 would not decrease; expected a number between 0 and 1"},
         BadInput{"PathModelAmongItsTable", "path classify good.svm --dev good.svm -o -",
-                 "--output -: standard output is where the table goes; expected the name of a file"},
+                 "--output -: standard output is taken by the table; expected the name of a file"},
         BadInput{"Kbest", "predict model.esp good.svm --kbest 0 -o out.txt",
                  "--kbest: found '0'; expected a whole number >= 1; see 'espalier predict --help'"},
         BadInput{"MarginalsOfAMargin", "predict margin.esp good.svm --marginals -o out.txt",
                  "--marginals: a model of loss svm has no probabilities; expected one trained with a finite "
-                 "beta, as "
+                 "beta, such as "
                  "--loss crf"},
         BadInput{"WeightsAsJson", "show model.esp --json --weights",
                  "--json excludes --weights; see 'espalier show --help'"},
         BadInput{"Demo", "demo juggle",
-                 "demo: 'juggle' has no demo; expected tag, classify, parse, treebank or graph"},
-        BadInput{"Generate", "generate juggle -o out.txt",
-                 "generate: 'juggle' is no task; expected tag, supertag, classify, text, parse, treebank or "
-                 "graph"},
+                 "demo: unknown task 'juggle'; expected tag, classify, parse, treebank or graph"},
+        BadInput{
+            "Generate", "generate juggle -o out.txt",
+            "generate: unknown task 'juggle'; expected tag, supertag, classify, text, parse, treebank or graph"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
                  "--sentences: found '-1'; expected a whole number >= 0; see 'espalier generate --help'"}),
     name_of);

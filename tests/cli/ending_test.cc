@@ -23,7 +23,7 @@ class CliEndingTest : public CliTest {
 TEST_F(CliEndingTest, SaysByHowMuchAndHowLong) {
   const std::string line = last_line("--passes 12 --gap 1e-9 --report-every 1");
   EXPECT_TRUE(line.starts_with("out of passes (--passes): relative gap ")) << line;
-  EXPECT_TRUE(has(line, " times the 1e-09 asked for; at the pace of the last passes it takes ")) << line;
+  EXPECT_TRUE(has(line, " times the 1e-09 asked for; at the pace of the last passes, ")) << line;
   EXPECT_TRUE(line.ends_with("; saved model.esp")) << line;
   // What it says to try is enough, or nearly so.
   const std::string option = "try --passes ";
@@ -41,7 +41,8 @@ TEST_F(CliEndingTest, SaysWhatToTry) {
   const std::string margin = last_line("--loss svm --solver bmrm --passes 20 --gap 1e-6");
   EXPECT_TRUE(has(margin, ": try --solver auto or a larger l2 or more passes; saved")) << margin;
   const std::string loose = last_line("--solver sgd --passes 3");
-  EXPECT_TRUE(has(loose, " asked for, but sgd certifies loosely: try --solver auto to know more; saved"))
+  EXPECT_TRUE(has(
+      loose, " asked for, but the certificate of sgd is loose: try --solver auto for a tighter one; saved"))
       << loose;
   const std::string early = last_line("--solver eg --passes 1.5");
   EXPECT_TRUE(early.ends_with(" asked for: try more passes; saved model.esp")) << early;
@@ -84,7 +85,7 @@ TEST_F(CliEndingTest, AGapMayBeRequiredOfWhatIsChosen) {
 TEST_F(CliEndingTest, AModelFarFromItsOptimumIsUsedWithAWarning) {
   succeed("train tag train.txt -o far.esp --passes 1e-9 --quiet");
   succeed("train tag train.txt -o near.esp --quiet");
-  const std::string warning = "above 0.1: as far as is known, training ended far from the optimum";
+  const std::string warning = "above 0.1: training may have ended far from the optimum";
   for (const std::string command : {"predict far.esp train.txt", "eval far.esp train.txt"}) {
     const Outcome outcome = run(command);
     EXPECT_EQ(outcome.status, 0) << command;

@@ -87,7 +87,7 @@ TEST_F(CliFileRolesTest, OtherOutputs) {
 
 TEST_F(CliFileRolesTest, OneFileForTwoOutputs) {
   refuse("train tag io.txt --log new -o new",
-         "new: is the log (--log) and the output (-o); expected another file for the log");
+         "new: is the output (-o) and the log (--log)" + std::string(kOther));
   refuse("train tag io.txt --log new --checkpoint ./new -o new.esp",
          "new: is the log (--log) and as ./new the checkpoint (--checkpoint); expected another file for the "
          "log");
@@ -95,7 +95,7 @@ TEST_F(CliFileRolesTest, OneFileForTwoOutputs) {
          "sub/../new: is the output (-o) and as new the checkpoint (--checkpoint)" + std::string(kOther));
   fs::create_symlink("new.esp", folder_.path("dangling"));
   refuse("train tag io.txt --log dangling -o new.esp",
-         "dangling: is the log (--log) and as new.esp the output (-o); expected another file for the log");
+         "new.esp: is the output (-o) and as dangling the log (--log)" + std::string(kOther));
 }
 
 TEST_F(CliFileRolesTest, OtherNamesOfTheSameFile) {
@@ -121,13 +121,14 @@ TEST_F(CliFileRolesTest, AnOutputWithoutAName) {
     EXPECT_EQ(outcome.err, "espalier: " + message + '\n') << script;
     EXPECT_EQ(files(), before) << script;
   };
-  refused("train tag io.txt -o ''", "--output: no name; expected that of a file");
-  refused("train tag io.txt -o new.esp --log ''", "--log: no name; expected that of a file");
-  refused("train tag io.txt -o new.esp --checkpoint ''", "--checkpoint: no name; expected that of a file");
-  refused("path tag io.txt --dev dev.txt -o ''", "--output: no name; expected that of a file");
-  refused("cross-validate tag io.txt -o ''", "--output: no name; expected that of a file");
-  refused("predict m.esp io.txt -o ''", "--output: no name; expected that of a file");
-  refused("generate tag -o ''", "--output: no name; expected that of a file");
+  refused("train tag io.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("train tag io.txt -o new.esp --log ''", "--log: empty name; expected the name of a file");
+  refused("train tag io.txt -o new.esp --checkpoint ''",
+          "--checkpoint: empty name; expected the name of a file");
+  refused("path tag io.txt --dev dev.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("cross-validate tag io.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("predict m.esp io.txt -o ''", "--output: empty name; expected the name of a file");
+  refused("generate tag -o ''", "--output: empty name; expected the name of a file");
 }
 
 // None of these can be destroyed.

@@ -77,7 +77,7 @@ TEST_F(CliFormatTest, AttributesAreNotTakenForColumns) {
   const auto taken = [&](const std::string& text, const std::string& arguments = "") {
     write("train.txt", text);
     EXPECT_TRUE(run("train tag train.txt -o model.esp" + arguments)
-                    .err.starts_with("read train.txt: 1 sequences, 2 tokens, label in column "))
+                    .err.starts_with("read train.txt: 1 sequence, 2 tokens, label in column "))
         << text;
   };
   taken("dogs\tCase=Nom|Number=Plur\nbark\t_\n");

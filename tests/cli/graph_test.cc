@@ -77,7 +77,7 @@ TEST_F(CliGraphTest, RelaxationsAndApproximationsSaySo) {
   EXPECT_EQ(json("show bp.esp --json").at("certificate").at("approximate"), true);
   EXPECT_GT(accuracy("trw.esp"), 0.85);
   EXPECT_EQ(error("predict trw.esp test.jsonl --kbest 2"),
-            "espalier: --kbest: given where inference is approximate; expected a model of exact inference");
+            "espalier: --kbest: given with approximate inference; expected a model of exact inference");
 }
 
 TEST_F(CliGraphTest, TheSameRunGivesTheSameModelAndItsWeightsHaveNames) {
@@ -109,7 +109,7 @@ TEST_F(CliGraphTest, OtherCommandsWork) {
 TEST_F(CliGraphTest, BadInput) {
   write("bad.jsonl", "{\"nodes\":[{}],\"labels\":[\"a\"]}\n{\"nodes\":[{}]}\n");
   EXPECT_EQ(error("train graph bad.jsonl -o bad.esp"),
-            "espalier: bad.jsonl:2: a graph without \"labels\"; expected one for each of the 1 nodes");
+            "espalier: bad.jsonl:2: a graph without \"labels\"; expected one per node");
   EXPECT_FALSE(files().contains("bad.esp"));
   EXPECT_EQ(error("train graph train.jsonl --inference magic -o bad.esp").substr(0, 10), "espalier: ");
   write("empty.jsonl", "");
@@ -120,9 +120,9 @@ TEST_F(CliGraphTest, BadInput) {
   write("impossible.jsonl",
         "{\"nodes\":[{\"type\":\"pixel\",\"allowed\":[\"ink\"]},{\"type\":\"pixel\",\"allowed\":[\"ink\"]}],"
         "\"cliques\":[{\"type\":\"right\",\"nodes\":[0,1],\"forbidden\":[[\"ink\",\"ink\"]]}]}\n");
-  EXPECT_EQ(error("predict model.esp impossible.jsonl"),
-            "espalier: impossible.jsonl:1: no labelling found that is allowed; expected constraints that "
-            "leave one");
+  EXPECT_EQ(
+      error("predict model.esp impossible.jsonl"),
+      "espalier: impossible.jsonl:1: no labelling is allowed; expected constraints that allow at least one");
   EXPECT_EQ(error("predict model.esp test.jsonl --format conll"),
             "espalier: --format conll: given for a model of graph; expected a model of parse");
 }

@@ -78,25 +78,26 @@ TEST_F(CliInferTest, AnswersBadInputWithOneLineAndNothingWritten) {
   answered("bad.uai --task PR", "bad.uai:6: the file ends; expected entry 4 of 4 of a table");
   answered("pair.uai --task PR --evidence bad.uai",
            "bad.uai:1: 'MARKOV'; expected the number of observations, at most 2");
-  answered("zero.uai --task PR", "zero.uai: every assignment has the weight 0; expected one that has more");
+  answered("zero.uai --task PR",
+           "zero.uai: every assignment has weight 0; expected at least one of positive weight");
   answered("zero.uai --task MPE --inference trw",
-           "zero.uai: every assignment has the weight 0; expected one that has more");
+           "zero.uai: every assignment has weight 0; expected at least one of positive weight");
   answered("zero_if.uai --task MAR --evidence second.evid",
-           "second.evid: every assignment that goes with this evidence has the weight 0; expected one that "
-           "has more");
+           "second.evid: every assignment that agrees with this evidence has weight 0; expected at least one "
+           "of positive weight");
   answered("pair.uai --task PR --memory 20 --inference exact",
            "exact inference: a junction tree of width 1 needs 48 bytes of memory; expected at most 20 bytes: "
            "allow "
            "more with --memory, or take --inference trw or bp");
-  answered(
-      "pair.uai --task PR --memory much",
-      "--memory: found 'much'; expected a number of bytes > 0, as 500M or 1.5G; see 'espalier infer --help'");
+  answered("pair.uai --task PR --memory much",
+           "--memory: found 'much'; expected a number of bytes > 0, such as 500M or 1.5G; see 'espalier "
+           "infer --help'");
 }
 
 TEST_F(CliInferTest, RefusesTasksAndInferenceThatDoNotExist) {
-  EXPECT_EQ(error("infer pair.uai --task PQ"), "espalier: --task: 'PQ'; expected PR, MAR or MPE");
+  EXPECT_EQ(error("infer pair.uai --task PQ"), "espalier: --task: unknown task 'PQ'; did you mean PR?");
   EXPECT_EQ(error("infer pair.uai --task PR --inference magic"),
-            "espalier: --inference: 'magic'; expected exact, bp, trw or auto");
+            "espalier: --inference: found 'magic'; expected exact, bp, trw or auto");
   EXPECT_NE(error("infer pair.uai").find("see 'espalier infer --help'"), std::string::npos);
 }
 

@@ -188,7 +188,7 @@ TEST_P(CliReadingTest, WaitingForAReaderOfTheLogCanBeInterrupted) {
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.status, 130);
   EXPECT_EQ(lines(outcome.err).back(),
-            "espalier: interrupted before the first pass was over; nothing was saved");
+            "espalier: interrupted before the first pass was complete; nothing was saved");
   EXPECT_EQ(read("keep.esp"), "a good model");
 }
 
@@ -208,7 +208,7 @@ TEST_P(CliReadingTest, BeforeTheFirstPassIsOverNothingIsSaved) {
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.status, 130);
   EXPECT_EQ(lines(outcome.err).back(),
-            "espalier: interrupted before the first pass was over; nothing was saved");
+            "espalier: interrupted before the first pass was complete; nothing was saved");
   EXPECT_EQ(read("keep.esp"), "a good model");
   EXPECT_EQ(files(), (std::set<std::string>{"keep.esp", "pipe", "train.txt"}));
 }
@@ -225,7 +225,7 @@ TEST_P(CliReadingTest, AResumedRunWithoutAPassOfItsOwnSavesNothing) {
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.status, 130);
   EXPECT_EQ(lines(outcome.err).back(),
-            "espalier: interrupted before the first pass was over; nothing was saved");
+            "espalier: interrupted before the first pass was complete; nothing was saved");
   EXPECT_EQ(read("keep.esp"), "a good model");
   EXPECT_TRUE(read("run.ckpt") == checkpoint);
 }

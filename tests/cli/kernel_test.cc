@@ -177,7 +177,7 @@ TEST_F(CliKernel, PathCrossValidationCheckpointsAndMarginals) {
           "--checkpoint run.ckpt --resume");
   EXPECT_EQ(other.status, 2);
   EXPECT_NE(other.err.find("run.ckpt: a checkpoint of a run with kernel poly,2,1,1; expected kernel "
-                           "poly,3,1,1, as this one has"),
+                           "poly,3,1,1, as in this run"),
             std::string::npos)
       << other.err;
 }
@@ -186,14 +186,14 @@ TEST_F(CliKernel, Refusals) {
   EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly"),
             "espalier: --kernel: 'poly'; expected poly,DEGREE[,CONSTANT[,SCALE]]");
   EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --kernel-memory some"),
-            "espalier: --kernel-memory: found 'some'; expected a number of bytes > 0, as 500M or 1.5G; "
+            "espalier: --kernel-memory: found 'some'; expected a number of bytes > 0, such as 500M or 1.5G; "
             "see 'espalier train classify --help'");
   EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --solver lbfgs"),
-            "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as eg");
+            "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, such as eg");
   succeed("train classify train.svm -o linear.esp --quiet");
   succeed("train classify train.svm -o kernel.esp --kernel poly,2 --quiet");
   constexpr const char* kInit =
-      "espalier: --init: a kernel, whose coefficients have no names to be matched by; expected a model and a "
+      "espalier: --init: a kernel, whose coefficients have no names to match; expected a model and a "
       "run without --kernel";
   EXPECT_EQ(error("train classify train.svm -o m.esp --kernel poly,2 --init linear.esp"), kInit);
   EXPECT_EQ(error("train classify train.svm -o m.esp --init kernel.esp"), kInit);
@@ -201,7 +201,7 @@ TEST_F(CliKernel, Refusals) {
       error("show --diff kernel.esp linear.esp"),
       "espalier: --diff: a model with a kernel, whose coefficients have no names; expected two without");
   EXPECT_EQ(error("train graph train.jsonl -o m.esp --kernel poly,2 --solver lbfgs"),
-            "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, as eg");
+            "espalier: lbfgs: given for a problem with a kernel; expected a solver of the dual, such as eg");
   EXPECT_EQ(error("train graph train.jsonl -o m.esp --kernel rbf"),
             "espalier: --kernel: 'rbf'; expected rbf,GAMMA with a number > 0");
   succeed("train graph train.jsonl -o graphs.esp --kernel poly,2 --quiet");

@@ -27,15 +27,16 @@ class CliLabelsTest : public CliTest {
 
 TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
   const std::string train = "train tag good.txt -o out.esp --log run.jsonl ";
-  refuse(train + "--valid bilou",
-         "--valid: found 'bilou'; expected bio, iob1 or bioes; see 'espalier train tag --help'");
+  refuse(train + "--valid brackets",
+         "--valid: found 'brackets'; expected iob1, bio, iob2, bioes, iobes or bilou; see 'espalier train "
+         "tag --help'");
   refuse(train + "--valid bio --invalid repair",
          "--invalid: found 'repair'; expected refuse or drop; see 'espalier train tag --help'");
   refuse(train + "--valid iob1",
          "good.txt:2: the label 'B-X' after 'O'; --valid iob1 does not allow it; --invalid drop leaves such "
          "sequences out");
   refuse(train + "--valid iob1 --invalid drop",
-         "good.txt: no sequence is left: their labels break iob1; expected at least one");
+         "good.txt: no sequence is left: their labels violate iob1; expected at least one");
   refuse(train + "--transitions none.txt",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
   write("pairs.txt", "# none\nO I-X\nO I-Y\n");
@@ -52,7 +53,7 @@ TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
          "length");
   write("tags.txt", "a DT\nb NN\n");
   refuse("train tag tags.txt --valid bio -o out.esp",
-         "--valid bio: the label 'DT' is no tag of it; expected O, B-TYPE or I-TYPE");
+         "--valid bio: found the label 'DT'; expected O, B-TYPE or I-TYPE");
 }
 
 TEST_F(CliLabelsTest, RefusesCostsAndPartialLabels) {
@@ -61,12 +62,12 @@ TEST_F(CliLabelsTest, RefusesCostsAndPartialLabels) {
          "costs.txt:2: the label 'B-Y'; expected a label of the training data");
   write("bad.txt", "a O\nb B-X|\n");
   refuse("train tag bad.txt --partial -o out.esp",
-         "bad.txt:2: the label 'B-X|'; expected ?, or labels with | between");
+         "bad.txt:2: the label 'B-X|'; expected ?, or labels separated by |");
   write("unknown.txt", "a ?\nb O|B\n");
   refuse("train tag unknown.txt --partial -o out.esp",
          "unknown.txt: no sequence is left: nothing is known of their labels; expected at least one");
   const std::string several =
-      "--partial: not for several values of l2; expected espalier train tag with one, as --l2 1";
+      "--partial: not for several values of l2; expected espalier train tag with one value, such as --l2 1";
   refuse("train tag good.txt --dev good.txt --partial --l2 auto -o out.esp", several);
   refuse("path tag good.txt --dev good.txt --partial -o out.esp", several);
 }
@@ -75,7 +76,7 @@ TEST_F(CliLabelsTest, ConstraintsHoldInTheModel) {
   write("train.txt", "a O\nb B-X\nc I-X\n\nc I-X\na O\n\na O\nc I-X\n\nb B-X\nc I-X\nc I-X\n");
   const Outcome outcome = run("train tag train.txt --valid bio --invalid drop -o model.esp --log run.jsonl");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(lines(outcome.err)[0].ends_with("; 2 sequences dropped: their labels break bio"))
+  EXPECT_TRUE(lines(outcome.err)[0].ends_with("; 2 sequences dropped: their labels violate bio"))
       << outcome.err;
   const Json start = Json::parse(lines(read("run.jsonl")).front());
   EXPECT_EQ(start.at("valid"), "bio");

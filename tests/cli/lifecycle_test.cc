@@ -33,7 +33,7 @@ TEST_F(CliCheckpointTest, ResumedRunsReachTheSameOptimum) {
     succeed(command + " -o whole.esp");
     const Outcome first = run(command + " -o model.esp --checkpoint run.ckpt --log run.jsonl --passes 6");
     EXPECT_EQ(first.status, 0);
-    EXPECT_TRUE(lines(first.err).back().ends_with("; saved model.esp; --resume goes on from run.ckpt"))
+    EXPECT_TRUE(lines(first.err).back().ends_with("; saved model.esp; --resume continues from run.ckpt"))
         << first.err;
     EXPECT_EQ(files().count("run.ckpt"), 1u);
     const double passes = certificate("model.esp").at("passes").get<double>();
@@ -76,7 +76,7 @@ TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
   program.send(SIGINT);
   const Outcome outcome = program.wait();
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(lines(outcome.err).back().ends_with("; saved model.esp; --resume goes on from run.ckpt"));
+  EXPECT_TRUE(lines(outcome.err).back().ends_with("; saved model.esp; --resume continues from run.ckpt"));
   const double passes = certificate("model.esp").at("passes").get<double>();
   succeed("train tag train.txt --gap 1e-2 --l2 1e-2 -o resumed.esp --checkpoint run.ckpt --resume");
   const Json resumed = certificate("resumed.esp");
@@ -86,7 +86,7 @@ TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
   EXPECT_EQ(files(), (std::set<std::string>{"dev.txt", "model.esp", "resumed.esp", "train.txt"}));
 }
 
-// Each solver that keeps duals goes on from them, in whatever form it keeps them.
+// Each solver that keeps duals continues from them, in whatever form it keeps them.
 TEST_F(CliCheckpointTest, DualsOfEverySolverGoOn) {
   const std::vector<std::string> solvers{"--loss svm --solver frank-wolfe", "--loss svm --solver eg",
                                          "--loss svm --solver smo", "--solver sdca"};
@@ -177,10 +177,9 @@ TEST_F(CliCheckpointTest, SearchesGoOnToo) {
     EXPECT_GE(kept + 2, before.size()) << first.err << second.err;
   }
   succeed(search + "--passes 2 --quiet");
-  EXPECT_EQ(
-      error(search + "--l2-min 0.1 --resume"),
-      "espalier: run.ckpt: a checkpoint of a run with l2 auto; expected l2 auto from 0.1 to 1000000, as "
-      "this one has");
+  EXPECT_EQ(error(search + "--l2-min 0.1 --resume"),
+            "espalier: run.ckpt: a checkpoint of a run with l2 auto; expected l2 auto from 0.1 to 1000000, "
+            "as in this run");
 }
 
 TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
@@ -188,26 +187,28 @@ TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
   succeed("train tag train.txt --passes 3" + options);
   const std::string before = read("run.ckpt");
   EXPECT_EQ(error("train tag train.txt" + options),
-            "espalier: run.ckpt: exists; expected --resume to go on from it, or a name that is free");
+            "espalier: run.ckpt: already exists; expected --resume to continue from it, or another name");
   EXPECT_EQ(error("train tag train.txt --l2 3 --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with l2 1.0; expected l2 3.0, as this one has");
+            "espalier: run.ckpt: a checkpoint of a run with l2 1.0; expected l2 3.0, as in this run");
   EXPECT_EQ(error("train tag train.txt --loss softmax-margin --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with loss crf; expected loss softmax-margin, as this "
-            "one has");
-  EXPECT_EQ(error("train tag dev.txt --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
-  EXPECT_EQ(error("train tag train.txt --first 100 --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
+            "espalier: run.ckpt: a checkpoint of a run with loss crf; expected loss softmax-margin, as in "
+            "this run");
+  EXPECT_EQ(
+      error("train tag dev.txt --resume" + options),
+      "espalier: run.ckpt: a checkpoint of a run with different training data; expected those of this run");
+  EXPECT_EQ(
+      error("train tag train.txt --first 100 --resume" + options),
+      "espalier: run.ckpt: a checkpoint of a run with different training data; expected those of this run");
   write("some.template", "U:%x[0,0]\n");
   EXPECT_EQ(error("train tag train.txt --template some.template --resume" + options),
-            "espalier: run.ckpt: a checkpoint of a run with other templates; expected those of this run");
+            "espalier: run.ckpt: a checkpoint of a run with different templates; expected those of this run");
   EXPECT_EQ(error("train tag train.txt --resume -o model.esp --checkpoint no.ckpt"),
-            "espalier: no.ckpt: no such file; expected the checkpoint of an interrupted run; one that ended "
-            "has removed it");
+            "espalier: no.ckpt: no such file; expected the checkpoint of an interrupted run; a run that ends "
+            "removes its checkpoint");
   EXPECT_EQ(error("train tag train.txt --resume -o new.esp --checkpoint model.esp"),
             "espalier: model.esp: a model; expected the checkpoint of an interrupted run");
   EXPECT_EQ(error("show run.ckpt"),
-            "espalier: run.ckpt: a checkpoint, from which a run with --resume goes on; expected a model");
+            "espalier: run.ckpt: a checkpoint, which --resume continues from; expected a model");
   EXPECT_TRUE(read("run.ckpt") == before);
 }
 
@@ -217,10 +218,9 @@ TEST_F(CliCheckpointTest, BadNames) {
       "espalier: m.esp: is the output (-o) and the checkpoint (--checkpoint); expected another file for "
       "the output");
   EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint -"),
-            "espalier: --checkpoint -: standard output; expected a file of its own");
-  EXPECT_EQ(
-      error("train tag train.txt -o m.esp --checkpoint run.gz"),
-      "espalier: run.gz: models are not packed; expected a name that ends otherwise, such as model.esp");
+            "espalier: --checkpoint -: found standard output; expected the name of a file");
+  EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint run.gz"),
+            "espalier: run.gz: models are not compressed; expected another ending, such as model.esp");
   EXPECT_EQ(
       error("train tag train.txt -o m.esp --checkpoint none/run.ckpt"),
       "espalier: none/run.ckpt: cannot create: No such file or directory; expected a folder that exists and "
@@ -286,8 +286,9 @@ TEST_F(CliInitTest, WhatDoesNotFit) {
       error("train classify others.svm --init classifier.esp -o m.esp"),
       "espalier: classifier.esp: none of its attributes is in the training data; expected a model of similar "
       "data");
-  EXPECT_EQ(error("train tag train.txt --dev dev.txt --l2 auto --init tagger.esp -o m.esp"),
-            "espalier: --init: not with --l2 auto, whose values start from each other; expected --l2 X");
+  EXPECT_EQ(
+      error("train tag train.txt --dev dev.txt --l2 auto --init tagger.esp -o m.esp"),
+      "espalier: --init: not with --l2 auto, which starts each value from another one; expected --l2 X");
   EXPECT_EQ(error("train tag train.txt --init none.esp -o m.esp"),
             "espalier: none.esp: cannot open: No such file or directory; expected a model that can be read");
 }
@@ -300,7 +301,7 @@ TEST_F(CliInitTest, OtherLossesMayStartFromIt) {
   // Solvers of a maximum have no use for weights.
   const Outcome svm = run("train tag train.txt --loss svm --l2 16 --gap 0.05 --init crf.esp -o m.esp");
   EXPECT_EQ(svm.status, 0) << svm.err;
-  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: no good start for auto here; started without it");
+  EXPECT_EQ(lines(svm.err).at(1), "crf.esp: not a good starting point for auto here; started from scratch");
 }
 
 using CliCrossValidateTest = CliLifecycleTest;
@@ -362,7 +363,8 @@ TEST_F(CliCrossValidateTest, AnInterruptPrintsWhatIsDone) {
   const std::vector<std::string> table = lines(outcome.out);
   ASSERT_GE(table.size(), 3u);
   EXPECT_EQ(words(table[1]).at(1), "3");
-  EXPECT_TRUE(lines(outcome.err).back().ends_with(" so far; no model, since not all folds were done"))
+  EXPECT_TRUE(
+      lines(outcome.err).back().ends_with(" so far; no model was saved, since not all folds were finished"))
       << outcome.err;
   EXPECT_EQ(files().count("model.esp"), 0u);
 }
@@ -385,12 +387,15 @@ TEST_F(CliCrossValidateTest, SearchesByDefault) {
   const std::vector<std::string> single = lines(succeed(command + "--l2 2 --quiet"));
   ASSERT_EQ(single.size(), 2u);
   EXPECT_EQ(words(single[1]).at(0), "2");
-  EXPECT_TRUE(lines(run(command + "--l2-min 100 --l2-max 1000").err)
-                  .back()
-                  .ends_with("; this is the edge of the search, smaller ones may be better: --l2-min 100"));
-  EXPECT_EQ(error(command + "--l2 2 --factor 0.5"),
-            "espalier: --l2-max, --l2-min, --factor: not with one value of l2; expected --l2 auto, or none "
-            "of them");
+  EXPECT_TRUE(
+      lines(run(command + "--l2-min 100 --l2-max 1000").err)
+          .back()
+          .ends_with(
+              "; this is the smallest value of the search (--l2-min 100); smaller ones may be better"));
+  EXPECT_EQ(
+      error(command + "--l2 2 --factor 0.5"),
+      "espalier: --l2-max, --l2-min, --factor: no effect without --l2 auto; expected --l2 auto, or none "
+      "of them");
 }
 
 TEST_F(CliCrossValidateTest, GroupsStayTogether) {
@@ -418,12 +423,12 @@ TEST_F(CliCrossValidateTest, GroupsStayTogether) {
   EXPECT_EQ(accuracy("columns.txt --group-by 2"), accuracy("boundaries.txt --group-by boundary"));
 
   const auto refusal = [&](const std::string& what) { return error("cross-validate " + what); };
-  EXPECT_EQ(refusal("tag boundaries.txt --group-by boundary --folds 7"),
-            "espalier: --folds 7 of 6 groups; expected at least 2, and a group for each");
   EXPECT_EQ(
-      refusal("tag columns.txt --group-by 2"),
-      "espalier: --group-by: a column, which the built-in attributes look at; expected --template, with one "
-      "that does not");
+      refusal("tag boundaries.txt --group-by boundary --folds 7"),
+      "espalier: --folds 7: found 6 groups; expected at least 2 folds, and at least one group per fold");
+  EXPECT_EQ(refusal("tag columns.txt --group-by 2"),
+            "espalier: --group-by: a column that the built-in attributes use; expected --template, with one "
+            "that does not");
   EXPECT_EQ(refusal("tag columns.txt --template word.template --group-by 3"),
             "espalier: --group-by: column 3, which is the label; expected another column");
   EXPECT_EQ(refusal("tag columns.txt --template word.template --group-by 4"),
@@ -431,19 +436,20 @@ TEST_F(CliCrossValidateTest, GroupsStayTogether) {
   EXPECT_EQ(refusal("tag columns.txt --group-by document"),
             "espalier: --group-by: 'document'; expected boundary, or the number of a column, from 1");
   EXPECT_EQ(refusal("classify train.txt --group-by boundary"),
-            "espalier: unexpected argument '--group-by'; see 'espalier cross-validate classify --help'");
+            "espalier: unknown option '--group-by'; see 'espalier cross-validate classify --help'");
 }
 
 TEST_F(CliCrossValidateTest, BadOptions) {
   EXPECT_EQ(error("cross-validate tag train.txt --folds 151"),
-            "espalier: --folds 151 of 150 examples; expected at least 2, and an example for each");
+            "espalier: --folds 151: found 150 examples; expected at least 2 folds, and at least one example "
+            "per fold");
   EXPECT_EQ(
       error("cross-validate tag train.txt --folds 1"),
       "espalier: --folds: found '1'; expected a whole number >= 2; see 'espalier cross-validate tag --help'");
   EXPECT_EQ(error("cross-validate tag train.txt --dev dev.txt"),
-            "espalier: unexpected argument '--dev'; see 'espalier cross-validate tag --help'");
+            "espalier: unknown option '--dev'; see 'espalier cross-validate tag --help'");
   EXPECT_EQ(error("cross-validate tag train.txt -o -"),
-            "espalier: --output -: standard output is where the table goes; expected the name of a file");
+            "espalier: --output -: standard output is taken by the table; expected the name of a file");
 }
 
 using CliDiffTest = CliLifecycleTest;
@@ -457,7 +463,7 @@ TEST_F(CliDiffTest, ShowsWhatDiffers) {
   EXPECT_EQ(words(shown.at(0)), (std::vector<std::string>{"model", "a.esp", "b.esp"}));
   EXPECT_EQ(words(shown.at(2)), (std::vector<std::string>{"l2", "1.0", "2.0"}));
   const std::string all = succeed("show --diff a.esp b.esp");
-  EXPECT_NE(all.find("; 1 attributes in common\nlabels only in a.esp: y\nlabels only in b.esp: z\n"),
+  EXPECT_NE(all.find("; 1 attribute in common\nlabels only in a.esp: y\nlabels only in b.esp: z\n"),
             std::string::npos)
       << all;
   EXPECT_NE(all.find("\nlargest changes of each label\nx\n"), std::string::npos) << all;

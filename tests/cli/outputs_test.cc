@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 constexpr const char* kNoFolder =
     ": cannot create: No such file or directory; expected a folder that exists and can be written";
 constexpr const char* kFull =
-    "/dev/full: cannot write: No space left on device; make room there or write elsewhere";
+    "/dev/full: cannot write: No space left on device; free some space or write elsewhere";
 
 INSTANTIATE_TEST_SUITE_P(
     Outputs, BadInputTest,
@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "folder: is a folder; expected the name of a file to write",
                  {{"folder/", ""}}},
         BadInput{"ModelPacked", "train classify none.svm -o out.esp.gz",
-                 "out.esp.gz: models are not packed; expected a name that ends otherwise, such as model.esp"},
+                 "out.esp.gz: models are not compressed; expected another ending, such as model.esp"},
         BadInput{"ModelOnAFullDisk", "train classify good.svm --quiet -o /dev/full", kFull},
         BadInput{"LogInAMissingFolder", "train classify good.svm -o out.esp --log none/run.jsonl",
                  std::string("none/run.jsonl") + kNoFolder},
@@ -46,7 +46,8 @@ TEST_F(CliOutputTest, AnObjectiveThatIsNotFiniteIsAFailure) {
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out, "");
   EXPECT_TRUE(outcome.err.starts_with("espalier: failed: the objective is not finite after ")) << outcome.err;
-  EXPECT_TRUE(outcome.err.ends_with(" passes; expected finite numbers: check the data's values and l2\n"))
+  EXPECT_TRUE(
+      outcome.err.ends_with(" passes; expected finite numbers: check the values in the data, and l2\n"))
       << outcome.err;
   EXPECT_EQ(files(), (std::set<std::string>{"good.svm", "run.jsonl"}));
   const std::vector<std::string> log = lines(read("run.jsonl"));
@@ -83,7 +84,7 @@ TEST_F(CliOutputTest, StandardOutputOnAFullDiskIsTold) {
     const Outcome outcome = run_program(command(arguments), full);
     EXPECT_EQ(outcome.status, 2) << arguments;
     EXPECT_EQ(outcome.err,
-              std::string("espalier: standard output: ") + why + "; make room there or write elsewhere\n");
+              std::string("espalier: standard output: ") + why + "; free some space or write elsewhere\n");
   }
 }
 
@@ -111,7 +112,7 @@ TEST_F(CliOutputTest, ClosedStreamsDoNotCostTheModel) {
   EXPECT_EQ(no_output.status, 2);
   EXPECT_EQ(
       no_output.err,
-      "espalier: standard output: cannot write: Bad file descriptor; make room there or write elsewhere\n");
+      "espalier: standard output: cannot write: Bad file descriptor; free some space or write elsewhere\n");
   EXPECT_EQ(run_shell("$E train classify - -o model.esp <&-").status, 2);
 }
 
@@ -130,7 +131,7 @@ TEST_F(CliOutputTest, AReaderThatGoesAwayDoesNotCostTheModel) {
 TEST_F(CliOutputTest, ALogOnAFullDiskDoesNotCostTheModel) {
   write("good.svm", kGood);
   const std::string full =
-      "espalier: /dev/full: cannot write: No space left on device; the log ends here, and the run goes on\n";
+      "espalier: /dev/full: cannot write: No space left on device; the log ends here; the run continues\n";
   const Outcome quiet = run("train classify good.svm --quiet -o model.esp --log /dev/full");
   EXPECT_EQ(quiet.status, 0);
   EXPECT_EQ(quiet.err, full);  // once, and though it is to be quiet
@@ -166,7 +167,7 @@ TEST_F(CliOutputTest, ACheckpointThatCannotBeWrittenDoesNotCostTheModel) {
     EXPECT_EQ(
         line,
         "espalier: there/run.ckpt: cannot create: No such file or directory; expected a folder that exists "
-        "and can be written; the run goes on");
+        "and can be written; the run continues");
     ++told;
   }
   EXPECT_EQ(told, 1);

@@ -76,11 +76,11 @@ TEST_F(CliParseTest, TrainsEvaluatesAndPredicts) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.out, "");
   const std::vector<std::string> shown = lines(outcome.err);
-  EXPECT_EQ(shown.at(0), "learning which heads to leave out, by a simpler model");
-  EXPECT_TRUE(shown.at(1).starts_with("that took ") && shown.at(1).ends_with(" s")) << shown.at(1);
+  EXPECT_EQ(shown.at(0), "training a simpler model to prune heads");
+  EXPECT_TRUE(shown.at(1).starts_with("trained it in ") && shown.at(1).ends_with(" s")) << shown.at(1);
   EXPECT_TRUE(shown.at(2).starts_with("read train.conllu: 60 sentences, ")) << shown.at(2);
-  EXPECT_NE(shown.at(2).find(" relations, "), std::string::npos);
-  EXPECT_TRUE(shown.at(2).ends_with(" % of the gold ones)")) << shown.at(2);
+  EXPECT_NE(shown.at(2).find(" relations; "), std::string::npos);
+  EXPECT_TRUE(shown.at(2).ends_with(" % of the gold heads")) << shown.at(2);
   EXPECT_NE(shown.at(3).find("  dev UAS "), std::string::npos);
   EXPECT_TRUE(shown.back().starts_with("converged: relative gap ")) << shown.back();
   EXPECT_TRUE(shown.back().ends_with("; saved model.esp")) << shown.back();
@@ -143,8 +143,8 @@ TEST_F(CliParseTest, ThreadsGiveTheSameBytes) {
   // What is wrong is told alike, and what was before it is written.
   write("bad.conllu", many + "1\tword\n");
   const auto line = static_cast<std::size_t>(std::count(many.begin(), many.end(), '\n')) + 1;
-  const std::string message = "espalier: bad.conllu:" + std::to_string(line) +
-                              ": 2 columns; expected at least 6, with TABs between them";
+  const std::string message =
+      "espalier: bad.conllu:" + std::to_string(line) + ": 2 columns; expected at least 6, separated by TABs";
   const std::string before = run("predict model.esp bad.conllu").out;
   EXPECT_FALSE(before.empty());
   EXPECT_TRUE(succeed("predict model.esp many.conllu").starts_with(before));
@@ -251,8 +251,8 @@ TEST_F(CliParseTest, Shapes) {
   };
   EXPECT_EQ(first_line(""), "read two.conllu: 2 sentences, 5 words, crossing arcs of 1 lifted");
   EXPECT_EQ(first_line("--crossing drop"),
-            "read two.conllu: 1 sentences, 1 words, 1 with crossing arcs dropped");
-  EXPECT_EQ(first_line("--first 1 --crossing refuse"), "read two.conllu: 1 sentences, 1 words");
+            "read two.conllu: 1 sentence, 1 word, 1 with crossing arcs dropped");
+  EXPECT_EQ(first_line("--first 1 --crossing refuse"), "read two.conllu: 1 sentence, 1 word");
   EXPECT_EQ(first_line("--structure nonprojective"), "read two.conllu: 2 sentences, 5 words");
   // A model of such trees finds it again; one that cannot cross arcs finds the one that was lifted.
   EXPECT_EQ(heads_of(succeed("predict model.esp", crossing)),
@@ -323,8 +323,7 @@ TEST_F(CliParseTest, ProbabilitiesAndTheBestTrees) {
   EXPECT_TRUE(succeed("predict margin.esp --kbest 2", sentence).starts_with("# 0 "));
   EXPECT_EQ(error("predict margin.esp --marginals", sentence),
             "espalier: --marginals: a model of loss svm has no probabilities; expected one trained with a "
-            "finite beta, "
-            "as --loss crf");
+            "finite beta, such as --loss crf");
 }
 
 TEST_F(CliParseTest, DrawsTrees) {
@@ -365,9 +364,9 @@ TEST_F(CliParseTest, OptionsThatAreForOthers) {
   EXPECT_EQ(error("predict tagger.esp dev.conllu --format tree"),
             "espalier: --format tree: given for a model of tag; expected a model of parse");
   EXPECT_EQ(error("predict model.esp tags.txt"),
-            "espalier: tags.txt:1: the ID 'This'; expected 1, that of a sentence's first word");
+            "espalier: tags.txt:1: the ID 'This'; expected 1, the first word of a sentence");
   EXPECT_EQ(error("convert model.esp -o new.esp"),
-            "espalier: model.esp:1: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz");
+            "espalier: model.esp:1: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz");
   EXPECT_EQ(error("show --diff model.esp tagger.esp"),
             "espalier: --diff: a model of parse and one of tag; expected two of one task");
 }
@@ -420,7 +419,7 @@ TEST_F(CliParseTest, ModelsThatAreDamaged) {
     write("cut.esp", whole.substr(0, length));
     EXPECT_EQ(error("predict cut.esp dev.conllu"), "espalier: cut.esp: truncated: " + std::to_string(length) +
                                                        " of " + std::to_string(whole.size()) +
-                                                       " bytes; copy the model again or train it anew");
+                                                       " bytes; copy the model again or retrain it");
   }
   for (std::size_t at = 100; at < whole.size(); at += whole.size() / 7) {
     std::string damaged = whole;
@@ -428,7 +427,7 @@ TEST_F(CliParseTest, ModelsThatAreDamaged) {
     write("bad.esp", damaged);
     const std::string message = error("eval bad.esp dev.conllu");
     EXPECT_TRUE(message.starts_with("espalier: bad.esp: ")) << message;
-    EXPECT_TRUE(message.ends_with("; copy the model again or train it anew")) << message;
+    EXPECT_TRUE(message.ends_with("; copy the model again or retrain it")) << message;
   }
 }
 
@@ -472,8 +471,9 @@ TEST_F(CliParseTest, CrossValidatesByDocuments) {
   const std::size_t middle = train.find("\n\n", train.size() / 2) + 2;
   write("documents.conllu",
         "# newdoc\n" + train.substr(0, middle) + "#newdoc id = b\n# text = x\n" + train.substr(middle));
-  EXPECT_EQ(error(command + "3 --group-by boundary"),
-            "espalier: --folds 3 of 2 groups; expected at least 2, and a group for each");
+  EXPECT_EQ(
+      error(command + "3 --group-by boundary"),
+      "espalier: --folds 3: found 2 groups; expected at least 2 folds, and at least one group per fold");
   EXPECT_NE(succeed(command + "2 --group-by boundary"), succeed(command + "2"));
   EXPECT_EQ(error(command + "2 --group-by 3"), "espalier: --group-by: '3'; expected boundary");
 }
@@ -483,11 +483,11 @@ TEST_F(CliParseTest, InterruptedRunsGoOn) {
     const std::string command = kTrain + shape;
     succeed(command + "--quiet -o whole.esp");
     const Outcome first = run(command + "--passes 3 -o model.esp --checkpoint run.ckpt");
-    EXPECT_TRUE(lines(first.err).back().ends_with("; saved model.esp; --resume goes on from run.ckpt"))
+    EXPECT_TRUE(lines(first.err).back().ends_with("; saved model.esp; --resume continues from run.ckpt"))
         << first.err;
     EXPECT_EQ(
         error(command + "--first 20 -o model.esp --checkpoint run.ckpt --resume"),
-        "espalier: run.ckpt: a checkpoint of a run with other training data; expected those of this run");
+        "espalier: run.ckpt: a checkpoint of a run with different training data; expected those of this run");
     const Outcome second = run(command + "-o model.esp --checkpoint run.ckpt --resume");
     EXPECT_EQ(second.status, 0) << second.err;
     EXPECT_NE(second.err.find("\nresumed run.ckpt: 3."), std::string::npos) << second.err;
@@ -541,7 +541,7 @@ TEST_F(CliParseTest, AnInterruptWhileLearningWhichHeadsToLeaveOut) {
     EXPECT_EQ(outcome.status, 130);
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err,
-              "learning which heads to leave out, by a simpler model\n"
+              "training a simpler model to prune heads\n"
               "espalier: interrupted while reading many.conllu; nothing was saved\n");
     EXPECT_EQ(files(), before);
   }

@@ -65,7 +65,7 @@ TEST_F(CliPredictTest, ThreadsFailAlike) {
   const std::map<std::string, std::string> mistakes{
       {"one\ttwo\tthree\tfour\n",
        "4 columns; expected 3 as in line 1, or --format crfsuite for attribute files"},
-      {std::string("a\0b", 3), "a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz"}};
+      {std::string("a\0b", 3), "a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz"}};
   for (const auto& [mistake, message] : mistakes) {
     write("bad.txt", text.substr(0, middle) + mistake + text.substr(middle));
     const std::string expected = fmt::format("bad.txt:{}: {}", line, message);
@@ -248,9 +248,9 @@ TEST_F(CliPredictTest, WritesOtherEncodings) {
                "--encoding: found 'iob'; expected iob1, bio or bioes");
   write("tags.txt", "a DT\ndog NN\n");
   succeed("train tag tags.txt -o tags.esp --quiet");
-  expect_error(
-      "predict tags.esp tags.txt --encoding bio -o out.txt",
-      "--encoding: a model with the label 'DT'; expected labels that are O, or B-, I-, E- or S- and a type");
+  expect_error("predict tags.esp tags.txt --encoding bio -o out.txt",
+               "--encoding: a model with the label 'DT'; expected labels that are O, or a prefix (B-, I-, "
+               "E-, S-, L- or U-) and a type");
 }
 
 // JSON Lines say what the text says.
@@ -452,7 +452,7 @@ TEST_F(CliPredictTest, Mistakes) {
     expect_error(
         "predict svm.esp new.txt " + option,
         option.substr(0, option.find(' ')) +
-            ": a model of loss svm has no probabilities; expected one trained with a finite beta, as "
+            ": a model of loss svm has no probabilities; expected one trained with a finite beta, such as "
             "--loss crf");
   }
   train_model();  // a classifier

@@ -108,18 +108,17 @@ TEST_F(CliRepeatTest, OneRunIsAnOrdinaryOne) {
 TEST_F(CliRepeatTest, NotWithWhatKeepsOneRun) {
   EXPECT_EQ(error(std::string(kTrain) + "--repeat 2 --checkpoint run.ckpt"),
             "espalier: --repeat: not with --checkpoint; expected one of the two");
-  EXPECT_EQ(
-      error(std::string(kTrain) + "--repeat 2 --l2 auto --dev train.txt"),
-      "espalier: --repeat: not with --l2 auto, which trains one model after the other; expected --l2 X");
+  EXPECT_EQ(error(std::string(kTrain) + "--repeat 2 --l2 auto --dev train.txt"),
+            "espalier: --repeat: not with --l2 auto, which trains several models itself; expected --l2 X");
   EXPECT_EQ(error("train tag train.txt -o model.esp --repeat 2 --partial"),
             "espalier: --repeat: not with --partial; expected one of the two");
   EXPECT_EQ(
       error(std::string(kTrain) + "--repeat 0"),
       "espalier: --repeat: found '0'; expected a whole number >= 1; see 'espalier train classify --help'");
   EXPECT_EQ(error("path classify train.txt --dev train.txt --repeat 2"),
-            "espalier: unexpected argument '--repeat'; see 'espalier path classify --help'");
+            "espalier: unknown option '--repeat'; see 'espalier path classify --help'");
   EXPECT_EQ(error("cross-validate classify train.txt --repeat 2"),
-            "espalier: unexpected argument '--repeat'; see 'espalier cross-validate classify --help'");
+            "espalier: unknown option '--repeat'; see 'espalier cross-validate classify --help'");
 }
 
 using CliAnnealTest = CliRepeatTest;

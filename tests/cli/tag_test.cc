@@ -357,11 +357,11 @@ TEST_F(CliTagTest, Mistakes) {
          "--label-column: found 'last'; expected a whole number >= 1" + see);
   expect("train tag train.txt --first 0 -o out.esp",
          "--first: found '0'; expected a whole number >= 1" + see);
-  expect("train tag train.txt --bias -o out.esp", "unexpected argument '--bias'" + see);
+  expect("train tag train.txt --bias -o out.esp", "unknown option '--bias'" + see);
   expect("train tag -o out.esp", "TRAIN is required" + see);
   expect("path tag train.txt", "--dev is required; see 'espalier path tag --help'");
   expect("path tag train.txt --dev dev.txt -o -",
-         "--output -: standard output is where the table goes; expected the name of a file");
+         "--output -: standard output is taken by the table; expected the name of a file");
   expect("train tag empty -o out.esp", "empty: no sequences; expected at least one");
   expect("train tag train.txt --dev empty -o out.esp", "empty: no sequences; expected at least one");
   expect("eval model.esp empty", "empty: no sequences; expected at least one");
@@ -371,7 +371,7 @@ TEST_F(CliTagTest, Mistakes) {
   expect("predict model.esp test.txt --format crfsuite",
          "--format: crfsuite for a model of columns; expected the format that the model was trained on");
   expect("eval model.esp test.txt --format csv",
-         "--format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
+         "--format: unknown format 'csv'; expected columns, crfsuite or wapiti");
   expect("train tag none.txt -o out.esp",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
 }
@@ -408,19 +408,18 @@ TEST_F(CliTagTest, DamagedModels) {
   };
   EXPECT_EQ(message_with("", ""), "x\tA\n\n");
   EXPECT_EQ(message_with("model", settings("label_column", 7)),
-            "espalier: hostile.esp: label column 7 of 2; train the model anew\n");
+            "espalier: hostile.esp: label column 7 of 2; retrain the model\n");
   EXPECT_EQ(message_with("model", settings("format", "csv")),
-            "espalier: hostile.esp: a model of the format 'csv'; train the model anew\n");
+            "espalier: hostile.esp: a model of the format 'csv'; retrain the model\n");
   EXPECT_TRUE(message_with("model", settings("columns", "many"))
-                  .starts_with("espalier: hostile.esp: a model section that does not read ("));
+                  .starts_with("espalier: hostile.esp: an unreadable model section ("));
   for (const std::string section : {"templates", "transitions.table", "labels.bytes"}) {
     EXPECT_EQ(message_with(section, "(none)"),
               "espalier: hostile.esp: no section '" + section +
                   "'; expected a model of another kind, or of this version of the program\n");
   }
-  EXPECT_EQ(
-      message_with("transitions.table", ""),
-      "espalier: hostile.esp: damaged dictionary: its table has the wrong size; train the model anew\n");
+  EXPECT_EQ(message_with("transitions.table", ""),
+            "espalier: hostile.esp: damaged dictionary: its table has the wrong size; retrain the model\n");
 }
 
 }  // namespace

@@ -34,9 +34,16 @@ std::string values(const OptionRow& row) {
   if (row.kind == OptionKind::flag) return "flag";
   std::string text = row.file.empty() ? row.expected() : "a file";
   if (text.empty()) text = "text";
-  if (row.kind == OptionKind::bytes) text = "bytes, as 500M or 1.5G";
+  if (row.kind == OptionKind::bytes) text = "bytes, such as 500M or 1.5G";
   if (row.kind == OptionKind::texts) text += ", any number of them";
   return row.implied.empty() ? text : fmt::format("{}; without a value: {}", text, row.implied);
+}
+
+// "**`--gazetteer FILE`**", in bold type where the short help has it
+std::string name_of(const OptionRow& row) {
+  const std::string value = row.metavar();
+  const std::string name = cell(fmt::format("`{}{}{}`", row.argument(), value.empty() ? "" : " ", value));
+  return row.basic ? fmt::format("**{}**", name) : name;
 }
 
 std::string table(const OptionTable& options) {
@@ -44,7 +51,7 @@ std::string table(const OptionTable& options) {
   for (const OptionRow& row : options.rows()) {
     const std::string usual = row.default_text();
     text +=
-        fmt::format("| `{}` | {} | {} | {} |\n", row.argument(), cell(values(row)),
+        fmt::format("| {} | {} | {} | {} |\n", name_of(row), cell(values(row)),
                     usual.empty() ? "" : fmt::format("`{}`", usual), cell(spelled(row.help, argument_of)));
   }
   return text;
@@ -53,12 +60,12 @@ std::string table(const OptionTable& options) {
 std::string page() {
   std::string text =
       "# Options of tasks\n\n"
-      "What `train`, `path`, `cross-validate` and `race` take for each task besides the options that all "
-      "tasks "
-      "have, and what\n`predict` takes for models of it; `espalier train TASK --help` has all of them. Names "
-      "are "
-      "those of the run log, with `-` for `_`.\n"
-      "This page is made from the tables that the program itself goes by.\n";
+      "What `train`, `path`, `cross-validate` and `race` take for each task in addition to the options that "
+      "all "
+      "tasks have,\nand what `predict` takes for models of the task. `espalier train TASK --help` shows the "
+      "options in bold type,\n`--help-all` all of them, with those that tasks share. Names are those of the "
+      "run "
+      "log, with `-` for `_`.\nThis page is generated from the tables that the program itself uses.\n";
   for (const TaskEntry& task : task_table()) {
     text += fmt::format("\n## {}\n\n{}.\n\n{}", task.name, capitalised(task.summary), table(task.options()));
     if (!task.latent.empty())
@@ -83,6 +90,7 @@ TEST(OptionsPage, EveryOptionIsComplete) {
         SCOPED_TRACE(fmt::format("{} {}", task.name, row.name));
         EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos);
         EXPECT_FALSE(row.help.empty());
+        EXPECT_EQ(row.metavar().empty(), row.kind == OptionKind::flag);
         EXPECT_EQ(options->find(row.name), &row) << "two of one name";
         if (const std::string usual = row.default_text(); !usual.empty()) {
           EXPECT_EQ(row.refuse(usual), "") << "the default";

@@ -155,7 +155,7 @@ TEST(ArcTemplates, TheRootIsAWordOfItsOwn) {
   const Keys keys = keys_of(table, {word("a"), word("b"), word("a")});
   EXPECT_NE(keys.of_head(0, 0), keys.of_head(1, 0));
   EXPECT_EQ(keys.of_head(1, 0), keys.of_head(3, 0));
-  // It is what stands in front of the first word; nothing stands in front of it, or behind the last.
+  // It is what stands in front of the first word; nothing stands in front of it, or after the last.
   EXPECT_NE(keys.of_head(0, 1), keys.of_head(1, 1));
   EXPECT_NE(keys.of_head(1, 1), keys.of_head(2, 1));
   EXPECT_NE(keys.of_modifier(1, 2), keys.of_modifier(2, 2));

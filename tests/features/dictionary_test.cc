@@ -122,11 +122,11 @@ class HostileArrays : public ::testing::Test {
   Arrays arrays_;
   static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
   const std::string place_ =
-      "m.esp: damaged dictionary: its names do not fill their place; train the model anew";
-  const std::string overlap_ = "m.esp: damaged dictionary: its names overlap; train the model anew";
-  const std::string size_ = "m.esp: damaged dictionary: its table has the wrong size; train the model anew";
+      "m.esp: damaged dictionary: its names do not fill their place; retrain the model";
+  const std::string overlap_ = "m.esp: damaged dictionary: its names overlap; retrain the model";
+  const std::string size_ = "m.esp: damaged dictionary: its table has the wrong size; retrain the model";
   const std::string table_ =
-      "m.esp: damaged dictionary: its table does not hold its names; train the model anew";
+      "m.esp: damaged dictionary: its table does not hold its names; retrain the model";
 };
 
 TEST_F(HostileArrays, OffsetsAreChecked) {

@@ -57,7 +57,7 @@ TEST(Gazetteer, ItsTextGivesItBack) {
   EXPECT_EQ(found(same, {"x", "y", "x"}), (Found{{0, 2, "a"}, {2, 1, "T"}}));
   EXPECT_TRUE(Gazetteer::from_text("", "model").empty());
   EXPECT_EQ(error_message([] { Gazetteer::from_text("T\tx\ny\n", "model"); }),
-            "model: damaged gazetteer: a phrase without a type; train the model anew");
+            "model: damaged gazetteer: a phrase without a type; retrain the model");
 }
 
 TEST(Gazetteer, LinesWithoutATypeOrAPhraseAreErrors) {

@@ -31,7 +31,8 @@ TEST(Kernel, NamesAreReadAgain) {
 }
 
 TEST(Kernel, Refusals) {
-  constexpr const char* kAny = "; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3";
+  constexpr const char* kAny =
+      "; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, such as poly,3";
   EXPECT_EQ(refusal("cubic"), std::string("kernel: 'cubic'") + kAny);
   EXPECT_EQ(refusal(""), std::string("kernel: ''") + kAny);
   EXPECT_EQ(refusal("linear,1"), std::string("kernel: 'linear,1'") + kAny);

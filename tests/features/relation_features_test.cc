@@ -23,7 +23,7 @@ RC_GTEST_PROP(RelationFeatures, AreALinearOperatorAndItsAdjoint, (std::uint64_t 
   RC_ASSERT(test_support::check_arc_features(features, words, random) == "");
 }
 
-// Each row has the weights of all labels; behind them there is nothing.
+// Each row has the weights of all labels; after them there is nothing.
 TEST(RelationFeatures, AreThoseOfTheTemplates) {
   constexpr std::size_t kLabels = 3, kStride = 4;
   constexpr unsigned kBits = 9;

@@ -95,9 +95,9 @@ TEST(Templates, ColumnsAreThoseOfTheDataWithoutTheLabel) {
   EXPECT_EQ(check("U1:%x[0,0]\nB:%x[0,1]", 3, 2), "(no error)");
   EXPECT_EQ(check("U1:%x[0,1]\nU2:%x[0,2]", 3, 0), "(no error)");
   EXPECT_EQ(check("U1:%x[0,0]\n\nU2:%x[0,1]/%x[-1,2]", 3, 2),
-            "my.tpl:3: %x[-1,2] looks at the label; expected another column; the first one is column 0");
+            "my.tpl:3: %x[-1,2] uses the label; expected another column; the first one is column 0");
   EXPECT_EQ(check("U1:%x[0,0]\nB1:%x[1,0]", 3, 0),
-            "my.tpl:1: %x[0,0] looks at the label; expected another column; the first one is column 0");
+            "my.tpl:1: %x[0,0] uses the label; expected another column; the first one is column 0");
   EXPECT_EQ(check("U1\nB1:%x[0,3]", 3, 2),
             "my.tpl:2: %x[0,3] in data of 3 columns; expected a column that the data has; the first one is "
             "column 0");
@@ -146,13 +146,13 @@ TEST(WapitiPatterns, MalformedLinesAreErrors) {
               fmt::format("my.tpl:2: '{0}' in 'u2:%x[0,0]/{0}'{1}", bad, macro));
   }
   EXPECT_EQ(parse_error("u:%t[0,0,\"a#b\"]"),
-            "my.tpl:1: '%t[0,0,\"a' in 'u:%t[0,0,\"a#b\"]'; expected a \" behind the regular expression; '#' "
+            "my.tpl:1: '%t[0,0,\"a' in 'u:%t[0,0,\"a#b\"]'; expected a \" after the regular expression; '#' "
             "starts a "
             "comment even there");
   EXPECT_EQ(parse_error("u:%m[0,0,\"^*a\"]"),
             "my.tpl:1: the regular expression '^*a' in 'u:%m[0,0,\"^*a\"]'; expected a character before each "
             "* and ?, or "
-            "\\* and \\? for these themselves");
+            "\\* and \\? for the characters themselves");
 }
 
 TEST(Templates, AValueIsNoPartOfTheName) {
@@ -169,9 +169,9 @@ TEST(Templates, AValueIsNoPartOfTheName) {
   EXPECT_EQ(Templates("u%v[@-1,0]", "t").tokens()[0].value_token(0, 3), 2u);
   EXPECT_EQ(Templates("u%v[2,0]", "t").tokens()[0].value_token(1, 3), std::nullopt);
   EXPECT_EQ(parse_error("U%v[0,0]%v[1,0]"),
-            "my.tpl:1: '%v[1,0]' in 'U%v[0,0]%v[1,0]'; expected at most one %v a line");
+            "my.tpl:1: '%v[1,0]' in 'U%v[0,0]%v[1,0]'; expected at most one %v per line");
   EXPECT_EQ(error_message([] { Templates("U%v[0,2]", "t").check_columns(3, 2); }),
-            "t:1: %v[0,2] looks at the label; expected another column; the first one is column 0");
+            "t:1: %v[0,2] uses the label; expected another column; the first one is column 0");
 }
 
 // The definition, by searching and replacing every macro in the text of the line.

@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-// What the kernel may read behind its rows, and write behind the places. Memory ends there, so that a sanitizer sees a step
+// What the kernel may read behind its rows, and write after the places. Memory ends there, so that a sanitizer sees a step
 // further.
 constexpr std::size_t kBehind = 15;
 

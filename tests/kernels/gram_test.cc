@@ -90,7 +90,7 @@ void check_scores(std::size_t width, std::size_t num_rows, bool some) {
   const std::vector<std::uint32_t> nodes{0, 3, 4, 9, 31, 32, 66};
   const kernels::GramRows asked{rows.data(), num_rows, some ? nodes.data() : nullptr,
                                 some ? nodes.size() : kNodes};
-  // Memory that ends where the scores end, so that a sanitizer sees a write behind it.
+  // Memory that ends where the scores end, so that a sanitizer sees a write after it.
   std::vector<Real> found(num_rows * width, 99), expected(num_rows * width);
   const kernels::RowTable<const W> table{w.row(0), width, w.stride()};
   kernels::score_gram(table, asked, Real{0.5}, found.data());

@@ -37,7 +37,7 @@ BasicWeights<Real> random_weights(Random& random, std::size_t width) {
 }
 
 // Distinct ids in random order, in memory that ends where the row ends, so that a sanitizer sees a read
-// behind it.
+// after it.
 struct RandomRow {
   std::vector<std::uint32_t> ids;
   std::vector<float> values;
@@ -203,7 +203,7 @@ void check_all_accumulations() {
 TEST(AccumulateRows, FloatAgreesWithTheReference) { check_all_accumulations<float>(); }
 TEST(AccumulateRows, DoubleAgreesWithTheReference) { check_all_accumulations<double>(); }
 
-// Rows one behind the other, of every length from none on and with the same few ids again and again. The range
+// Rows one after the other, of every length from none on and with the same few ids again and again. The range
 // begins and ends in the middle, and memory ends where the entries end.
 struct RandomRange {
   std::vector<std::size_t> offsets{0};

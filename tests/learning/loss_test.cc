@@ -62,24 +62,27 @@ std::string message_of(const std::string& text) {
 
 TEST(Loss, AnythingElseIsRefused) {
   for (const std::string text :
-       {"",      "CRF",   "crf ",    " crf",    "hinge",    "1",     ",",     "1,",      ",1",
-        "0,0",   "-1,0",  "-0,1",    "1,-1",    "1,inf",    "nan,0", "1,nan", "inf,inf", "-inf,0",
-        "1,1,1", "1, 1",  "1 ,1",    " 1,1",    "1,1 ",     "1;1",   "one,1", "1,x",     "1x,1",
-        "+1,0",  "0x1,0", "1e999,0", "1,1e999", "1e-999,0", "crf,1", "inf"}) {
+       {"",      "hinge", "1",     ",",       "1,",     ",1",    "0,0",     "-1,0",    "-0,1",     "1,-1",
+        "1,inf", "nan,0", "1,nan", "inf,inf", "-inf,0", "1,1,1", "1, 1",    "1 ,1",    " 1,1",     "1,1 ",
+        "1;1",   "one,1", "1,x",   "1x,1",    "+1,0",   "0x1,0", "1e999,0", "1,1e999", "1e-999,0", "inf"}) {
     EXPECT_EQ(message_of(text),
-              "loss: '" + text +
-                  "' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA "
+              "loss: unknown loss '" + text +
+                  "'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA "
                   "in (0, inf] and GAMMA >= 0");
   }
 }
 
+TEST(Loss, AMisspeltNameIsSuggested) {
+  for (const std::string text : {"CRF", "crf ", " crf", "cfr", "crf,1"})
+    EXPECT_EQ(message_of(text), "loss: unknown loss '" + text + "'; did you mean crf?");
+  EXPECT_EQ(message_of("softmax_margin"),
+            "loss: unknown loss 'softmax_margin'; did you mean softmax-margin?");
+}
+
 TEST(Loss, TheMessageIsOneLine) {
-  EXPECT_EQ(message_of("c\nrf"),
-            "loss: 'c\\x0arf' is no loss; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
-            "with BETA in (0, "
-            "inf] and GAMMA >= 0");
-  EXPECT_EQ(message_of(std::string(50, 'x')), "loss: '" + std::string(40, 'x') +
-                                                  "...' is no loss; expected crf, svm, softmax-margin, "
+  EXPECT_EQ(message_of("c\nrf"), "loss: unknown loss 'c\\x0arf'; did you mean crf?");
+  EXPECT_EQ(message_of(std::string(50, 'x')), "loss: unknown loss '" + std::string(40, 'x') +
+                                                  "...'; expected crf, svm, softmax-margin, "
                                                   "perceptron, or BETA,GAMMA with BETA in (0, inf] and "
                                                   "GAMMA >= 0");
 }

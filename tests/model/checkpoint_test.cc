@@ -103,7 +103,7 @@ TEST_F(CheckpointTest, RoundTrip) {
       EXPECT_EQ(a.certificate.dual, b.certificate.dual);
       EXPECT_EQ(a.certificate.passes, b.certificate.passes);
       EXPECT_EQ(a.total_passes, b.total_passes);
-      EXPECT_EQ(a.badness, 0.25);
+      EXPECT_EQ(a.dev_error, 0.25);
     }
     ASSERT_EQ(loaded.path.training.dual.has_value(), solver == "eg");
     if (solver == "eg") {
@@ -124,32 +124,31 @@ TEST_F(CheckpointTest, SaysWhatIsDifferent) {
   const auto data = read(kTrain, options);
   save_checkpoint(file, identity_of(*data), trained(*data));
   EXPECT_EQ(load_message(identity_of(*data, 2), data->problem()),
-            "run.ckpt: a checkpoint of a run with l2 1.0; expected l2 2.0, as this one has");
+            "run.ckpt: a checkpoint of a run with l2 1.0; expected l2 2.0, as in this run");
   EXPECT_EQ(load_message(identity_of(*data, 1, Loss::svm()), data->problem()),
-            "run.ckpt: a checkpoint of a run with loss crf; expected loss svm, as this one has");
+            "run.ckpt: a checkpoint of a run with loss crf; expected loss svm, as in this run");
   EXPECT_EQ(load_message(run_identity(*data, Loss::crf(), 1.0, "sgd"), data->problem()),
-            "run.ckpt: a checkpoint of a run with solver eg; expected solver sgd, as this one has");
+            "run.ckpt: a checkpoint of a run with solver eg; expected solver sgd, as in this run");
   EXPECT_EQ(load_message(run_identity(*data, Loss::crf(), Json{2.0, 1.0}, "eg"), data->problem()),
-            "run.ckpt: a checkpoint of a run with l2 1.0; expected l2 [2.0,1.0], as this one has");
+            "run.ckpt: a checkpoint of a run with l2 1.0; expected l2 [2.0,1.0], as in this run");
 
   options.templates = folder.file("two.template", "U00:%x[0,0]\nU01:%x[-1,0]\nB\n");
   const auto other_template = read(kTrain, options);
   EXPECT_EQ(load_message(identity_of(*other_template), other_template->problem()),
-            "run.ckpt: a checkpoint of a run with other templates; expected those of this run");
+            "run.ckpt: a checkpoint of a run with different templates; expected those of this run");
   TagOptions by_first = options;
   by_first.templates = folder.path("one.template");
   by_first.label_column = 1;
-  EXPECT_EQ(error_message([&] { read(kTrain, by_first); }).find("looks at the label") != std::string::npos,
-            true);
+  EXPECT_EQ(error_message([&] { read(kTrain, by_first); }).find("uses the label") != std::string::npos, true);
 
   Json more = identity_of(*data);
   more["order"] = 2;
   EXPECT_EQ(load_message(more, data->problem()),
-            "run.ckpt: a checkpoint of a run without order; expected order 2, as this one has");
+            "run.ckpt: a checkpoint of a run without order; expected order 2, as in this run");
   Json fewer = identity_of(*data);
   fewer.erase("columns");
   EXPECT_EQ(load_message(fewer, data->problem()),
-            "run.ckpt: a checkpoint of a run with columns; expected one without it, as this one");
+            "run.ckpt: a checkpoint of a run with columns; expected one without it, as in this run");
 }
 
 TEST_F(CheckpointTest, KnowsItsTrainingData) {
@@ -164,7 +163,7 @@ TEST_F(CheckpointTest, KnowsItsTrainingData) {
        }) {
     const auto changed = read(other);
     EXPECT_EQ(load_message(identity_of(*changed), changed->problem()),
-              "run.ckpt: a checkpoint of a run with other training data; expected those of this run")
+              "run.ckpt: a checkpoint of a run with different training data; expected those of this run")
         << other;
   }
   const auto same = read(kTrain);
@@ -201,8 +200,7 @@ TEST_F(CheckpointTest, RefusesOtherFiles) {
 
   save_checkpoint(file, identity, trained(*data));
   std::string message = error_message([&] { Model model(file); });
-  EXPECT_EQ(message.substr(file.size()),
-            ": a checkpoint, from which a run with resume goes on; expected a model");
+  EXPECT_EQ(message.substr(file.size()), ": a checkpoint, which resume continues from; expected a model");
   // A changed byte anywhere is found.
   std::string bytes;
   {
@@ -238,10 +236,10 @@ TEST_F(CheckpointTest, RefusesSoundFilesThatDoNotFit) {
   EXPECT_EQ(message(state.dump(), scores), "(no error)");
   EXPECT_EQ(message(state.dump(), scores - 1),
             "run.ckpt: " + std::to_string(scores - 1) + " scores of 2 examples; expected " +
-                std::to_string(scores) + " of 2; start the run anew, without resume");
+                std::to_string(scores) + " of 2; start the run again without resume");
   state.erase("passes");
-  EXPECT_TRUE(message(state.dump(), scores).starts_with("run.ckpt: a section that does not read ("));
-  EXPECT_TRUE(message("{", scores).ends_with("start the run anew, without resume"));
+  EXPECT_TRUE(message(state.dump(), scores).starts_with("run.ckpt: an unreadable section ("));
+  EXPECT_TRUE(message("{", scores).ends_with("start the run again without resume"));
 }
 
 }  // namespace

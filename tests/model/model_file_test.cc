@@ -23,7 +23,7 @@ using testing::error_message;
 using testing::TemporaryFolder;
 
 constexpr std::size_t kHeader = 64, kEntry = 64;
-const std::string kAnew = "; copy the model again or train it anew";
+const std::string kAnew = "; copy the model again or retrain it";
 
 // A model of two sections: "alpha", five bytes at 192, and "beta", three 64-bit numbers at 256.
 std::string small_model(const TemporaryFolder& folder) {
@@ -130,7 +130,7 @@ TEST(ModelFile, EveryTruncationIsToldWithItsLength) {
   const std::string model = small_model(folder);
   EXPECT_EQ(open_message(folder, ""), "m.esp: empty file" + kAnew);
   for (std::size_t length = 1; length < model.size(); ++length) {
-    const std::string found = length < kHeader ? std::to_string(length) + " bytes, not even a header"
+    const std::string found = length < kHeader ? std::to_string(length) + " bytes, less than a header"
                                                : std::to_string(length) + " of 280 bytes";
     ASSERT_EQ(open_message(folder, model.substr(0, length)), "m.esp: truncated: " + found + kAnew);
   }
@@ -201,8 +201,7 @@ TEST(ModelFile, PackedNamesAreRefusedBeforeWriting) {
   const TemporaryFolder folder;
   for (const char* name : {"m.esp.gz", "m.zst"}) {
     EXPECT_EQ(error_message([&] { ModelFileWriter().write(folder.path(name)); }),
-              folder.path(name) +
-                  ": models are not packed; expected a name that ends otherwise, such as model.esp");
+              folder.path(name) + ": models are not compressed; expected another ending, such as model.esp");
   }
   EXPECT_EQ(folder.num_files(), 0u);
 }
@@ -239,7 +238,7 @@ TEST(ModelFile, AMisleadingDirectoryIsRefused) {
   EXPECT_EQ(message_with(second + size, std::uint64_t{25}), directory);
 
   EXPECT_EQ(message_with(first, '\0'), directory);      // no name
-  EXPECT_EQ(message_with(first + 10, 'x'), directory);  // bytes behind the name
+  EXPECT_EQ(message_with(first + 10, 'x'), directory);  // bytes after the name
   EXPECT_EQ(message_with(first + reserved, '\1'), directory);
   std::string unended = good;
   std::memset(unended.data() + first, 'x', 32);

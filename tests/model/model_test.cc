@@ -169,28 +169,23 @@ TEST_F(ModelTest, RefusesOtherTasksAndNewerOnes) {
 }
 
 TEST_F(ModelTest, RefusesShapesThatDoNotFit) {
-  EXPECT_EQ(
-      message_with_setting("/rows", 4),
-      "hostile.esp: 12 weights for 4 rows of 3; expected as many as the rows hold; train the model anew");
-  EXPECT_EQ(
-      message_with_setting("/width", 8),
-      "hostile.esp: 12 weights for 3 rows of 8; expected as many as the rows hold; train the model anew");
-  EXPECT_EQ(
-      message_with_setting("/width", 0),
-      "hostile.esp: 12 weights for 3 rows of 0; expected as many as the rows hold; train the model anew");
+  EXPECT_EQ(message_with_setting("/rows", 4),
+            "hostile.esp: 12 weights for 4 rows of 3; expected as many as the rows hold; retrain the model");
+  EXPECT_EQ(message_with_setting("/width", 8),
+            "hostile.esp: 12 weights for 3 rows of 8; expected as many as the rows hold; retrain the model");
+  EXPECT_EQ(message_with_setting("/width", 0),
+            "hostile.esp: 12 weights for 3 rows of 0; expected as many as the rows hold; retrain the model");
   EXPECT_EQ(message_with_setting("/width", 18446744073709551615ULL),
             "hostile.esp: 12 weights for 3 rows of 18446744073709551615; expected as many as the rows hold; "
-            "train the "
-            "model anew");
+            "retrain the model");
   // The same stride, but not the labels.
-  EXPECT_EQ(message_with_setting("/width", 4),
-            "hostile.esp: 3 x 4 weights for 3 labels, 3 attributes; expected one for each pair; train the "
-            "model anew");
   EXPECT_EQ(
-      message_with({{"weights", section("weights").substr(0, 40)}}),
-      "hostile.esp: 10 weights for 3 rows of 3; expected as many as the rows hold; train the model anew");
+      message_with_setting("/width", 4),
+      "hostile.esp: 3 x 4 weights for 3 labels, 3 attributes; expected one for each pair; retrain the model");
+  EXPECT_EQ(message_with({{"weights", section("weights").substr(0, 40)}}),
+            "hostile.esp: 10 weights for 3 rows of 3; expected as many as the rows hold; retrain the model");
   EXPECT_EQ(message_with({{"weights", section("weights").substr(0, 47)}}),
-            "hostile.esp: section 'weights' has the wrong size; copy the model again or train it anew");
+            "hostile.esp: section 'weights' has the wrong size; copy the model again or retrain it");
 }
 
 TEST_F(ModelTest, RefusesMissingSections) {
@@ -203,8 +198,7 @@ TEST_F(ModelTest, RefusesMissingSections) {
 }
 
 TEST_F(ModelTest, RefusesBadJson) {
-  const std::string start = "hostile.esp: a model section that does not read (",
-                    end = "); train the model anew";
+  const std::string start = "hostile.esp: an unreadable model section (", end = "); retrain the model";
   for (const std::string bad : {"", "{", "[]", "null", "7", "{}", "\xff\xfe", R"({"task":1})"}) {
     const std::string message = message_with({{"model", bad}});
     EXPECT_TRUE(message.starts_with(start) && message.ends_with(end)) << message;
@@ -232,14 +226,14 @@ TEST_F(ModelTest, RefusesBadJson) {
 
 TEST_F(ModelTest, RefusesUnknownNames) {
   EXPECT_EQ(message_with_setting("/loss", "hinge"),
-            "hostile.esp: a model of the loss 'hinge'; train the model anew");
+            "hostile.esp: a model of the loss 'hinge'; retrain the model");
   EXPECT_EQ(message_with_setting("/settings/format", "csv"),
-            "hostile.esp: a model of the format 'csv'; train the model anew");
+            "hostile.esp: a model of the format 'csv'; retrain the model");
 }
 
 TEST_F(ModelTest, RefusesBadDictionaries) {
   const auto damaged = [](const std::string& what) {
-    return "hostile.esp: damaged dictionary: " + what + "; train the model anew";
+    return "hostile.esp: damaged dictionary: " + what + "; retrain the model";
   };
   EXPECT_EQ(message_with({{"labels.bytes", "x"}}), damaged("its names do not fill their place"));
   EXPECT_EQ(message_with({{"labels.offsets", ""}}), damaged("its names do not fill their place"));
@@ -263,9 +257,8 @@ TEST_F(ModelTest, RefusesCostsThatDoNotFit) {
       message_with({{"costs", std::nullopt}}),
       "hostile.esp: no section 'costs'; expected a model of another kind, or of this version of the program");
   EXPECT_EQ(message_with({{"costs", std::string(32, '\0')}}),
-            "hostile.esp: 8 costs for 3 labels, 3 attributes; expected one for each pair of labels; train "
-            "the model "
-            "anew");
+            "hostile.esp: 8 costs for 3 labels, 3 attributes; expected one for each pair of labels; retrain "
+            "the model");
   EXPECT_EQ(message_with({{"costs", std::string(35, '\0')}}),
             "hostile.esp: section 'costs' has 35 bytes; expected a multiple of 4");
 }

@@ -40,16 +40,16 @@ TEST(Folds, ArePartsOfNearlyEqualSize) {
 
 TEST(Folds, NeedExamples) {
   EXPECT_EQ(error_message([] { make_folds(3, 4, 1); }),
-            "folds 4 of 3 examples; expected at least 2, and an example for each");
+            "folds 4: found 3 examples; expected at least 2 folds, and at least one example per fold");
   EXPECT_EQ(error_message([] { make_folds(3, 1, 1); }),
-            "folds 1 of 3 examples; expected at least 2, and an example for each");
+            "folds 1: found 3 examples; expected at least 2 folds, and at least one example per fold");
   EXPECT_EQ(make_folds(3, 3, 1).size(), 3u);
 }
 
 TEST(Folds, OfGroupsNeedGroups) {
   const std::vector<std::uint32_t> groups{7, 7, 2, 2, 2};
   EXPECT_EQ(error_message([&] { make_folds(groups, 3, 1); }),
-            "folds 3 of 2 groups; expected at least 2, and a group for each");
+            "folds 3: found 2 groups; expected at least 2 folds, and at least one group per fold");
   const auto folds = make_folds(groups, 2, 1);
   EXPECT_EQ(folds, (std::vector<std::vector<std::uint32_t>>{{2, 3, 4}, {0, 1}}));
 }
@@ -132,10 +132,10 @@ TEST_F(CrossValidationTest, IsAPathOnTheRestForEachFold) {
     for (const double size : sizes[k]) sum += (size - mean) * (size - mean);
     EXPECT_DOUBLE_EQ(value.mean, mean);
     EXPECT_NEAR(value.deviation, std::sqrt(sum / 2), 1e-12);
-    EXPECT_NEAR(value.badness, mean / 10, 1e-12);
-    EXPECT_NEAR(value.badness_error, std::sqrt(sum / 2) / 10 / std::sqrt(3.0), 1e-12);
+    EXPECT_NEAR(value.dev_error, mean / 10, 1e-12);
+    EXPECT_NEAR(value.standard_error, std::sqrt(sum / 2) / 10 / std::sqrt(3.0), 1e-12);
   }
-  // Weights grow as l2 falls, so the first value has the least badness.
+  // Weights grow as l2 falls, so the first value has the least dev_error.
   EXPECT_EQ(result.best, 0u);
   EXPECT_EQ(result.simplest, 0u);
 }
@@ -156,8 +156,8 @@ TEST_F(CrossValidationTest, TheSimplestIsWithinOneStandardError) {
       owned.problem, Loss::crf(), sequence_of(PathOptions{4, 1, 0.5}), find_solver("eg", Loss::crf()), {},
       folds, 1, [count = std::vector<std::size_t>(kFolds)](std::size_t fold, const Weights&) mutable {
         const double levels[] = {3, 1, 0.5};
-        const double badness = levels[count[fold]++] + static_cast<double>(fold) - 1;
-        return HeldOutScore{badness, badness};
+        const double dev_error = levels[count[fold]++] + static_cast<double>(fold) - 1;
+        return HeldOutScore{dev_error, dev_error};
       });
   EXPECT_EQ(result.best, 2u);
   EXPECT_EQ(result.simplest, 1u);
@@ -198,8 +198,8 @@ TEST_F(CrossValidationTest, SearchesByTheMeanOfAllFolds) {
                      find_solver("eg", Loss::crf()), {}, folds, 1, [&](std::size_t fold, const Weights&) {
                        // Each fold for itself would choose another value; their mean is least at 3.2.
                        const double centre[] = {0.32, 3.2, 32};
-                       const double badness = 0.1 + std::pow(std::log10(at / centre[fold]), 2);
-                       return HeldOutScore{badness, badness};
+                       const double dev_error = 0.1 + std::pow(std::log10(at / centre[fold]), 2);
+                       return HeldOutScore{dev_error, dev_error};
                      });
   EXPECT_EQ(result.status, Status::converged);
   EXPECT_EQ(result.values[result.best].l2, 3.2);

@@ -23,7 +23,7 @@ namespace {
 using test_support::OwnedProblem;
 using testing::error_message;
 
-// A search by a badness that is known, and where it ended.
+// A search by a dev_error that is known, and where it ended.
 struct Search {
   std::vector<L2Trial> trials;
   double best = 0;
@@ -35,13 +35,14 @@ struct Search {
   }
 };
 
-Search search(const std::function<double(double)>& badness, const L2Range& range = {}) {
+Search search(const std::function<double(double)>& dev_error, const L2Range& range = {}) {
   Search result;
-  while (const auto l2 = next_l2(result.trials, range)) result.trials.push_back({*l2, badness(*l2)});
+  while (const auto l2 = next_l2(result.trials, range)) result.trials.push_back({*l2, dev_error(*l2)});
   double least = std::numeric_limits<double>::infinity();
   for (const L2Trial& trial : result.trials) {
-    if (trial.badness < least || (trial.badness == least && trial.l2 > result.best)) result.best = trial.l2;
-    least = std::min(least, trial.badness);
+    if (trial.dev_error < least || (trial.dev_error == least && trial.l2 > result.best))
+      result.best = trial.l2;
+    least = std::min(least, trial.dev_error);
   }
   return result;
 }
@@ -97,11 +98,11 @@ TEST(NextL2, GoesUpWhereTheFirstValuesSaySo) {
 RC_GTEST_PROP(NextL2, FindsTheBottomOfAnyValley, ()) {
   const double centre = std::pow(10, *rc::gen::inRange(-550, 551) / 100.0);
   const double slope = *rc::gen::inRange(11, 300) / 100.0;
-  const auto badness = valley(centre, slope);
-  const Search found = search(badness);
+  const auto dev_error = valley(centre, slope);
+  const Search found = search(dev_error);
   double least = std::numeric_limits<double>::infinity();
-  for (const double l2 : L2Range().values()) least = std::min(least, badness(l2));
-  RC_ASSERT(badness(found.best) <= least * (1 + 1e-12));
+  for (const double l2 : L2Range().values()) least = std::min(least, dev_error(l2));
+  RC_ASSERT(dev_error(found.best) <= least * (1 + 1e-12));
   const auto values = found.values();
   RC_ASSERT(std::set<double>(values.begin(), values.end()).size() == values.size());
   const double decades = std::abs(std::log10(centre / 10));
@@ -124,8 +125,8 @@ RC_GTEST_PROP(NextL2, DependsOnTheTrialsAlone, ()) {
 RC_GTEST_PROP(NextL2, EnduresNoise, ()) {
   const double centre = std::pow(10, *rc::gen::inRange(-400, 401) / 100.0);
   Random noise(*rc::gen::arbitrary<std::uint64_t>());
-  const auto badness = valley(centre, 0.5);
-  const Search found = search([&](double l2) { return badness(l2) + 0.005 * (noise.uniform() - 0.5); });
+  const auto dev_error = valley(centre, 0.5);
+  const Search found = search([&](double l2) { return dev_error(l2) + 0.005 * (noise.uniform() - 0.5); });
   RC_ASSERT(std::abs(std::log10(found.best / centre)) < 0.3);
 }
 
@@ -190,14 +191,14 @@ TEST(NextL2, KeepsToItsRange) {
 
 class SearchTest : public ::testing::Test {
  protected:
-  // Real training, and a badness that depends on l2 alone.
-  PathRun run_by(const std::function<double(double)>& badness, PathObserver observer = {},
+  // Real training, and a dev_error that depends on l2 alone.
+  PathRun run_by(const std::function<double(double)>& dev_error, PathObserver observer = {},
                  std::function<void(const PathPoint&)> finished = {}) {
     return {owned.problem,
             Loss::crf(),
             solver,
             settings,
-            [this, badness](const Weights&) { return badness(at); },
+            [this, dev_error](const Weights&) { return dev_error(at); },
             [this, observer](double l2, const Progress& progress, const Weights& theta) {
               at = l2;
               return observer ? observer(l2, progress, theta) : Control::go_on;

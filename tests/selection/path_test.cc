@@ -24,10 +24,10 @@ using testing::error_message;
 double squared_norm(const Weights& theta) { return euclidean_squared_norm(theta); }
 
 Path path_of(const OwnedProblem& owned, const PathOptions& options, const SolverSettings& settings = {},
-             const std::function<double(const Weights&)>& badness = squared_norm,
+             const std::function<double(const Weights&)>& dev_error = squared_norm,
              const std::function<Control(double, const Progress&, const Weights&)>& observer = {}) {
   const Loss loss = Loss::crf();
-  return regularisation_path(owned.problem, loss, options, find_solver("eg", loss), settings, badness,
+  return regularisation_path(owned.problem, loss, options, find_solver("eg", loss), settings, dev_error,
                              observer);
 }
 
@@ -106,11 +106,11 @@ TEST(Path, BestIsThePointOfLeastBadness) {
   const OwnedProblem owned(2);
   const PathOptions options{8, 1, 0.5};
   std::vector<Weights> thetas;
-  const auto scripted = [&](std::vector<double> badness) {
+  const auto scripted = [&](std::vector<double> dev_error) {
     thetas.clear();
-    return path_of(owned, options, {}, [&thetas, badness](const Weights& theta) {
+    return path_of(owned, options, {}, [&thetas, dev_error](const Weights& theta) {
       thetas.push_back(theta);
-      return badness[thetas.size() - 1];
+      return dev_error[thetas.size() - 1];
     });
   };
   const auto same = [](const Weights& a, const Weights& b) {
@@ -120,7 +120,7 @@ TEST(Path, BestIsThePointOfLeastBadness) {
   EXPECT_EQ(path.best, 1u);
   EXPECT_TRUE(same(path.theta, thetas[1]));
   EXPECT_FALSE(same(path.theta, thetas[3]));
-  EXPECT_EQ(path.points[2].badness, 2);
+  EXPECT_EQ(path.points[2].dev_error, 2);
   path = scripted({3, 1, 1, 1});
   EXPECT_EQ(path.best, 1u) << "of equals, the most regularised";
   path = scripted({4, 3, 2, 1});

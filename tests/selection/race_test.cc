@@ -201,7 +201,7 @@ TEST(Race, ScoresAreThoseOfTheReports) {
   observer.finished = [&](const RaceRun& run) {
     EXPECT_EQ(run.dev.size(), run.summary.history.size());
     EXPECT_EQ(run.dev.back().value, norm);
-    EXPECT_EQ(run.dev.back().badness, -norm);
+    EXPECT_EQ(run.dev.back().dev_error, -norm);
     events.push_back("end " + run.solver);
   };
   const Race result = race(

@@ -151,7 +151,7 @@ TEST(Automatic, EndsWhereItIsInterrupted) {
               1e-9 * summary.history.back().primal);
 }
 
-// What a run that was cut short leaves is what the next one goes on from.
+// What a run that was cut short leaves is what the next one continues from.
 TEST(Automatic, GoesOnWithTheSolverOfTheWeightsAtHand) {
   const OwnedProblem owned(3, kDense);
   const Objective objective{owned.problem, Loss::crf(), 1e-6};

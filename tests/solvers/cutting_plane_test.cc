@@ -469,7 +469,7 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
       "a finite beta");
   EXPECT_EQ(
       message(Loss::svm(), Rescaling::slack),
-      "rescaling slack: these outputs have no way to find its maximum; expected classes, or sequences of "
+      "rescaling slack: its maximum cannot be found for these outputs; expected classes, or sequences of "
       "order 1 whose costs are small whole numbers, or rescaling margin");
 }
 

@@ -114,7 +114,7 @@ TEST(EgOracle, PredictionsOfLiblinear) {
     const double l2 = std::stod(row[2]), dual = -l2 * std::stod(row[3]), primal = std::stod(row[4]);
     const Solution solution = solve(data.problem, Loss::svm(), l2, 1e-5);
     ASSERT_EQ(solution.summary.status, Status::converged) << row[0] << ": " << solution.summary.message;
-    // Printed to six digits behind the point, times l2.
+    // Printed to six digits after the point, times l2.
     EXPECT_LE(solution.last().dual, primal + 1e-6 * l2) << row[0];
     EXPECT_GE(solution.last().primal, dual - 1e-6 * l2) << row[0];
 

@@ -91,7 +91,7 @@ double kkt_violation(const SimplexQp& qp, const std::vector<double>& a) {
   return worst;
 }
 
-// Projected gradient descent with momentum that starts anew where it leads uphill. Nothing of EG is in it.
+// Projected gradient descent with momentum that restarts where it leads uphill. Nothing of EG is in it.
 std::vector<double> plain_solution(const SimplexQp& qp) {
   const std::size_t dimension = qp.linear.size();
   double trace = 1e-3;  // at least the largest eigenvalue

@@ -277,7 +277,7 @@ TEST(Eg, SameSeedSameBits) {
   }
 }
 
-// Marginals that are computed anew are those that would have been kept.
+// Marginals that are recomputed are those that would have been kept.
 TEST(Eg, WithoutStoredMarginalsLeavesTheSameBits) {
   const OwnedProblem owned(12);
   for (const EgStep step : kSteps) {

@@ -306,10 +306,9 @@ TEST(FrankWolfe, RefusesOtherLosses) {
   const auto message = [&](const Loss& loss) {
     return error_message([&] { Solution({owned.problem, loss, 1}, {}); });
   };
-  EXPECT_EQ(
-      message(Loss::crf()),
-      "frank-wolfe: the loss crf has a finite beta; expected svm, or another loss with infinite beta; sdca "
-      "makes the same moves for finite ones");
+  EXPECT_EQ(message(Loss::crf()),
+            "frank-wolfe: the loss crf has a finite beta; expected svm, or another loss with infinite beta; "
+            "sdca takes the same steps for finite ones");
   EXPECT_EQ(message(Loss::perceptron()),
             "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
             "or a finite beta");

@@ -139,7 +139,7 @@ TEST(KernelSolvers, ThoseThatTakeWeightsForCoordinatesRefuse) {
       find_solver(name, loss).run({classes.problem, loss, 1}, settings, training, {});
     });
   };
-  const std::string why = ": given for a problem with a kernel; expected a solver of the dual, as eg";
+  const std::string why = ": given for a problem with a kernel; expected a solver of the dual, such as eg";
   EXPECT_EQ(refusal("lbfgs", Loss::crf(), {}), "lbfgs" + why);
   EXPECT_EQ(refusal("bmrm", Loss::svm(), {}), "bmrm" + why);
   SolverSettings one;

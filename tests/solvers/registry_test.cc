@@ -32,12 +32,13 @@ TEST(SolverTable, NamesAreFound) {
 TEST(SolverTable, RefusesUnknownNames) {
   const std::string names =
       "eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, extragradient, cutting-plane, bmrm, lbfgs, sgd, "
-      "dca, mira, "
-      "perceptron";
+      "dca, mira or perceptron";
   EXPECT_EQ(error_message([] { find_solver("adam", Loss::crf()); }),
-            "solver: 'adam' is no solver; expected one of " + names);
+            "solver: unknown solver 'adam'; expected " + names);
+  EXPECT_EQ(error_message([] { find_solver("lbgfs", Loss::crf()); }),
+            "solver: unknown solver 'lbgfs'; did you mean lbfgs?");
   EXPECT_EQ(error_message([] { find_solver("", Loss::svm()); }),
-            "solver: '' is no solver; expected one of " + names);
+            "solver: unknown solver ''; expected " + names);
 }
 
 TEST(SolverTable, RefusesLossesThatAreNotTheSolvers) {

@@ -165,16 +165,15 @@ TEST(Sdca, GoesOnFromTheStateThatItIsGiven) {
 
 TEST(Sdca, RefusesWhatItIsNotFor) {
   const OwnedProblem classes(1);
-  EXPECT_EQ(
-      error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
-      "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe makes the same moves for "
-      "infinite ones");
+  EXPECT_EQ(error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
+            "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe takes the same "
+            "steps for infinite ones");
   const OwnedDependencyProblem trees(1);
   const OwnedChainProblem ngrams(1, {.order = 2});
   for (const Problem* problem :
        {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&ngrams.problem)}) {
     EXPECT_EQ(error_message([&] { check_sdca(*problem, Loss::crf()); }),
-              "sdca: this structure offers no clique marginals and entropies (Factored); expected classes or "
+              "sdca: this structure has no clique marginals and entropies (Factored); expected classes or "
               "chains "
               "whose labels interact in pairs, or eg, which trains every structure");
   }

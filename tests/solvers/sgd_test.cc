@@ -67,9 +67,9 @@ std::function<double(const DoubleWeights&)> by_primal(const Objective& objective
   };
 }
 
-// `badness` of each rate's weights after one pass decides which one goes on.
+// The `dev_error` of each rate's weights after one pass decides which one goes on.
 DoubleWeights naive_sgd(const Objective& objective, std::uint64_t seed, const Weights& from, int epochs,
-                        const std::function<double(const DoubleWeights&)>& badness) {
+                        const std::function<double(const DoubleWeights&)>& dev_error) {
   std::vector<std::size_t> order(objective.problem.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   Random random(seed);
@@ -80,7 +80,7 @@ DoubleWeights naive_sgd(const Objective& objective, std::uint64_t seed, const We
   for (const double eta_0 : kRates) {
     DoubleWeights theta = start;
     naive_pass(objective, eta_0, 0, order, theta);
-    const double value = badness(theta);
+    const double value = dev_error(theta);
     if (value < least) {
       least = value;
       best_rate = eta_0;

@@ -384,7 +384,7 @@ TEST(Smo, RefusesWhatItIsNotFor) {
   for (const Problem* problem :
        {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&second_order.problem)}) {
     EXPECT_EQ(message(*problem, Loss::svm()),
-              "smo: this structure offers no clique marginals (Factored); expected classes or chains whose "
+              "smo: this structure has no clique marginals (Factored); expected classes or chains whose "
               "labels interact in pairs, or frank-wolfe, which makes similar moves on every structure");
   }
 }

@@ -95,8 +95,10 @@ TEST(SolverArguments, HelpNamesTheSolvers) {
             "eg: how steps are chosen: auto, paper, safe; eg-batch, extragradient: auto, safe; "
             "excessive-gap: auto, paper");
   EXPECT_EQ(row_of(rows, "recompute").help,
-            "eg: half the memory for duals, for one more inference a visit; eg-batch: no memory for duals");
-  EXPECT_EQ(row_of(rows, "average").help, "frank-wolfe: the mean of all weights, late ones counting more");
+            "eg: half the memory for duals, at the cost of one more inference per visit; eg-batch: no memory "
+            "for duals");
+  EXPECT_EQ(row_of(rows, "average").help,
+            "frank-wolfe: average the weights of all steps, later ones with larger shares");
   std::set<std::string> names;
   for (const OptionRow& row : rows) EXPECT_TRUE(names.insert(row.name).second) << row.name << " twice";
 }
@@ -110,6 +112,8 @@ TEST(SolverArguments, RefusesWhatTheSolverDoesNotHave) {
             "step paper: not for solver eg-batch; expected solver eg or excessive-gap");
   EXPECT_EQ(refusal("perceptron", Loss::svm(), "sampling", "gap"),
             "sampling gap: not for solver perceptron; expected solver eg, sdca, frank-wolfe or smo");
+  EXPECT_EQ(refusal("cutting-plane", Loss::svm(), "cache", "5"),
+            "cache: no effect; expected slacks one, or no cache");
 }
 
 // Each of them takes what it has; what none of them has is refused.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/options.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/solvers/registry.h"
 #include "learning/certify.h"
@@ -88,22 +89,21 @@ TEST(SolverSequence, RefuseStagesThatAreNone) {
     return error_message([&] { find_solver(name, loss); });
   };
   const std::string names = [] {
-    std::string all;
-    for (const SolverEntry& entry : solver_table()) all += (all.empty() ? "" : ", ") + entry.name;
-    return all;
+    std::vector<std::string> all;
+    for (const SolverEntry& entry : solver_table()) all.push_back(entry.name);
+    return listed(all);
   }();
-  EXPECT_EQ(message("eg,nonsense", Loss::svm()), "solver: 'nonsense' is no solver; expected one of " + names);
-  EXPECT_EQ(message("eg,", Loss::svm()), "solver: '' is no solver; expected one of " + names);
+  EXPECT_EQ(message("eg,nonsense", Loss::svm()), "solver: unknown solver 'nonsense'; expected " + names);
+  EXPECT_EQ(message("eg,", Loss::svm()), "solver: unknown solver ''; expected " + names);
   EXPECT_EQ(message("smo,lbfgs", Loss::svm()),
             "solver lbfgs: not for loss svm; expected a loss of finite beta, or solver eg");
   EXPECT_EQ(message("smo,eg", Loss::crf()), "solver smo: not for loss crf; expected loss svm, or solver eg");
   const OwnedDependencyProblem trees(1);
-  EXPECT_EQ(
-      error_message([&] {
-        Outcome("smo,eg", {trees.problem, Loss::svm(), 1}, {});
-      }),
-      "smo: this structure offers no clique marginals (Factored); expected classes or chains whose labels "
-      "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
+  EXPECT_EQ(error_message([&] {
+              Outcome("smo,eg", {trees.problem, Loss::svm(), 1}, {});
+            }),
+            "smo: this structure has no clique marginals (Factored); expected classes or chains whose labels "
+            "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
 }
 
 // Every sequence of two that makes sense, to the optimum that EG finds alone.
@@ -316,7 +316,7 @@ TEST(SolverSequence, GoOnWithTheLastStage) {
   ASSERT_TRUE(sequence.training.dual.has_value());
   const Outcome next("smo,eg", second, to_gap(1e-3), std::move(sequence.training));
   EXPECT_EQ(next.summary.status, Status::converged);
-  EXPECT_TRUE(next.summary.message.ends_with("(eg alone, from what was at hand)")) << next.summary.message;
+  EXPECT_TRUE(next.summary.message.ends_with("(eg alone, from the weights at hand)")) << next.summary.message;
 }
 
 }  // namespace

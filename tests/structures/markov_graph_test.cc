@@ -332,7 +332,7 @@ TEST(GraphInference, HasNames) {
   EXPECT_EQ(graph_inference("trw"), GraphInference::trw);
   EXPECT_EQ(graph_inference("auto"), GraphInference::automatic);
   EXPECT_EQ(testing::error_message([] { graph_inference("magic"); }),
-            "inference: 'magic'; expected exact, bp, trw or auto");
+            "inference: found 'magic'; expected exact, bp, trw or auto");
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ RC_GTEST_PROP(Projective, TheFastWayIsThatOfLogarithms, ()) {
   const auto single_root = *rc::gen::arbitrary<bool>();
   const auto range = *rc::gen::element(1.0, 30.0, 1000.0);
   auto s = random_scores(words, range, *rc::gen::arbitrary<std::uint64_t>());
-  // Heads before each word, so that a tree is left whatever is excluded of those behind it.
+  // Heads before each word, so that a tree is left whatever is excluded of those after it.
   if (*rc::gen::arbitrary<bool>()) {
     for (std::size_t d = 1; d <= words; ++d) {
       for (std::size_t h = d + 1; h <= words; h += 2) s[arc_matrix_index(words, h, d)] = kExcluded;

@@ -66,7 +66,7 @@ TEST(Attachment, Labelled) {
   EXPECT_EQ(result.headline, "UAS 77.78 %, LAS 55.56 %");
   EXPECT_EQ(result.metric, "LAS %");
   EXPECT_DOUBLE_EQ(result.value, 500 / 9.0);
-  EXPECT_DOUBLE_EQ(result.badness, 4 / 9.0);
+  EXPECT_DOUBLE_EQ(result.dev_error, 4 / 9.0);
   EXPECT_EQ(result.text,
             "UAS 77.78 %, LAS 55.56 %\n"
             "\n"
@@ -110,7 +110,7 @@ TEST(Attachment, Unlabelled) {
   EXPECT_EQ(result.headline, "UAS 77.78 %");
   EXPECT_EQ(result.metric, "UAS %");
   EXPECT_DOUBLE_EQ(result.value, 700 / 9.0);
-  EXPECT_DOUBLE_EQ(result.badness, 2 / 9.0);
+  EXPECT_DOUBLE_EQ(result.dev_error, 2 / 9.0);
   EXPECT_EQ(result.text,
             "UAS 77.78 %\n"
             "\n"
@@ -184,7 +184,7 @@ TEST(Attachment, Distances) {
 TEST(Attachment, NothingAdded) {
   const Evaluation result = AttachmentScores().evaluation();
   EXPECT_EQ(result.rates["uas"], 0.0);
-  EXPECT_EQ(result.badness, 1.0);
+  EXPECT_EQ(result.dev_error, 1.0);
   EXPECT_EQ(result.headline, "UAS 0.00 %, LAS 0.00 %");
 }
 

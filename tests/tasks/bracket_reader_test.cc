@@ -92,17 +92,17 @@ TEST(BracketReader, SaysWhatIsWrong) {
   EXPECT_EQ(message("(NN rain))\n"), ":1: ')' without '('; expected '(', the beginning of a tree");
   EXPECT_EQ(message("(NN a)\n(S (NP (NN rain)\n(VP (VB fall)\n\n"),
             ":4: the end of the file in the tree that begins in line 2; expected 3 more ')'");
-  EXPECT_EQ(message("(S\n(NP the (NN rain)))"), ":2: a bracket behind the word 'the'; expected ')'");
+  EXPECT_EQ(message("(S\n(NP the (NN rain)))"), ":2: a bracket after the word 'the'; expected ')'");
   EXPECT_EQ(message("(S\n(NP the\nrain))"),
             ":3: the word 'rain' without a tag; expected (TAG WORD), each word in a bracket of its own");
   EXPECT_EQ(message("(S (NP (DT the) rain))"),
             ":1: the word 'rain' without a tag; expected (TAG WORD), each word in a bracket of its own");
   EXPECT_EQ(message("(S\n(NP\n) (NN rain))"),
-            ":2: the bracket (NP) with nothing in it; expected (TAG WORD) or (LABEL (...) ...)");
+            ":2: the bracket (NP) without contents; expected (TAG WORD) or (LABEL (...) ...)");
   EXPECT_EQ(message("\n()"), ":2: an empty bracket; expected (TAG WORD) or (LABEL (...) ...)");
   EXPECT_EQ(message("(())"), ":1: an empty bracket; expected (TAG WORD) or (LABEL (...) ...)");
   EXPECT_EQ(message("(S ( (NN rain)))"),
-            ":1: a bracket without a label; expected one: only the outermost may be without");
+            ":1: a bracket without a label; expected one: only the outermost bracket may lack it");
   EXPECT_EQ(message("(NN rain)\n(S (NP (-NONE- *)))"), ":2: a tree of nothing but traces; expected words");
 }
 
@@ -113,10 +113,11 @@ TEST(BracketReader, RefusesTreesThatAreTooDeep) {
     return text + "(Y z" + std::string(depth, ')');
   };
   EXPECT_EQ(message(nested(1000)), "(no error)");
-  EXPECT_EQ(message("\n" + nested(1001)),
-            ":2: brackets within 1,000 brackets; expected a ')' before, or trees that are less deep");
+  EXPECT_EQ(
+      message("\n" + nested(1001)),
+      ":2: brackets within 1,000 brackets; expected an earlier ')', or trees that are less deeply nested");
   EXPECT_EQ(message("\n" + std::string(1000000, '(')),
-            ":2: a bracket without a label; expected one: only the outermost may be without");
+            ":2: a bracket without a label; expected one: only the outermost bracket may lack it");
 }
 
 TEST(BracketTree, HasItsWords) {

@@ -67,7 +67,7 @@ TEST(ChunkScores, TableAndJson) {
   add(scores, "O B-NP", "O B-NP");
   const Evaluation result = scores.evaluate();
   EXPECT_EQ(result.headline, "F1 83.33 %");
-  EXPECT_EQ(result.badness, 1 - 10.0 / 12);
+  EXPECT_EQ(result.dev_error, 1 - 10.0 / 12);
   EXPECT_EQ(result.text,
             "accuracy 70.00 % (7 of 10 tokens)\n"
             "whole sequences 33.33 % (1 of 3)\n"
@@ -183,7 +183,7 @@ TEST(ChunkScores, NoChunks) {
             R"({"accuracy":1.0,"precision":0.0,"recall":0.0,"f1":0.0,"tokens":2,"sequences":1,)"
             R"("sequence_accuracy":1.0,"chunks":{"gold":0,"predicted":0,"correct":0},"types":{}})");
   EXPECT_EQ(result.headline, "F1 0.00 %");
-  EXPECT_EQ(result.badness, 1);
+  EXPECT_EQ(result.dev_error, 1);
 }
 
 TEST(ChunkScores, NoSequences) {
@@ -200,7 +200,7 @@ TEST(ChunkScores, PartsOfSpeech) {
   add(scores, "VB NN I", "NN NN I");
   const Evaluation result = scores.evaluate();
   EXPECT_EQ(result.headline, "accuracy 70.00 %");
-  EXPECT_EQ(result.badness, 1 - 0.7);
+  EXPECT_EQ(result.dev_error, 1 - 0.7);
   EXPECT_EQ(result.rates.dump(), R"({"accuracy":0.7})");
   EXPECT_EQ(result.text,
             "accuracy 70.00 % (7 of 10 tokens)\n"

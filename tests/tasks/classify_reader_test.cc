@@ -90,7 +90,7 @@ TEST(ClassifyFormat, HasNames) {
     EXPECT_EQ(parse_classify_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_classify_format("arff"); }),
-            "format: 'arff' is no format of classification; expected libsvm, crfsuite, idx, named or text");
+            "format: unknown format 'arff'; expected libsvm, crfsuite, idx, named or text");
 }
 
 using Libsvm = ClassifyReader;
@@ -174,12 +174,12 @@ TEST_F(Libsvm, BadFieldsAreNamed) {
     return train_error("a 1:1\n\nb 2:1 " + field + " 9:1\n");
   };
   EXPECT_EQ(bad("0:1"), "data:3: index 0; indices start at 1");
-  EXPECT_EQ(bad("-3:1"), "data:3: index '-3'; expected a whole number from 1; names need format named");
-  EXPECT_EQ(bad("abc:1"), "data:3: index 'abc'; expected a whole number from 1; names need format named");
-  EXPECT_EQ(bad("1.5:1"), "data:3: index '1.5'; expected a whole number from 1; names need format named");
-  EXPECT_EQ(bad(":1"), "data:3: index ''; expected a whole number from 1; names need format named");
+  EXPECT_EQ(bad("-3:1"), "data:3: index '-3'; expected a whole number >= 1; names need format named");
+  EXPECT_EQ(bad("abc:1"), "data:3: index 'abc'; expected a whole number >= 1; names need format named");
+  EXPECT_EQ(bad("1.5:1"), "data:3: index '1.5'; expected a whole number >= 1; names need format named");
+  EXPECT_EQ(bad(":1"), "data:3: index ''; expected a whole number >= 1; names need format named");
   EXPECT_EQ(bad("99999999999999999999:1"),
-            "data:3: index '99999999999999999999'; expected a whole number from 1; names need format named");
+            "data:3: index '99999999999999999999'; expected a whole number >= 1; names need format named");
   EXPECT_EQ(bad("3:"), "data:3: value '' of index 3; expected a finite number");
   EXPECT_EQ(bad("3:x"), "data:3: value 'x' of index 3; expected a finite number");
   EXPECT_EQ(bad("3:1:2"), "data:3: value '1:2' of index 3; expected a finite number");
@@ -252,8 +252,8 @@ TEST_F(Libsvm, BadLabelsAreNamed) {
             "data:2: '1:0.5' in place of the label; expected 'label index:value index:value ...'");
   EXPECT_EQ(train_error("qid:1 1:0.5\n"),
             "data:1: 'qid:1' in place of the label; expected 'label index:value index:value ...'");
-  EXPECT_EQ(train_error("1,2 1:0.5\n"), "data:1: several labels '1,2'; expected one label a row");
-  EXPECT_EQ(predict_error("1,2.5,3 1:0.5\n"), "data:1: several labels '1,2.5,3'; expected one label a row");
+  EXPECT_EQ(train_error("1,2 1:0.5\n"), "data:1: several labels '1,2'; expected one label per row");
+  EXPECT_EQ(predict_error("1,2.5,3 1:0.5\n"), "data:1: several labels '1,2.5,3'; expected one label per row");
 }
 
 TEST_F(Libsvm, TrainingNeedsExamplesOfTwoLabels) {

@@ -101,7 +101,7 @@ TEST(Classify, MarginalsAndBestOutputs) {
   EXPECT_EQ(maximum.predict(input, ClassifyPredictOptions{.kbest = 2}), "no:2.000000\tmaybe:0.000000\n");
   EXPECT_EQ(
       error_message([&] { maximum.predict(input, ClassifyPredictOptions{.marginals = true}); }),
-      "marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
+      "marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, such as "
       "loss crf");
 }
 
@@ -114,7 +114,7 @@ TEST(Classify, EvaluatesByErrorOrCost) {
   const Trained trained(load_classify_predictor, set->sections(), theta);
   const Evaluation result = trained.predictor->evaluate(gold, {});
   EXPECT_EQ(result.headline, "error 50.00 %");
-  EXPECT_EQ(result.badness, 0.5);
+  EXPECT_EQ(result.dev_error, 0.5);
 
   // The same by the training set, as a solver's observer asks for it.
   set->read_dev(gold);

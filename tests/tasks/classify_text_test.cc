@@ -240,7 +240,7 @@ TEST(ClassifyText, SaysWhatIsOdd) {
   ClassifyOptions options = text_options();
   options.min_count = 2;
   EXPECT_EQ(read_classify_training(folder.file("train.tsv", "x\ta \xe9\ny\ta b c\n"), options)->describe(),
-            "2 examples, 2 labels, 1 attributes (3 rare ones dropped), 1 byte that is not UTF-8");
+            "2 examples, 2 labels, 1 attribute (3 dropped as rare), 1 byte that is not UTF-8");
 }
 
 TEST(ClassifyText, DamagedModels) {

@@ -43,7 +43,7 @@ TEST(Confusion, TableAndJson) {
             "macro average    91.58 %   85.67 %   88.40 %\n"
             "cat              83.33 %   71.43 %   76.92 %          7          6          5\n"
             "dog              99.83 %   99.92 %   99.88 %      1,201      1,202      1,200\n");
-  EXPECT_EQ(result.badness, 3.0 / 1208);
+  EXPECT_EQ(result.dev_error, 3.0 / 1208);
   EXPECT_EQ(result.rates.dump(), Json({{"error", 3.0 / 1208}}).dump());
   EXPECT_EQ(result.report["errors"], 3);
   EXPECT_EQ(result.report["examples"], 1208);
@@ -126,7 +126,7 @@ TEST(Confusion, MeanCost) {
   const Evaluation result = confusion.evaluate();
   EXPECT_EQ(result.headline, "error 50.00 %, cost 0.6500");
   EXPECT_TRUE(result.text.starts_with("error 50.00 % (5 of 10)\nmean cost 0.6500\n\n")) << result.text;
-  EXPECT_DOUBLE_EQ(result.badness, 0.65);
+  EXPECT_DOUBLE_EQ(result.dev_error, 0.65);
   EXPECT_EQ(result.rates.dump(), R"({"error":0.5,"cost":0.65})");
 }
 
@@ -134,7 +134,7 @@ TEST(Confusion, NoExamples) {
   const Dictionary labels = labels_named({"x", "y"});
   const Evaluation result = Confusion(labels, {}).evaluate();
   EXPECT_EQ(result.headline, "error 0.00 %");
-  EXPECT_EQ(result.badness, 0);
+  EXPECT_EQ(result.dev_error, 0);
 }
 
 // More labels than fit a screen: the most frequent confusions, at most twenty.

@@ -231,7 +231,7 @@ TEST_F(ConvertTest, WhatIsNone) {
 TEST_F(ConvertTest, BadDumpsOfCrfsuite) {
   const auto bad = [&](std::string_view from, std::string_view to) { return message(kCrfsuite, from, to); };
   EXPECT_EQ(message(kCrfsuite.substr(0, kCrfsuite.find("  (0) run"))),
-            "m.txt:22: the end of the file; expected more lines, and '}' behind them");
+            "m.txt:22: the end of the file; expected more lines, then '}'");
   EXPECT_EQ(message(kCrfsuite.substr(0, kCrfsuite.find("STATE"))),
             "m.txt:21: the end of the file; expected 'STATE_FEATURES = {'");
   EXPECT_EQ(bad("TRANSITIONS", "EXTRAS"), "m.txt:18: 'EXTRAS = {'; expected 'TRANSITIONS = {'");
@@ -264,16 +264,15 @@ TEST_F(ConvertTest, BadModelsOfWapiti) {
             "m.txt:2: a model whose attributes do not begin with u, b or *; expected "
             "'#rdr#PATTERNS/COLUMN/0'");
   EXPECT_EQ(bad("3/1/0", "3/1"), "m.txt:2: '#rdr#3/1'; expected '#rdr#PATTERNS/COLUMN/0'");
-  EXPECT_EQ(
-      bad("3/1/0", "3/0/0"),
-      "m.txt, templates:2: %X[0,1] looks at the label; expected another column; the first one is column 0");
+  EXPECT_EQ(bad("3/1/0", "3/0/0"),
+            "m.txt, templates:2: %X[0,1] uses the label; expected another column; the first one is column 0");
   EXPECT_EQ(bad("#rdr#3", "#rdr#2"), "m.txt:5: '1:b,'; expected '#qrk#LABELS'");
   EXPECT_EQ(bad("11:u", "10:u"), "m.txt:3: 'u:w=%x[0,0]', which has 11 bytes; expected 10, as the line says");
   EXPECT_EQ(bad("1:X,", "1:X"), "m.txt:7: '1:X'; expected 'LENGTH:NAME,'");
   EXPECT_EQ(bad("1:Y,", "1:X,"), "m.txt:8: 'X' a second time; expected each name once");
   EXPECT_EQ(bad("5:u:w=a", "5:v:w=a"), "m.txt:10: 'v:w=a'; expected an attribute that begins with u, b or *");
-  EXPECT_EQ(bad("10=", "12="), "m.txt:16: index 12; expected indices that rise, below 12");
-  EXPECT_EQ(bad("10=", "5="), "m.txt:16: index 5; expected indices that rise, below 12");
+  EXPECT_EQ(bad("10=", "12="), "m.txt:16: index 12; expected increasing indices below 12");
+  EXPECT_EQ(bad("10=", "5="), "m.txt:16: index 5; expected increasing indices below 12");
   EXPECT_EQ(bad("0x1p-2", "0x1p+999"), "m.txt:16: the weight '0x1p+999'; expected a finite number");
   EXPECT_EQ(bad("0x1p-2", "0xinf"), "m.txt:16: the weight '0xinf'; expected a finite number");
   EXPECT_EQ(bad("0x1p-2", "-nan"), "m.txt:16: the weight '-nan'; expected a finite number");
@@ -281,7 +280,7 @@ TEST_F(ConvertTest, BadModelsOfWapiti) {
   EXPECT_EQ(bad("#4", "#5"), "m.txt:16: the end of the file; expected 'INDEX=WEIGHT'");
   EXPECT_EQ(bad("#4", "#3"), "m.txt:16: '10=0x1p-2'; expected the end of the file");
   EXPECT_EQ(message("#mdl#2#0\n#rdr#0/0/0\n#qrk#1\n1:X,\n#qrk#1\n1:u,\n"),
-            "m.txt: a model of 1 labels; expected 2 to 65535");
+            "m.txt: a model with 1 label; expected 2 to 65535");
   EXPECT_EQ(message("#mdl#2#0\n#rdr#0/0/0\n#qrk#2\n1:X,\n1:Y,\n#qrk#1\n1:u,\n"),
             "m.txt: a model without weights; expected at least one that is not 0");
 }

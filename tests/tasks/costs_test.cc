@@ -57,10 +57,10 @@ TEST(Costs, RefusesWithALine) {
     EXPECT_EQ(message_of("a b " + std::string(bad) + "\n"),
               "costs.txt:1: the cost '" + std::string(bad) + "'; expected a number >= 0");
   }
-  EXPECT_EQ(message_of("b b 1\n"),
-            "costs.txt:1: the cost '1' for the right answer; expected 0: being right is free");
-  EXPECT_EQ(message_of("a b 1\nb a 1\na b 1\n"), "costs.txt:3: 'a' 'b' once more; expected each pair once");
-  EXPECT_EQ(message_of("a a 0\na a 0\n"), "costs.txt:2: 'a' 'a' once more; expected each pair once");
+  EXPECT_EQ(message_of("b b 1\n"), "costs.txt:1: the cost '1' for the correct label; expected 0");
+  EXPECT_EQ(message_of("a b 1\nb a 1\na b 1\n"),
+            "costs.txt:3: 'a' 'b' a second time; expected each pair once");
+  EXPECT_EQ(message_of("a a 0\na a 0\n"), "costs.txt:2: 'a' 'a' a second time; expected each pair once");
 }
 
 TEST(Costs, RefusesAMissingFile) {

@@ -142,7 +142,7 @@ TEST_F(DependencyReaderTest, LineEndsBlankLinesAndByteOrderMark) {
   }
 }
 
-// Comments that a blank line separates from the words behind them belong to these; those at the end to nothing.
+// Comments that a blank line separates from the words after them belong to these; those at the end to nothing.
 TEST_F(DependencyReaderTest, CommentsOnTheirOwn) {
   const auto read =
       sentences("# newdoc\n\n# text\n" + word("1", "2") + "# within\n" + word("2", "0") + "\n# end\n");
@@ -179,20 +179,19 @@ TEST_F(DependencyReaderTest, ColumnsAndHeadsMayBeMissingForPrediction) {
 }
 
 TEST_F(DependencyReaderTest, Columns) {
-  EXPECT_EQ(message("1\ta\t_\tD\tDT\t_\t0\n"), ":1: 7 columns; expected at least 8, with TABs between them");
-  EXPECT_EQ(message("1\ta\t_\tD\tDT\n", false), ":1: 5 columns; expected at least 6, with TABs between them");
+  EXPECT_EQ(message("1\ta\t_\tD\tDT\t_\t0\n"), ":1: 7 columns; expected at least 8, separated by TABs");
+  EXPECT_EQ(message("1\ta\t_\tD\tDT\n", false), ":1: 5 columns; expected at least 6, separated by TABs");
   EXPECT_EQ(message("\nthe DT B-NP\n"), ":2: no TAB in 'the DT B-NP'; expected CoNLL-X or CoNLL-U");
-  EXPECT_EQ(message(word("1", "0") + "2\n"), ":2: 1 column; expected at least 8, with TABs between them");
+  EXPECT_EQ(message(word("1", "0") + "2\n"), ":2: 1 column; expected at least 8, separated by TABs");
   EXPECT_EQ(message("1\ta\t_\tD\tDT\t_\t0\tx\n"), "(no error)");
   EXPECT_EQ(message("1\ta\t_\tD\tDT\t_\t0\tx\t_\t_\tmore\n"), "(no error)");
 }
 
 TEST_F(DependencyReaderTest, Ids) {
-  EXPECT_EQ(message(word("2", "0")), ":1: the ID '2'; expected 1, that of a sentence's first word");
-  EXPECT_EQ(message(word("0", "0")), ":1: the ID '0'; expected 1, that of a sentence's first word");
-  EXPECT_EQ(message(word("the", "0")), ":1: the ID 'the'; expected 1, that of a sentence's first word");
-  EXPECT_EQ(message("\ta\t_\tD\tDT\t_\t0\tx\n"),
-            ":1: the ID ''; expected 1, that of a sentence's first word");
+  EXPECT_EQ(message(word("2", "0")), ":1: the ID '2'; expected 1, the first word of a sentence");
+  EXPECT_EQ(message(word("0", "0")), ":1: the ID '0'; expected 1, the first word of a sentence");
+  EXPECT_EQ(message(word("the", "0")), ":1: the ID 'the'; expected 1, the first word of a sentence");
+  EXPECT_EQ(message("\ta\t_\tD\tDT\t_\t0\tx\n"), ":1: the ID ''; expected 1, the first word of a sentence");
   EXPECT_EQ(message(word("1", "0") + word("1", "0")),
             ":2: the ID '1'; expected 2, or a blank line before the next sentence");
   EXPECT_EQ(message(word("1", "0") + word("3", "0")),
@@ -206,23 +205,25 @@ TEST_F(DependencyReaderTest, Ids) {
 TEST_F(DependencyReaderTest, MultiWordTokens) {
   const std::string two = word("1", "0") + word("2", "1");
   EXPECT_EQ(message("1-2\tx\n" + two), "(no error)");
-  EXPECT_EQ(message("2-3\tx\n" + two), ":1: the multi-word token '2-3'; expected one from 1 on");
-  EXPECT_EQ(message("1-0\tx\n" + two), ":1: the multi-word token '1-0'; expected one from 1 on");
+  EXPECT_EQ(message("2-3\tx\n" + two),
+            ":1: the multi-word token '2-3'; expected one that starts at 1 or later");
+  EXPECT_EQ(message("1-0\tx\n" + two),
+            ":1: the multi-word token '1-0'; expected one that starts at 1 or later");
   EXPECT_EQ(message("1-99999999999\tx\n" + two),
-            ":1: the multi-word token '1-99999999999'; expected one from 1 on");
+            ":1: the multi-word token '1-99999999999'; expected one that starts at 1 or later");
   EXPECT_EQ(message("1-2\tx\n" + word("1", "0") + "2-3\tx\n" + word("2", "1") + word("3", "1")),
-            ":3: the multi-word token '2-3'; expected one from 3 on");
+            ":3: the multi-word token '2-3'; expected one that starts at 3 or later");
   EXPECT_EQ(message("\n1-3\tx\n" + two + "\n" + two),
             ":2: a multi-word token up to word 3; expected one up to 2, the last word of the sentence");
   EXPECT_EQ(message("1-2\tx\n\n" + two),
             ":2: a sentence without words; expected a word on a line of its own");
-  EXPECT_EQ(message("1-x\tx\n" + two), ":1: the ID '1-x'; expected 1, that of a sentence's first word");
+  EXPECT_EQ(message("1-x\tx\n" + two), ":1: the ID '1-x'; expected 1, the first word of a sentence");
 }
 
 TEST_F(DependencyReaderTest, EmptyNodes) {
   EXPECT_EQ(message("0.1\tx\n" + word("1", "0") + "1.1\tx\n1.2\tx\n"), "(no error)");
   EXPECT_EQ(message(word("1", "0") + "2.1\tx\n"),
-            ":2: the empty node '2.1'; expected 1.1, 1.2, ... behind word 1");
+            ":2: the empty node '2.1'; expected 1.1, 1.2, ... after word 1");
   EXPECT_EQ(message(word("1", "0") + "1.\tx\n"),
             ":2: the ID '1.'; expected 2, or a blank line before the next sentence");
 }
@@ -278,7 +279,7 @@ TEST_F(DependencyReaderTest, LongLines) {
 
 TEST_F(DependencyReaderTest, FilesThatAreNoText) {
   EXPECT_EQ(message(std::string("1\ta\0b\n", 6)),
-            ":1: a NUL byte; expected a text file, as it is or packed by gzip, zstd or xz");
+            ":1: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz");
   const std::string missing = folder_.path("missing");
   EXPECT_EQ(error_message([&] { DependencyReader reader(missing, true); }),
             missing + ": cannot open: No such file or directory; expected a file that can be read");

@@ -25,28 +25,36 @@ Tags converted(const Tags& tags, Encoding to) {
 }
 
 TEST(Encoding, HasNames) {
-  for (const Encoding encoding : {Encoding::iob1, Encoding::bio, Encoding::bioes}) {
+  for (const Encoding encoding : {Encoding::iob1, Encoding::bio, Encoding::bioes, Encoding::bilou}) {
     EXPECT_EQ(parse_encoding(to_string(encoding)), encoding);
   }
-  EXPECT_EQ(error_message([] { parse_encoding("iob2"); }),
-            "encoding: 'iob2' is no encoding of chunks; expected iob1, bio or bioes");
+  EXPECT_EQ(parse_encoding("iob2"), Encoding::bio);
+  EXPECT_EQ(parse_encoding("iobes"), Encoding::bioes);
+  for (const std::string& name : encoding_names()) parse_encoding(name);
+  EXPECT_EQ(error_message([] { parse_encoding("bilu"); }),
+            "encoding: unknown encoding of chunks 'bilu'; did you mean bilou?");
+  EXPECT_EQ(error_message([] { parse_encoding("brackets", "valid"); }),
+            "valid: unknown encoding of chunks 'brackets'; expected iob1, bio, iob2, bioes, iobes or bilou");
 }
 
 TEST(Encoding, ChunkTags) {
-  for (const char* tag : {"O", "B-NP", "I-NP", "E-NP", "S-X", "I-A-B"}) EXPECT_TRUE(is_chunk_tag(tag)) << tag;
+  for (const char* tag : {"O", "B-NP", "I-NP", "E-NP", "S-X", "L-NP", "U-X", "I-A-B"})
+    EXPECT_TRUE(is_chunk_tag(tag)) << tag;
   for (const char* tag : {"", "B", "B-", "NN", "X-NP", "o", "BNP", "-NP"})
     EXPECT_FALSE(is_chunk_tag(tag)) << tag;
 }
 
-TEST(Encoding, OneSequenceInAllThree) {
+TEST(Encoding, OneSequenceInAll) {
   const Tags iob1{"I-A", "I-A", "B-A", "I-B", "O", "I-B", "B-B"};
   const Tags bio{"B-A", "I-A", "B-A", "B-B", "O", "B-B", "B-B"};
   const Tags bioes{"B-A", "E-A", "S-A", "S-B", "O", "S-B", "S-B"};
+  const Tags bilou{"B-A", "L-A", "U-A", "U-B", "O", "U-B", "U-B"};
   ConvertedTags buffer;
-  for (const Tags& from : {iob1, bio, bioes}) {
+  for (const Tags& from : {iob1, bio, bioes, bilou}) {
     EXPECT_EQ(converted(from, Encoding::iob1, buffer), iob1);
     EXPECT_EQ(converted(from, Encoding::bio, buffer), bio);
     EXPECT_EQ(converted(from, Encoding::bioes, buffer), bioes);
+    EXPECT_EQ(converted(from, Encoding::bilou, buffer), bilou);
   }
 }
 
@@ -75,6 +83,7 @@ Tags encoded(const std::vector<Chunk>& chunks, Encoding encoding) {
       if (encoding == Encoding::iob1 && t == 0 && before == type) prefix = "B-";
       if (encoding != Encoding::iob1 && t == 0) prefix = "B-";
       if (encoding == Encoding::bioes && t + 1 == length) prefix = length == 1 ? "S-" : "E-";
+      if (encoding == Encoding::bilou && t + 1 == length) prefix = length == 1 ? "U-" : "L-";
       tags.push_back(type.empty() ? "O" : prefix + type);
     }
     before = type;
@@ -88,7 +97,7 @@ RC_GTEST_PROP(Encoding, ChunksSurviveEveryWayAround, ()) {
       [](const auto& pair) {
         return Chunk{pair.first, pair.second};
       }));
-  const auto all = {Encoding::iob1, Encoding::bio, Encoding::bioes};
+  const auto all = {Encoding::iob1, Encoding::bio, Encoding::bioes, Encoding::bilou};
   ConvertedTags buffer;
   for (const Encoding from : all) {
     for (const Encoding to : all) {

@@ -59,8 +59,8 @@ TEST(KernelModel, KeepsTheNodesThatCount) {
   Weights theta(set->problem().weight_shape());
   theta.row(3)[1] = 1;  // (1, 1) says same
   theta.row(1)[0] = 1;  // (1, -1) says differ
-  EXPECT_EQ(set->evaluate_dev(theta).badness, 0);
-  EXPECT_EQ(set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 2}).badness, 0);
+  EXPECT_EQ(set->evaluate_dev(theta).dev_error, 0);
+  EXPECT_EQ(set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 2}).dev_error, 0);
 
   const auto contents = set->model_contents(theta);
   ASSERT_TRUE(contents);
@@ -92,13 +92,13 @@ TEST(KernelModel, TagTrainingSetAndModel) {
   theta.row(4)[1] = 0.75f;  // A -> B
   set->read_dev(path);
   const auto before = set->evaluate_dev(theta);
-  EXPECT_EQ(before.badness, set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 1}).badness);
+  EXPECT_EQ(before.dev_error, set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 1}).dev_error);
 
   const auto contents = set->model_contents(theta);
   ASSERT_TRUE(contents);
   EXPECT_EQ(contents->theta.shape(), (WeightShape{2 + 2, 2}));
   const Trained model(load_tag_predictor, contents->sections, contents->theta);
-  EXPECT_EQ(model.predictor->evaluate(path, {}).badness, before.badness);
+  EXPECT_EQ(model.predictor->evaluate(path, {}).dev_error, before.dev_error);
   EXPECT_EQ(model.predictor->describe(), "2 labels, 2 attributes, kernel rbf,0.5 over 2 nodes");
   EXPECT_EQ(model.predictor->find_weight({"(transition)", {}, "A"}), std::nullopt);
   EXPECT_NE(model.predictor->strongest(1).find("+0.7500  A -> B"), std::string::npos)
@@ -131,15 +131,15 @@ TEST(KernelModel, GraphTrainingSetAndModel) {
   EXPECT_EQ(set->find_weight({"pair:constant", {&first, 1}, "same"}, theta), &at(pair + 2));
 
   set->read_dev(path);
-  EXPECT_EQ(set->evaluate_dev(theta).badness, 0);
-  EXPECT_EQ(set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 1, 2}).badness, 0);
+  EXPECT_EQ(set->evaluate_dev(theta).dev_error, 0);
+  EXPECT_EQ(set->evaluate_examples(theta, std::vector<std::uint32_t>{0, 1, 2}).dev_error, 0);
 
   const auto contents = set->model_contents(theta);
   ASSERT_TRUE(contents);
   EXPECT_EQ(contents->theta.shape(), (WeightShape{48, 1}));
   EXPECT_EQ(contents->sections.settings.at("nodes").dump(), "[1,2]");
   const Trained model(load_graph_predictor, contents->sections, contents->theta);
-  EXPECT_EQ(model.predictor->evaluate(path, {}).badness, 0);
+  EXPECT_EQ(model.predictor->evaluate(path, {}).dev_error, 0);
   EXPECT_EQ(model.predictor->describe(),
             "word: 2 labels, 2 features; corner: 2 labels, 2 features; pair of 2 nodes: 1 feature, kernel "
             "poly,2,0,1 over 3 nodes");
@@ -195,7 +195,7 @@ TEST(KernelModel, Refusals) {
   ClassifyOptions classify;
   classify.kernel = "cubic";
   const std::string unknown =
-      "kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, as poly,3";
+      "kernel: 'cubic'; expected linear, poly,DEGREE[,CONSTANT[,SCALE]] or rbf,GAMMA, such as poly,3";
   EXPECT_EQ(error_message([&] { read_classify_training(svm, classify); }), unknown);
   GraphOptions graph;
   graph.kernel = "cubic";
@@ -232,23 +232,23 @@ class BrokenKernelModel : public ::testing::Test {
 
 TEST_F(BrokenKernelModel, AKernelThatNobodyKnows) {
   contents_.sections.settings["kernel"] = "spline";
-  EXPECT_EQ(refusal(), "model.esp: the kernel 'spline'; train the model anew");
+  EXPECT_EQ(refusal(), "model.esp: the kernel 'spline'; retrain the model");
 }
 
 TEST_F(BrokenKernelModel, NodesWithoutOffsets) {
   replace("nodes.offsets", "");
-  EXPECT_EQ(refusal(), "model.esp: nodes of a kernel that do not fit their attributes; train the model anew");
+  EXPECT_EQ(refusal(), "model.esp: nodes of a kernel that do not fit their attributes; retrain the model");
 }
 
 TEST_F(BrokenKernelModel, AnAttributeThatIsNone) {
   const std::vector<std::uint32_t> ids(8, 7);
   replace("nodes.ids", {reinterpret_cast<const char*>(ids.data()), ids.size() * sizeof(ids[0])});
-  EXPECT_EQ(refusal(), "model.esp: attribute 7 of 2 in a node of a kernel; train the model anew");
+  EXPECT_EQ(refusal(), "model.esp: attribute 7 of 2 in a node of a kernel; retrain the model");
 }
 
 TEST_F(BrokenKernelModel, TooFewCoefficients) {
   contents_.theta = Weights({3, 2});
-  EXPECT_EQ(refusal(), "model.esp: 3 rows of weights for 4 nodes of a kernel; train the model anew");
+  EXPECT_EQ(refusal(), "model.esp: 3 rows of weights for 4 nodes of a kernel; retrain the model");
 }
 
 // The same for graphs.
@@ -275,21 +275,21 @@ TEST_F(BrokenKernelGraphModel, IsFineAsLongAsNothingIsDoneToIt) { EXPECT_EQ(refu
 
 TEST_F(BrokenKernelGraphModel, AKernelThatNobodyKnows) {
   contents_.sections.settings["kernel"] = "spline";
-  EXPECT_EQ(refusal(), "model.esp: the kernel 'spline'; train the model anew");
+  EXPECT_EQ(refusal(), "model.esp: the kernel 'spline'; retrain the model");
 }
 
 TEST_F(BrokenKernelGraphModel, NodesOfASecondTypeThatDoNotFit) {
   for (auto& array : contents_.sections.arrays) {
     if (array.first == "nodes.1.values") array.second = array.second.substr(4);
   }
-  EXPECT_EQ(refusal(), "model.esp: nodes of a kernel that do not fit their attributes; train the model anew");
+  EXPECT_EQ(refusal(), "model.esp: nodes of a kernel that do not fit their attributes; retrain the model");
 }
 
 TEST_F(BrokenKernelGraphModel, TooFewCoefficients) {
   contents_.theta = Weights({32, 1});
   EXPECT_EQ(refusal(),
             "model.esp: 32 x 1 weights for word: 2 labels, 2 features; corner: 2 labels, 2 features; pair of "
-            "2 nodes: 1 feature, kernel rbf,1 over 5 nodes; train the model anew");
+            "2 nodes: 1 feature, kernel rbf,1 over 5 nodes; retrain the model");
 }
 
 }  // namespace

@@ -58,6 +58,10 @@ TEST(LabelConstraints, SchemesAreTheirGrammars) {
   expect_grammar("iob1", three, "(O |I-X (I-X |B-X )*|I-Y (I-Y |B-Y )*)*", 4);
   expect_grammar("bioes", {"B-X", "B-Y", "E-X", "E-Y", "I-X", "I-Y", "O", "S-X", "S-Y"},
                  "(O |S-X |S-Y |B-X (I-X )*E-X |B-Y (I-Y )*E-Y )*", 4);
+  expect_grammar("bilou", {"B-X", "B-Y", "L-X", "L-Y", "I-X", "I-Y", "O", "U-X", "U-Y"},
+                 "(O |U-X |U-Y |B-X (I-X )*L-X |B-Y (I-Y )*L-Y )*", 4);
+  expect_grammar("iob2", {"B-X", "I-X", "O"}, "(O |B-X (I-X )*)*", 4);
+  expect_grammar("iobes", {"B-X", "E-X", "I-X", "S-X"}, "(S-X |B-X (I-X )*E-X )*", 4);
 }
 
 TEST(LabelConstraints, PlainTagsAreOfOneType) {
@@ -75,14 +79,15 @@ TEST(LabelConstraints, RefusesLabelsThatAreNoTags) {
     return error_message([&] { by_scheme(scheme, {"O", label}); });
   };
   for (const char* label : {"NN", "B_X", "", "o", "O-X", "B-", "X-B", "E-X", "S"}) {
-    EXPECT_EQ(message("bio", label), "valid bio: the label '" + std::string(label) +
-                                         "' is no tag of it; expected O, B-TYPE or I-TYPE");
+    EXPECT_EQ(message("bio", label),
+              "valid bio: found the label '" + std::string(label) + "'; expected O, B-TYPE or I-TYPE");
   }
-  EXPECT_EQ(message("iob1", "S-X"),
-            "valid iob1: the label 'S-X' is no tag of it; expected O, B-TYPE or I-TYPE");
+  EXPECT_EQ(message("iob1", "S-X"), "valid iob1: found the label 'S-X'; expected O, B-TYPE or I-TYPE");
   EXPECT_EQ(message("bioes", "L-X"),
-            "valid bioes: the label 'L-X' is no tag of it; expected O, B-TYPE, I-TYPE, E-TYPE or S-TYPE");
-  EXPECT_EQ(message("bilou", "O"), "valid: 'bilou' is no scheme of chunk tags; expected bio, iob1 or bioes");
+            "valid bioes: found the label 'L-X'; expected O, B-TYPE, I-TYPE, E-TYPE or S-TYPE");
+  EXPECT_EQ(message("bilou", "E-X"),
+            "valid bilou: found the label 'E-X'; expected O, B-TYPE, I-TYPE, L-TYPE or U-TYPE");
+  EXPECT_EQ(message("bieos", "O"), "valid: unknown encoding of chunks 'bieos'; did you mean bioes?");
 }
 
 class Listed : public ::testing::Test {

@@ -54,7 +54,7 @@ TEST(Parseval, SumsUp) {
   EXPECT_EQ(evaluation.report.at("other_words"), 1);
   EXPECT_EQ(evaluation.report.at("unparsed"), 1);
   EXPECT_EQ(evaluation.headline, "F1 90.91 %");
-  EXPECT_DOUBLE_EQ(evaluation.badness, 1 - 10.0 / 11);
+  EXPECT_DOUBLE_EQ(evaluation.dev_error, 1 - 10.0 / 11);
   EXPECT_EQ(evaluation.text.substr(0, evaluation.text.find("sentences")),
             "F1 90.91 % (precision 100.00 %, recall 83.33 %)\n"
             "\n"

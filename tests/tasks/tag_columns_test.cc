@@ -59,7 +59,7 @@ TEST_F(TagColumns, EveryLineHasTheSameNumber) {
   EXPECT_EQ(train_error("X\tw=a\tw=b\nY\tw=b\n"),
             "data:2: 2 columns; expected 3 as in line 1, or format crfsuite for attribute files");
   EXPECT_EQ(train_error("\na\nb\n"),
-            "data:2: 1 column; expected at least 2, a word and its label, with spaces or tabs between");
+            "data:2: 1 column; expected at least 2, a word and its label, separated by spaces or tabs");
 }
 
 TEST_F(TagColumns, PredictionMayLackTheLabel) {
@@ -81,7 +81,7 @@ TEST_F(TagColumns, TemplatesAreNamedInMessages) {
   input_.template_name = "my.tpl";
   input_.templates = "U1:%x[0,0]\nU2:%x[0,1]";
   EXPECT_EQ(train_error("a X\nb Y\n"),
-            "my.tpl:2: %x[0,1] looks at the label; expected another column; the first one is column 0");
+            "my.tpl:2: %x[0,1] uses the label; expected another column; the first one is column 0");
   input_.templates = "# nothing";
   EXPECT_EQ(train_error("a X\nb Y\n"),
             "my.tpl: no templates; expected at least one line that begins with U or B");
@@ -190,7 +190,8 @@ TEST_F(TagColumns, LabelsAreReEncoded) {
                     {{"O", {{"Ud", 1.0f}}, {}}, {"S-B", {{"Ue", 1.0f}}, {}}}}));
   EXPECT_EQ(evaluate("a I-C\n")[0][0].label, "S-C");
   EXPECT_EQ(stream("a I-C\n", true)[0][0].label, "I-C");
-  const std::string expected = "; expected O, or B-, I-, E- or S- and a type, as encoding needs";
+  const std::string expected =
+      "; expected O, or a prefix (B-, I-, E-, S-, L- or U-) and a type, as encoding needs";
   EXPECT_EQ(train_error("a B-A\n\nb NN\n"), "data:3: the label 'NN'" + expected);
   EXPECT_EQ(evaluate_error("a B\n"), "data:1: the label 'B'" + expected);
   EXPECT_EQ(stream_error("a B\n", true), "data:1: the label 'B'" + expected);

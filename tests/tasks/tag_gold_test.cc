@@ -84,7 +84,7 @@ TEST_F(TagGoldTest, RefusesTheFirstTokenThatBreaksTheScheme) {
 TEST_F(TagGoldTest, DropsSequencesThatBreakTheScheme) {
   const auto set = read("O I-X / O B-X I-X / I-X O / O O", valid("bio", "drop"));
   EXPECT_EQ(set->describe(),
-            "2 sequences, 5 tokens, 3 labels, 3 attributes; 2 sequences dropped: their labels break bio");
+            "2 sequences, 5 tokens, 3 labels, 3 attributes; 2 sequences dropped: their labels violate bio");
   ASSERT_EQ(set->problem().size(), 2u);
   // Those that are left are the second and the fourth.
   std::vector<double> z(set->problem().num_statistics(0)), second(set->problem().num_statistics(1));
@@ -94,10 +94,10 @@ TEST_F(TagGoldTest, DropsSequencesThatBreakTheScheme) {
   EXPECT_EQ(std::vector(second.begin(), second.begin() + 6), (std::vector<double>{0, 0, 1, 0, 0, 1}));
 
   EXPECT_EQ(read("O I-X / O B-X", valid("bio", "drop"))->describe(),
-            "1 sequences, 2 tokens, 3 labels, 3 attributes; 1 sequence dropped: their labels break bio");
-  EXPECT_EQ(read("O I-X B-X", crfsuite())->describe(), "1 sequences, 3 tokens, 3 labels, 3 attributes");
+            "1 sequence, 2 tokens, 3 labels, 3 attributes; 1 sequence dropped: their labels violate bio");
+  EXPECT_EQ(read("O I-X B-X", crfsuite())->describe(), "1 sequence, 3 tokens, 3 labels, 3 attributes");
   EXPECT_EQ(message("O I-X / I-X O B-X", valid("bio", "drop")),
-            "train.txt: no sequence is left: their labels break bio; expected at least one");
+            "train.txt: no sequence is left: their labels violate bio; expected at least one");
 }
 
 // The tokens that stay keep their attributes, values and transitions.
@@ -135,9 +135,8 @@ TEST_F(TagGoldTest, RefusesConstraintsThatLeaveNothing) {
   options.transitions = folder.file("pairs.txt", "A *\nB *\n");
   EXPECT_EQ(message("A B", options), "transitions " + options.transitions +
                                          ": no sequence of 2 labels is left; expected some of every length");
-  EXPECT_EQ(message("O NN", valid("bio")),
-            "valid bio: the label 'NN' is no tag of it; expected O, B-TYPE or I-TYPE");
-  EXPECT_EQ(message("O B-X", valid("bio", "ignore")), "invalid: 'ignore'; expected refuse or drop");
+  EXPECT_EQ(message("O NN", valid("bio")), "valid bio: found the label 'NN'; expected O, B-TYPE or I-TYPE");
+  EXPECT_EQ(message("O B-X", valid("bio", "ignore")), "invalid: found 'ignore'; expected refuse or drop");
 }
 
 // Attributes that speak for a stray I-X do not get it.
@@ -182,16 +181,16 @@ TEST_F(TagGoldTest, RefusesStoredConstraintsThatDoNotFit) {
   };
   EXPECT_EQ(load("first_allowed", std::string("\1\1\1", 3)), "(no error)");
   EXPECT_EQ(load("first_allowed", std::string("\1\1", 2)),
-            "model.esp: the section 'first_allowed' is no table of zeros and ones; expected 3; train the "
-            "model anew");
+            "model.esp: the section 'first_allowed' is not a table of zeros and ones; expected 3; retrain "
+            "the model");
   EXPECT_EQ(load("last_allowed", std::string("\1\2\1", 3)),
-            "model.esp: the section 'last_allowed' is no table of zeros and ones; expected 3; train the "
-            "model anew");
+            "model.esp: the section 'last_allowed' is not a table of zeros and ones; expected 3; retrain the "
+            "model");
   EXPECT_EQ(load("steps_allowed", std::string("\1\1\1", 3)),
-            "model.esp: the section 'steps_allowed' is no table of zeros and ones; expected 9; train the "
-            "model anew");
+            "model.esp: the section 'steps_allowed' is not a table of zeros and ones; expected 9; retrain "
+            "the model");
   EXPECT_EQ(load("last_allowed", std::string("\0\0\0", 3)),
-            "model.esp: no sequence of 1 labels is possible; train the model anew");
+            "model.esp: no sequence of 1 label is possible; retrain the model");
 }
 
 TEST_F(TagGoldTest, CostsOfLabels) {
@@ -209,7 +208,8 @@ TEST_F(TagGoldTest, CostsOfLabels) {
 
 TEST_F(TagGoldTest, LabelsOfWhichSeveralArePossible) {
   const auto set = read("A ? B|C / A B / C|B D", partial());
-  EXPECT_EQ(set->describe(), "3 sequences, 7 tokens, 4 labels, 6 attributes, 3 tokens of unsure label");
+  EXPECT_EQ(set->describe(),
+            "3 sequences, 7 tokens, 4 labels, 6 attributes, 3 tokens with an uncertain label");
   ASSERT_NE(set->latent_gold(), nullptr);
   std::vector<double> z(set->problem().num_statistics(0));
   set->problem().add_gold(0, 1.0, z);
@@ -233,7 +233,7 @@ TEST_F(TagGoldTest, TheCostOfAnUnsureLabelIsTheLeast) {
 // ? and | mean nothing unless they are said to.
 TEST_F(TagGoldTest, WithoutPartialTheyAreOrdinaryLabels) {
   const auto set = read("A ? B|C", crfsuite());
-  EXPECT_EQ(set->describe(), "1 sequences, 3 tokens, 3 labels, 3 attributes");
+  EXPECT_EQ(set->describe(), "1 sequence, 3 tokens, 3 labels, 3 attributes");
   EXPECT_EQ(set->latent_gold(), nullptr);
   EXPECT_EQ(read("A B", partial())->latent_gold(), nullptr) << "all labels are known";
 }
@@ -242,13 +242,13 @@ TEST_F(TagGoldTest, SequencesOfWhichNothingIsKnown) {
   const auto set = read("? ? / A B / A|B ?", partial());
   EXPECT_EQ(
       set->describe(),
-      "1 sequences, 2 tokens, 2 labels, 4 attributes; 2 sequences dropped: nothing is known of their labels");
+      "1 sequence, 2 tokens, 2 labels, 4 attributes; 2 sequences dropped: nothing is known of their labels");
   EXPECT_EQ(message("? A|B / B|A", partial()),
             "train.txt: no sequence is left: nothing is known of their labels; expected at least one");
 }
 
 TEST_F(TagGoldTest, PartialLabelsThatMakeNoSense) {
-  const std::string expected = "; expected ?, or labels with | between";
+  const std::string expected = "; expected ?, or labels separated by |";
   EXPECT_EQ(message("A B / A B| ?", partial()), "train.txt:5: the label 'B|'" + expected);
   EXPECT_EQ(message("A |", partial()), "train.txt:2: the label '|'" + expected);
   EXPECT_EQ(message("A A||B", partial()), "train.txt:2: the label 'A||B'" + expected);

@@ -138,7 +138,7 @@ TEST_F(TagLayoutTest, RefusesWhatIsNoLayout) {
   const auto message = [&](const char* features, std::size_t order) {
     return error_message([&] { read({"", features, order, ""}); });
   };
-  EXPECT_EQ(message("some", 1), "features: 'some' is no set of features; expected all or observed");
+  EXPECT_EQ(message("some", 1), "features: unknown set of features 'some'; expected all or observed");
   EXPECT_EQ(message("all", 0), "order: 0; expected 1 to 4");
   EXPECT_EQ(message("all", 5), "order: 5; expected 1 to 4");
 }
@@ -155,14 +155,13 @@ TEST_F(TagLayoutTest, RefusesModelsThatDoNotFit) {
     sections.settings[key] = value;
     return refusal(std::move(sections));
   };
-  EXPECT_EQ(with_setting("features", "few"),
-            "model.esp: a model of the features 'few'; train the model anew");
-  EXPECT_EQ(with_setting("order", 5), "model.esp: a model of order 5; train the model anew");
-  EXPECT_EQ(with_setting("order", 1), "model.esp: an n-gram of 3 labels for order 1; train the model anew");
+  EXPECT_EQ(with_setting("features", "few"), "model.esp: a model of the features 'few'; retrain the model");
+  EXPECT_EQ(with_setting("order", 5), "model.esp: a model of order 5; retrain the model");
+  EXPECT_EQ(with_setting("order", 1), "model.esp: an n-gram of 3 labels for order 1; retrain the model");
   EXPECT_EQ(with_setting("features", "all"),
             "model.esp: 12 x 1 weights for 3 labels, 3 attributes, 1 of transitions; expected one for each "
             "label, or "
-            "pair of them; train the model anew");
+            "pair of them; retrain the model");
 
   const auto with_array = [&]<class T>(const char* name, const std::vector<T>& values) {
     TaskSections sections = set->sections();
@@ -174,23 +173,21 @@ TEST_F(TagLayoutTest, RefusesModelsThatDoNotFit) {
   using Offsets = std::vector<std::uint64_t>;
   using Labels = std::vector<std::uint32_t>;
   EXPECT_EQ(with_array("pairs.offsets", Offsets{0, 1, 2, 4}), "(no error)");
-  const std::string misfit = "model.esp: pairs that do not fit 3 attributes; train the model anew";
+  const std::string misfit = "model.esp: pairs that do not fit 3 attributes; retrain the model";
   for (const Offsets& bad :
        {Offsets{0, 1, 4}, Offsets{0, 1, 2, 3}, Offsets{1, 1, 2, 4}, Offsets{0, 3, 2, 4}, Offsets{}}) {
     EXPECT_EQ(with_array("pairs.offsets", bad), misfit) << bad.size();
   }
   EXPECT_EQ(with_array("pairs.labels", Labels{0, 1, 0, 3}),
-            "model.esp: pairs: label 3 out of order; train the model anew");
+            "model.esp: pairs: label 3 out of order; retrain the model");
   EXPECT_EQ(with_array("pairs.labels", Labels{0, 1, 2, 2}),
-            "model.esp: pairs: label 2 out of order; train the model anew");
+            "model.esp: pairs: label 2 out of order; retrain the model");
   EXPECT_EQ(with_array("ngrams", Labels{2, 0}),
-            "model.esp: an n-gram of 2 labels for order 2; train the model anew");
+            "model.esp: an n-gram of 2 labels for order 2; retrain the model");
   EXPECT_EQ(with_array("ngrams", Labels{1, 0}),
-            "model.esp: an n-gram of 1 labels for order 2; train the model anew");
-  EXPECT_EQ(with_array("ngrams", Labels{2, 0, 3}),
-            "model.esp: label 3 of 3 in an n-gram; train the model anew");
-  EXPECT_EQ(with_array("ngrams", Labels{2, 0, 1, 2, 0, 1}),
-            "model.esp: an n-gram twice; train the model anew");
+            "model.esp: an n-gram of 1 label for order 2; retrain the model");
+  EXPECT_EQ(with_array("ngrams", Labels{2, 0, 3}), "model.esp: label 3 of 3 in an n-gram; retrain the model");
+  EXPECT_EQ(with_array("ngrams", Labels{2, 0, 1, 2, 0, 1}), "model.esp: an n-gram twice; retrain the model");
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(TagFormat, HasNames) {
     EXPECT_EQ(parse_tag_format(to_string(format)), format);
   }
   EXPECT_EQ(error_message([] { parse_tag_format("conllu"); }),
-            "format: 'conllu' is no format of tagging; expected columns, crfsuite or wapiti");
+            "format: unknown format 'conllu'; expected columns, crfsuite or wapiti");
 }
 
 TEST_F(TagReader, TrainingAndEvaluationNeedSequences) {

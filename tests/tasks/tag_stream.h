@@ -46,7 +46,7 @@ class TagStream {
   const Sequences& sequence() const { return sequence_; }                         // just this one
   std::string_view line(std::size_t t) const { return reader_.lines().line(t); }  // as it was read
   std::string_view label(std::size_t t) const { return labels_[t]; }  // as it was read; empty: none
-  // What is between the blank line that ended the sequence before and this one; at the end, behind the last one.
+  // What is between the blank line that ended the sequence before and this one; at the end, after the last one.
   std::string_view before() const { return reader_.before(); }
 
  private:

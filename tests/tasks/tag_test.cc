@@ -166,7 +166,7 @@ TEST_F(TagTest, ColumnsWithATemplate) {
   options.templates.clear();
   options.first = 1;
   const std::string described = read_tag_training(folder.path("columns.txt"), options)->describe();
-  EXPECT_TRUE(described.starts_with("1 sequences, 2 tokens, label in column 2 of 2: 2 labels, "))
+  EXPECT_TRUE(described.starts_with("1 sequence, 2 tokens, label in column 2 of 2: 2 labels, "))
       << described;
 }
 
@@ -190,8 +190,8 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   options.min_count = 0;
   EXPECT_EQ(message(options), "min_count: 0; expected at least 1");
   options = crfsuite();
-  options.encoding = "bilou";
-  EXPECT_EQ(message(options), "encoding: 'bilou' is no encoding of chunks; expected iob1, bio or bioes");
+  options.encoding = "bolou";
+  EXPECT_EQ(message(options), "encoding: unknown encoding of chunks 'bolou'; did you mean bilou?");
   options = crfsuite();
   for (const char* weights : {"comments", "0", "", "-1", "2x"}) {
     options.example_weights = weights;
@@ -201,7 +201,7 @@ TEST_F(TagTest, OptionsThatDoNotGoTogether) {
   }
   options.example_weights.reset();
   options.format = "csv";
-  EXPECT_EQ(message(options), "format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
+  EXPECT_EQ(message(options), "format: unknown format 'csv'; expected columns, crfsuite or wapiti");
   options.format.reset();
   options.templates = folder.file("template", "\n \n");
   EXPECT_EQ(message(options),
@@ -341,7 +341,7 @@ TEST_F(TagTest, RareAttributesAreCounted) {
   TagOptions options = crfsuite();
   options.min_count = 3;
   EXPECT_EQ(read_tag_training(folder.path("train.txt"), options)->describe(),
-            "2 sequences, 5 tokens, 2 labels, 1 attributes (2 rare ones dropped)");
+            "2 sequences, 5 tokens, 2 labels, 1 attribute (2 dropped as rare)");
 }
 
 TEST_F(TagTest, OneColumnIsSeparatedByATab) {
@@ -393,7 +393,7 @@ TEST_F(TagTest, BestLabellings) {
   EXPECT_EQ(
       error_message(
           [&] { trained(Loss::svm()).predict(input, TagPredictOptions{.marginals = TagMarginals::label}); }),
-      "marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, as "
+      "marginals: a model of loss svm has no probabilities; expected one trained with a finite beta, such as "
       "loss crf");
 }
 
@@ -479,7 +479,7 @@ TEST_F(TagTest, TheFormatIsThatOfTraining) {
   EXPECT_EQ(error_message([&] { tagger.predict(input, TagPredictOptions{.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predictor->evaluate(input, {.format = "columns"}); }), refusal);
   EXPECT_EQ(error_message([&] { tagger.predict(input, TagPredictOptions{.format = "csv"}); }),
-            "format: 'csv' is no format of tagging; expected columns, crfsuite or wapiti");
+            "format: unknown format 'csv'; expected columns, crfsuite or wapiti");
 }
 
 TEST_F(TagTest, ShowsWeights) {
@@ -531,17 +531,17 @@ TEST_F(TagTest, RefusesSettingsThatDoNotFit) {
     return error_message([&] { Trained(load_tag_predictor, sections, theta); });
   };
   EXPECT_EQ(message("format", "columns"), "(no error)");
-  EXPECT_EQ(message("format", "csv"), "model.esp: a model of the format 'csv'; train the model anew");
-  EXPECT_EQ(message("label_column", 3), "model.esp: label column 3 of 2; train the model anew");
-  EXPECT_EQ(message("label_column", 0), "model.esp: label column 0 of 2; train the model anew");
+  EXPECT_EQ(message("format", "csv"), "model.esp: a model of the format 'csv'; retrain the model");
+  EXPECT_EQ(message("label_column", 3), "model.esp: label column 3 of 2; retrain the model");
+  EXPECT_EQ(message("label_column", 0), "model.esp: label column 0 of 2; retrain the model");
   EXPECT_THROW(message("label_column", -1), JsonError);  // of which Model makes a message
-  EXPECT_EQ(message("columns", 0), "model.esp: label column 2 of 0; train the model anew");
+  EXPECT_EQ(message("columns", 0), "model.esp: label column 2 of 0; retrain the model");
   EXPECT_EQ(
       error_message([&] {
         Trained(load_tag_predictor, columns->sections(), Weights({3, 2}));
       }),
       "model.esp: 3 x 2 weights for 2 labels, 2 attributes, 1 of transitions; expected one for each label, "
-      "or pair of them; train the model anew");
+      "or pair of them; retrain the model");
 }
 
 }  // namespace

@@ -97,7 +97,7 @@ struct Span {
   std::size_t begin, end;
   bool operator==(const Span&) const = default;
 };
-// By the definition: a maximal run of tokens that go on with one another.
+// By the definition: a maximal run of tokens that continue with one another.
 std::vector<Span> spans(const ChunkLabels& chunks, const Labels& y) {
   std::vector<Span> all;
   for (std::size_t t = 0; t < y.size(); ++t) {

@@ -32,9 +32,9 @@ TEST_F(TrainingSetTest, EvaluatesExamplesLikeADevSetOfThem) {
       const Weights theta = test_support::random_weights(seed, data->problem().weight_shape());
       const Evaluation some = data->evaluate_examples(theta, chosen), dev = data->evaluate_dev(theta);
       EXPECT_EQ(some.report.dump(), dev.report.dump());
-      EXPECT_EQ(some.badness, dev.badness);
+      EXPECT_EQ(some.dev_error, dev.dev_error);
       EXPECT_EQ(some.metric, data == tag.get() ? "F1 %" : "error %");
-      EXPECT_NEAR(some.value, data == tag.get() ? 100 * (1 - some.badness) : 100 * some.badness, 1e-9);
+      EXPECT_NEAR(some.value, data == tag.get() ? 100 * (1 - some.dev_error) : 100 * some.dev_error, 1e-9);
     }
   }
 }

@@ -192,19 +192,10 @@ TEST(TreeGrammar, IsTheSameFromItsNumbers) {
   EXPECT_EQ(rules_of(loaded), rules_of(grammar));
   EXPECT_EQ(loaded.grammar().labels, grammar.grammar().labels);
   EXPECT_EQ(loaded.grammar().start, grammar.grammar().start);
-  EXPECT_EQ(error_message([&] {
-              load({0, 1, 2}, {});
-            }),
-            "model: a rule of symbol 0 of 9; train the model anew");
-  EXPECT_EQ(error_message([&] {
-              load({3, 1, 9}, {});
-            }),
-            "model: a rule of symbol 9 of 9; train the model anew");
-  EXPECT_EQ(error_message([&] { load({3, 1}, {}); }), "model: rules that are cut off; train the model anew");
-  EXPECT_EQ(error_message([&] {
-              load({}, {3, 1, 50});
-            }),
-            "model: rules that are cut off; train the model anew");
+  EXPECT_EQ(error_message([&] { load({0, 1, 2}, {}); }), "model: a rule of symbol 0 of 9; retrain the model");
+  EXPECT_EQ(error_message([&] { load({3, 1, 9}, {}); }), "model: a rule of symbol 9 of 9; retrain the model");
+  EXPECT_EQ(error_message([&] { load({3, 1}, {}); }), "model: truncated rules; retrain the model");
+  EXPECT_EQ(error_message([&] { load({}, {3, 1, 50}); }), "model: truncated rules; retrain the model");
 }
 
 TEST(HeadRules, AreThoseOfCollins) {

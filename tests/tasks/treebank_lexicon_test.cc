@@ -76,10 +76,10 @@ TEST_F(TagLexiconTest, IsTheSameFromAModel) {
   const TagLexicon loaded = TagLexicon::load(stored, tags_.size());
   for (const char* word : {"the", "plans", "barking", "999", "?"}) EXPECT_EQ(tags(loaded, word), tags(word));
   EXPECT_EQ(error_message([&] { TagLexicon::load(stored, tags_.size() - 1); }),
-            "model: section 'words.tags' does not fit the tags; train the model anew");
+            "model: section 'words.tags' does not fit the tags; retrain the model");
   arrays["classes.tag_ends"] = {};
   EXPECT_EQ(error_message([&] { TagLexicon::load(stored, tags_.size()); }),
-            "model: section 'classes.tags' does not fit the tags; train the model anew");
+            "model: section 'classes.tags' does not fit the tags; retrain the model");
 }
 
 }  // namespace

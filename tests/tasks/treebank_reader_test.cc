@@ -49,7 +49,7 @@ TEST(TreebankReader, SaysWhatIsWrong) {
               path + ":3: '" + text + "' without a tag; expected WORD_TAG");
   }
   EXPECT_EQ(error_message([] { parse_treebank_format("conll"); }),
-            "format: 'conll'; expected brackets, tagged or words");
+            "format: found 'conll'; expected brackets, tagged or words");
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"TooMany", "3 0 0 1 0 0 0", ":1: '3'; expected the number of observations, at most 2"},
         Bad{"Variable", "1 2 0", ":1: '2'; expected a variable from 0 to 1"},
         Bad{"Label", "1\n1 3", ":2: '3'; expected a label of variable 1, from 0 to 2"},
-        Bad{"Again", "2\n1 0\n1 0", ":3: variable 1 again; expected one observation a variable"},
+        Bad{"Again", "2\n1 0\n1 0", ":3: variable 1 again; expected one observation per variable"},
         Bad{"Short", "2 0 0\n", ":1: the file ends; expected a variable from 0 to 1"},
         Bad{"Long", "1 0 0\n5", ":2: '5'; expected the end of the file after the last observation"}),
     [](const ::testing::TestParamInfo<Bad>& info) { return info.param.name; });

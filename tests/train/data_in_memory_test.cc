@@ -282,13 +282,14 @@ TEST(TagData, RefusesTokensThatDoNotFit) {
             "data in memory:2: the value nan of 'b'; expected a finite number");
   attributes.add_attributes({{"b", 1}}, "Y");
   attributes.end_sentence();
-  EXPECT_EQ(make_tag_training(attributes)->describe(), "1 sequences, 2 tokens, 2 labels, 2 attributes");
+  EXPECT_EQ(make_tag_training(attributes)->describe(), "1 sequence, 2 tokens, 2 labels, 2 attributes");
 
   // Messages of what comes later say which token it is.
   TagOptions options;
   options.encoding = "bio";
   EXPECT_EQ(error_message([&] { make_tag_training(attributes, options); }),
-            "data in memory:2: the label 'Y'; expected O, or B-, I-, E- or S- and a type, as encoding needs");
+            "data in memory:2: the label 'Y'; expected O, or a prefix (B-, I-, E-, S-, L- or U-) and a type, "
+            "as encoding needs");
 }
 
 TEST(TagData, RefusesOptionsOfFiles) {

@@ -178,25 +178,25 @@ TEST(GraphData, RefusesWhatDoesNotFit) {
   };
   EXPECT_EQ(message_of([](LabelledGraph&) {}), "(no error)");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[1].label.reset(); }),
-            "data in memory:2: node 1: no label; expected one for each of the 2 nodes");
+            "data in memory:2: node 1: no label; expected one per node");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.cliques[0].nodes[1] = 2; }),
             "data in memory:2: clique 0: node '2'; expected 0 to 1");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.cliques[0].nodes[1] = 0; }),
             "data in memory:2: clique 0: node 0 twice; expected different nodes");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.cliques[0].nodes.clear(); }),
-            "data in memory:2: clique 0: nodes '[]'; expected a list of nodes, as [0, 1]");
+            "data in memory:2: clique 0: nodes '[]'; expected a list of nodes such as [0, 1]");
   EXPECT_EQ(
       message_of([](LabelledGraph& graph) { graph.cliques[0].nodes.pop_back(); }),
       "data in memory:2: clique 0: the type 'clique' with nodes of the types node; expected node, node, as "
       "before");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[0].allowed = {"b"}; }),
-            "data in memory:2: node 0: its label 'a' is not allowed; expected one that is");
+            "data in memory:2: node 0: its label 'a' is not allowed; expected an allowed label");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[0].cost = -1; }),
-            "data in memory:2: node 0: cost '-1'; expected a number of 0 or more");
+            "data in memory:2: node 0: cost '-1'; expected a number >= 0");
   EXPECT_EQ(message_of([](LabelledGraph& graph) {
               graph.nodes[0].costs = {{"a", 2}};
             }),
-            "data in memory:2: node 0: its label 'a' costs 2; expected right labels to cost 0");
+            "data in memory:2: node 0: its label 'a' costs 2; expected correct labels to cost 0");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes[0].type = "x:y"; }),
             "data in memory:2: node 0: the type 'x:y'; expected a name without ':'");
   EXPECT_EQ(message_of([](LabelledGraph& graph) {
@@ -211,13 +211,13 @@ TEST(GraphData, RefusesWhatDoesNotFit) {
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.weight = 0; }),
             "data in memory:2: \"weight\": '0'; expected a number > 0");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.nodes.clear(); }),
-            "data in memory:2: a graph without nodes; expected one at least");
+            "data in memory:2: a graph without nodes; expected at least one");
   EXPECT_EQ(message_of([](LabelledGraph& graph) { graph.cliques[0].forbidden = {{"a"}}; }),
             "data in memory:2: clique 0: forbidden '[\"a\"]'; expected a list of lists of 2 labels each");
   EXPECT_EQ(message_of([](LabelledGraph& graph) {
               graph.cliques[0].forbidden = {{"a", "b"}};
             }),
-            "data in memory:2: clique 0: its labels are forbidden; expected labels that are not");
+            "data in memory:2: clique 0: its labels are forbidden; expected allowed labels");
   EXPECT_EQ(error_message([] { make_graph_training(GraphData()); }),
             "data in memory: no graphs; expected at least one");
   GraphData declared;
@@ -260,7 +260,7 @@ TEST(GraphLabeller, RefusesWhatIsNotThere) {
   graph.set({.nodes = {{}, {}},
              .cliques = {{.nodes = {0, 1}, .forbidden = {{"a", "a"}, {"a", "b"}, {"b", "a"}, {"b", "b"}}}}});
   EXPECT_EQ(error_message([&] { graph.labels(); }),
-            "data in memory:3: no labelling found that is allowed; expected constraints that leave one");
+            "data in memory:3: no labelling is allowed; expected constraints that allow at least one");
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST_P(InitTest, SavesPassesWithMoreData) {
   warm.init = old;
   const std::string beginning = Trainer(*set, warm, warm.l2).beginning();
   if (!GetParam().tells_new_apart) {
-    EXPECT_EQ(beginning, "the model in memory: no good start for eg here; started without it");
+    EXPECT_EQ(beginning, "the model in memory: not a good starting point for eg here; started from scratch");
     return;
   }
   EXPECT_TRUE(beginning.starts_with("started from the model in memory: ")) << beginning;

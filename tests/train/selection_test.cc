@@ -46,7 +46,7 @@ TEST_F(SelectionTest, CrossValidationIsTheOneOfTheProblem) {
                      find_solver("eg", Loss::softmax_margin()), settings, folds, 1,
                      [&](std::size_t fold, const Weights& theta) {
                        const Evaluation held_out = data->evaluate_examples(theta, folds[fold]);
-                       return HeldOutScore{held_out.badness, held_out.value};
+                       return HeldOutScore{held_out.dev_error, held_out.value};
                      });
   for (const std::size_t threads : {1, 2}) {
     options.train.threads = threads;
@@ -105,7 +105,7 @@ TEST(SelectionOfGroups, FoldsKeepThemTogether) {
     for (const auto& [document, sentences] : documents) EXPECT_EQ(sentences, 3u) << document;
   }
   EXPECT_EQ(error_message([&] { cross_validate(*grouped); }),
-            "folds 5 of 4 groups; expected at least 2, and a group for each");
+            "folds 5: found 4 groups; expected at least 2 folds, and at least one group per fold");
 }
 
 TEST_F(SelectionTest, ARaceIsTheOneOfTheProblem) {
@@ -149,7 +149,7 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   CrossValidateOptions folds;
   folds.folds = 41;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
-            "folds 41 of 40 examples; expected at least 2, and an example for each");
+            "folds 41: found 40 examples; expected at least 2 folds, and at least one example per fold");
   folds.folds = 2;
   folds.train.repeat = 2;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
@@ -170,7 +170,7 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   const auto unsure = read_tag_training(folder.file("partial.txt", "a X\nb ?\nc Y\n"), partial);
   EXPECT_EQ(
       error_message([&] { race(*unsure, RaceOptions{{"eg"}}); }),
-      "unsure gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
+      "uncertain gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
 }
 
 }  // namespace

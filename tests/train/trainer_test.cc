@@ -93,7 +93,7 @@ TEST_F(TrainerTest, SaysOnceThatACheckpointCannotBeWritten) {
   options.warning = [&](const std::string& text) { warnings.push_back(text); };
   EXPECT_EQ(bytes(train(*data, options)), bytes(train(*data, {.gap = 1e-4, .report_every = 1})));
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_TRUE(warnings[0].ends_with("; the run goes on")) << warnings[0];
+  EXPECT_TRUE(warnings[0].ends_with("; the run continues")) << warnings[0];
 }
 
 TEST_F(TrainerTest, StartsFromAModel) {
@@ -138,12 +138,12 @@ TEST_F(TrainerTest, FollowsAPath) {
 TEST_F(TrainerTest, SearchesByHeldOutData) {
   const L2Range range{0.1, 10};
   EXPECT_EQ(error_message([&] { Trainer(*data, {}, range); }),
-            "a search for l2: no held-out data to choose by; expected some (read_dev)");
+            "a search for l2: no held-out data to choose on; expected some (read_dev)");
   data->read_dev(dev);
   Trainer trainer(*data, {.gap = 1e-2}, range);
   const Path& path = trainer.run();
   ASSERT_GE(path.points.size(), 2u);
-  for (const PathPoint& point : path.points) EXPECT_GE(point.badness, path.points[path.best].badness);
+  for (const PathPoint& point : path.points) EXPECT_GE(point.dev_error, path.points[path.best].dev_error);
   EXPECT_EQ(trainer.model().info().l2, path.points[path.best].l2);
 }
 
@@ -170,9 +170,9 @@ TEST_F(TrainerTest, RefusesWhatDoesNotGoTogether) {
   partial.partial = true;
   const auto unsure = read_tag_training(folder.file("unsure.txt", "a X\nb ?\n\nb Y\na X|Y\n\n"), partial);
   EXPECT_EQ(error_message([&] { Trainer(*unsure, {}, PathOptions{}); }),
-            "unsure gold outputs: not with several values of l2; expected one of the two");
+            "uncertain gold outputs: not with several values of l2; expected one of the two");
   EXPECT_EQ(error_message([&] { Trainer(*unsure, {.repeat = 2}, 1.0); }),
-            "repeated runs: not with unsure gold outputs; expected one of the two");
+            "repeated runs: not with uncertain gold outputs; expected one of the two");
   EXPECT_EQ(error_message([&] { Trainer(*data, {}, 1.0).model(); }),
             "a run that ended before its first report; expected one that trains");
 }

@@ -146,7 +146,7 @@ TEST(ParseData, RefusesWhatIsNoTree) {
       "data in memory:3: the beginning of a document within a sentence; expected the end of the sentence "
       "before");
   EXPECT_EQ(error_message([&] { data.add(data.sentence(0)); }),
-            "data in memory:3: a whole sentence within another one; expected the end of that before");
+            "data in memory:3: a whole sentence within another one; expected the end of that one first");
   data.end_sentence();
 
   EXPECT_EQ(
@@ -355,19 +355,20 @@ TEST(TreebankData, RefusesWhatIsNoTree) {
   EXPECT_EQ(message_of({"S", "", {{"", "dogs", {}}}}),
             "data in memory:2: the word 'dogs' without a label; expected one, its tag");
   EXPECT_EQ(message_of({"S", "", {{"NP", "", {}}}}),
-            "data in memory:2: the phrase 'NP' with nothing in it; expected words or phrases");
+            "data in memory:2: the phrase 'NP' without contents; expected words or phrases");
   EXPECT_EQ(message_of({"S", "dogs", {{"NN", "cats", {}}}}),
             "data in memory:2: the word 'dogs' with something below it; expected a phrase or a word");
   EXPECT_EQ(message_of({"NN", "hot dogs", {}}),
             "data in memory:2: 'hot dogs'; expected labels and words without white space and brackets");
   BracketTree deep{"NN", "dogs", {}};
   for (std::size_t k = 0; k < BracketReader::kDeepest; ++k) deep = {"X", "", {deep}};
-  EXPECT_EQ(message_of(deep),
-            "data in memory:2: phrases within 1,000 phrases; expected trees that are less deep");
+  EXPECT_EQ(
+      message_of(deep),
+      "data in memory:2: phrases within 1,000 phrases; expected trees that are less deeply nested");
 
   const auto message_of_text = [&](const char* text) { return error_message([&] { data.add(text); }); };
   EXPECT_EQ(message_of_text(""), "data in memory:2: no tree; expected one");
-  EXPECT_EQ(message_of_text("(NN dogs) (NN cats)"), "data in memory:2: two trees; expected one at a time");
+  EXPECT_EQ(message_of_text("(NN dogs) (NN cats)"), "data in memory:2: two trees; expected one per call");
   EXPECT_EQ(message_of_text("(S (NN dogs)"),
             "data in memory:2: a tree that does not end; expected 1 more ')'");
   EXPECT_EQ(message_of_text("dogs"),

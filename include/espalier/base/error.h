@@ -10,7 +10,7 @@
 namespace espalier {
 
 // The user's mistake, or the machine's (disk full): one sentence that says what was found and what was
-// expected. The command line prints it behind "espalier: " and exits with status 2.
+// expected. The command line prints it after "espalier: " and exits with status 2.
 class Error : public std::runtime_error {
  public:
   // Settings in the message are marked by setting(); what() has their bare names.

@@ -94,7 +94,7 @@ class Json {
            std::holds_alternative<double>(value_);
   }
 
-  // bool, numbers, std::string and vectors of them. Throws JsonError where the value is no such thing: a whole number has to be
+  // bool, numbers, std::string and vectors of them. Throws JsonError if the value is not one: a whole number has to be
   // one, and in range.
   template <class T>
   T get() const {
@@ -103,12 +103,13 @@ class Json {
     return result;
   }
 
-  // Members of an object. Throw JsonError where this is no object, and at(), as the const [], where there is none of
+  // Members of an object. Throw JsonError if this is not an object, and at(), as the const [], if there is none of
   // this name; the other [] adds it, and makes an object of null.
   const Json& at(std::string_view key) const;
   const Json& operator[](std::string_view key) const { return at(key); }
   Json& operator[](std::string_view key);
-  bool contains(std::string_view key) const { return find(key) != nullptr; }  // false where this is no object
+  // False if this is not an object.
+  bool contains(std::string_view key) const { return find(key) != nullptr; }
   template <class T>
   T value(std::string_view key, T otherwise) const {
     const Json* found = is_object() ? find(key) : &at(key);
@@ -118,7 +119,7 @@ class Json {
   void erase(std::string_view key);
   std::span<const Member> items() const;
 
-  // Elements of an array. Throw JsonError where there is none; push_back makes an array of null.
+  // Elements of an array. Throw JsonError if there is none; push_back makes an array of null.
   template <std::integral Integer>
   const Json& operator[](Integer index) const {
     return at_index(static_cast<std::size_t>(index));

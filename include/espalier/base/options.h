@@ -28,8 +28,8 @@ namespace espalier {
 //     std::optional<double> below;
 //   };
 //   using Row = OptionOf<PruneOptions>;
-//   const OptionTable table{Row("most_heads", &PruneOptions::most_heads, "heads of a word, at most").from(1),
-//                           Row("below", &PruneOptions::below, "heads that are less probable go").between(0, 1)};
+//   const OptionTable table{Row("most_heads", &PruneOptions::most_heads, "maximum number of heads").from(1),
+//                           Row("below", &PruneOptions::below, "drop less probable heads").between(0, 1)};
 //   OptionValues values(table);
 //   values.set("most_heads", "5");
 //   values.as<PruneOptions>().most_heads;  // 5
@@ -48,7 +48,7 @@ enum class OptionKind {
 struct OptionRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool above = false;  // `least` itself is none of them
+  bool above = false;  // `least` itself is not one of them
 };
 
 // "--hash-bits" for hash_bits
@@ -65,21 +65,30 @@ struct OptionRow {
   std::string implied{};               // what the option means without a value; empty: it needs one
   std::string file{};                  // what messages call the file that a value names; empty: it names none
   std::string log_name{};
-  Json default_value{};  // null: unset
+  std::string value_name{};  // what help calls the value, such as X|auto; empty: what its kind is called
+  bool basic = false;        // a newcomer needs it: the short help has it, too
+  Json default_value{};      // null: unset
 
   // A value of the member: null where it is unset.
   std::function<Json(const void* object)> load{};
   std::function<void(void* object, const Json& value)> store{};
   std::function<bool(const void* object)> logged{};  // whether the value belongs in the log of a run
+  // Whether the value matters, given the others, and what it takes for that ("kernel"); nothing: it always does.
+  std::function<bool(const void* object)> effective{};
+  std::string needs{};
 
   // "--hash-bits"
   std::string argument() const { return argument_of(name); }
+  // What help calls the value: FILE, N, X, SIZE or NAME, unless the row says otherwise. Empty for a flag.
+  std::string metavar() const;
   // As it would be typed; empty where it is unset, an empty text, a flag that is off or a number that nobody may type.
   std::string default_text() const;
   // "a whole number from 10 to 30"; empty where any text will do.
   std::string expected() const;
   // What is wrong with this text as a value: "found '7'; expected a whole number from 10 to 30". Empty: nothing.
   std::string refuse(std::string_view text) const;
+  // "invalid: no effect; expected valid or transitions, or no invalid", settings marked; empty: it has one.
+  std::string no_effect(const void* object) const;
   // Sets the member to what the text says, or adds to it where there may be several. Throws Error.
   void set(void* object, std::string_view text) const;
 };
@@ -144,6 +153,14 @@ class OptionOf {
   OptionOf choices(std::vector<std::string> words) const {
     return with([&](OptionRow& row) { row.choices = std::move(words); });
   }
+  // What help calls the value.
+  OptionOf value(std::string name) const {
+    return with([&](OptionRow& row) { row.value_name = std::move(name); });
+  }
+  // Shown in the short help.
+  OptionOf basic() const {
+    return with([](OptionRow& row) { row.basic = true; });
+  }
   // The option may be given without a value, and then has this one.
   OptionOf implied(std::string value) const {
     return with([&](OptionRow& row) { row.implied = std::move(value); });
@@ -158,6 +175,15 @@ class OptionOf {
       row.logged = [logged = row.logged, condition = std::move(condition)](const void* object) {
         return logged(object) && condition(*static_cast<const Struct*>(object));
       };
+    });
+  }
+  // The value matters, and is logged, only where this holds: where `needs`, such as another option, is given.
+  OptionOf only_if(std::function<bool(const Struct&)> condition, std::string needs) const {
+    return logged_if(condition).with([&](OptionRow& row) {
+      row.effective = [condition](const void* object) {
+        return condition(*static_cast<const Struct*>(object));
+      };
+      row.needs = std::move(needs);
     });
   }
   OptionOf logged_if_changed() const {
@@ -246,7 +272,7 @@ class OptionTable {
   }
 
   std::span<const OptionRow> rows() const { return rows_; }
-  const OptionRow* find(std::string_view name) const;  // nullptr where there is none
+  const OptionRow* find(std::string_view name) const;  // nullptr if there is none
 
  private:
   friend class OptionValues;
@@ -269,9 +295,11 @@ class OptionValues {
 
   const OptionTable& table() const { return *table_; }
   const std::any& object() const { return object_; }  // the struct
-  // Both throw Error where there is no such option; set() also where the text is no value of it.
+  // Both throw Error if there is no such option; set() also where the text is not a value of it.
   void set(std::string_view name, std::string_view text);
   Json get(std::string_view name) const;
+  // Throws Error if an option was set that has no effect, given the others.
+  void check_effective() const;
   // What belongs in the log of a run.
   Json log() const;
 
@@ -296,6 +324,7 @@ class OptionValues {
 
   const OptionTable* table_;
   std::any object_;
+  std::vector<std::string> set_;  // names
 };
 
 // "libsvm, crfsuite or idx"

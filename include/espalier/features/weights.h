@@ -41,7 +41,7 @@ struct WeightPlace {
 };
 
 // Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a
-// sum of rows. The padding behind each row is zero and stays zero: sums over all elements may include it.
+// sum of rows. The padding after each row is zero and stays zero: sums over all elements may include it.
 template <class Real>
 class BasicWeights {
  public:

@@ -32,7 +32,7 @@ struct ModelInfo {
 // share it.
 class Model {
  public:
-  // Opens and checks a model file, which stays mapped. Throws Error where it is not one, is damaged, or was made
+  // Opens and checks a model file, which stays mapped. Throws Error if it is not one, is damaged, or was made
   // by a newer version.
   explicit Model(const std::string& path);
   static Model load(const std::string& path) { return Model(path); }
@@ -43,10 +43,10 @@ class Model {
   // The file that it was opened from, or, where there was none, what messages call it.
   const std::string& name() const;
   const ModelInfo& info() const;
-  // Throws Error where there is none, since another program trained the model.
+  // Throws Error if there is none, since another program trained the model.
   const Certificate& certificate() const;
   const Predictor& predictor() const;
-  // For programs that have sentences, examples or graphs in memory. Throws Error where the model is one of another task.
+  // For programs that have sentences, examples or graphs in memory. Throws Error if the model is one of another task.
   const Tagger& tagger() const;
   const Classifier& classifier() const;
   const Parser& parser() const;

@@ -14,7 +14,7 @@ namespace espalier {
 struct L2Range {
   double min = 1e-6, max = 1e6;
 
-  // Throws Error where there is nothing between these.
+  // Throws Error if there is nothing between these.
   void check() const;
   // "auto", with the range where it is not the default.
   std::string name() const;
@@ -28,7 +28,7 @@ struct L2Range {
 struct PathOptions {
   double l2_max = 1000, l2_min = 0.3, factor = 0.7;
 
-  // Throws Error where these describe no decreasing sequence.
+  // Throws Error if these describe no decreasing sequence.
   std::vector<double> values() const;
 };
 
@@ -37,13 +37,13 @@ struct PathPoint {
   double l2 = 0;
   Certificate certificate;  // with the passes of this value alone
   double total_passes = 0;
-  double badness = 0;  // on held-out data
+  double dev_error = 0;  // on held-out data (Evaluation::dev_error)
   Status status = Status::not_run;
 };
 
 struct Path {
   std::vector<PathPoint> points;
-  std::size_t best = 0;  // the point of least badness; the first (largest l2) of equals
+  std::size_t best = 0;  // the point of the smallest dev_error; the first (largest l2) of equals
   Weights theta;         // its weights
   Status status = Status::not_run;
   std::string message;  // how its last value ended

@@ -75,7 +75,7 @@ bool is_for(const SolverEntry& solver, const Loss& loss);
 
 // The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
-// Throws Error listing the solvers for a name that is none, and one that says why where the loss is not the solver's. Names
+// Throws Error listing the solvers for an unknown name, and one that says why where the loss is not the solver's. Names
 // with commas between them are a sequence of solvers: each but the last gets the next one close, and hands over what it has. `auto`
 // chooses, and changes its mind where another solver is forecast to be faster (docs/solvers.md#auto).
 SolverEntry find_solver(std::string_view name, const Loss& loss);

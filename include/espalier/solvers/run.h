@@ -21,10 +21,10 @@ struct StoppingRule {
   const std::atomic<bool>* stop = nullptr;                   // set by Ctrl-C; looked at after every example
   std::function<void(double passes)> tick{};  // called now and then between reports: a sign of life
   Progress
-      before{};  // what this run goes on with: reports count passes and seconds on from it, limits do not
+      before{};  // what this run continues with: reports count passes and seconds on from it, limits do not
 
   bool interrupted() const { return stop && stop->load(std::memory_order_relaxed); }
-  // What is left of it for another solver that goes on from `now`, a report of a run under this rule.
+  // What is left of it for another solver that continues from `now`, a report of a run under this rule.
   StoppingRule rest(const Progress& now) const;
 };
 

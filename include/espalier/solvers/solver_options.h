@@ -162,7 +162,7 @@ struct SolverOptions {
   CuttingPlaneTuning cutting_plane{};
   MiraTuning mira{};
 
-  // In duals that are made for whoever goes on from them.
+  // In duals that are made for whoever continues from them.
   bool keep_marginals() const { return !eg.recompute && !eg_batch.recompute; }
 };
 

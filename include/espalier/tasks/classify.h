@@ -16,7 +16,7 @@
 
 namespace espalier {
 
-// Classification: one label an example, scored by theta_y.x; the error rate, or the mean cost where a file gives costs.
+// Classification: one label per example, scored by theta_y.x; the error rate, or the mean cost where a file gives costs.
 struct ClassifyOptions {
   std::optional<std::string> format;  // default: what the path looks like
   std::optional<std::size_t> first;   // only the first N training examples
@@ -107,7 +107,7 @@ class Classifier {
   std::uint32_t classify(std::initializer_list<Attribute> attributes) const {
     return classify(std::span(attributes.begin(), attributes.size()));
   }
-  // The score of every label; and its probability. Throws Error where the model has none.
+  // The score of every label; and its probability. Throws Error if the model has none.
   virtual std::vector<double> scores(std::span<const Attribute> attributes) const = 0;
   virtual std::vector<double> probabilities(std::span<const Attribute> attributes) const = 0;
   std::vector<double> probabilities(std::initializer_list<Attribute> attributes) const {

@@ -12,8 +12,8 @@ struct Evaluation {
   Json report;           // what `eval --json` prints: the rates and whatever belongs to them
   std::string text;      // what `eval` prints; ends with a newline
   std::string headline;  // "error 7.42 %", for progress lines and tables
-  double badness = 0;    // what selection minimises
-  std::string metric;    // what that is to people: "F1 %", "error %"
+  double dev_error = 0;  // what selection minimises on held-out data: an error rate, 1 - F1 or a mean cost
+  std::string metric;    // what people call it: "F1 %", "error %"
   double value = 0;      // in that unit
 };
 

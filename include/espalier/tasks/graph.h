@@ -155,7 +155,7 @@ class GraphLabeller::Graph {
   // The probability of every label of a node, where inference is approximate its belief.
   std::span<const double> marginals(std::size_t node);
   // The k best labellings with their scores, best first; and how probable one with such a score is. Throws
-  // Error where there are none, since inference is approximate.
+  // Error if there are none, since inference is approximate.
   bool has_kbest() const;
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);

@@ -23,7 +23,7 @@ struct DependencyWord {
   std::string_view coarse{};    // CPOSTAG, or UPOS
   std::string_view fine{};      // POSTAG, or XPOS
   std::string_view feats{};     // as it is written: "gen=m|num=s"
-  std::string_view relation{};  // "_" or "" where there is none
+  std::string_view relation{};  // "_" or "" if there is none
   std::uint32_t head = 0;
   bool has_head = false;
   std::size_t line = 0;  // in the file, from 1
@@ -104,7 +104,7 @@ class ParseData {
   explicit ParseData(bool universal = false) : universal_(universal) {}
 
   // Adds a word to the sentence at the end; head 0 is the root, and words count from 1 in each sentence.
-  // Fields that are empty are "_", as in files. Throws Error where it has no form, and for a TAB or an end of
+  // Fields that are empty are "_", as in files. Throws Error if it has no form, and for a TAB or an end of
   // line within a field.
   void add(const DependencyWord& word);
   // Ends the sentence. Throws Error if it has no words or their heads do not form a tree; the sentence is
@@ -127,7 +127,7 @@ class ParseData {
 };
 
 // What read_parse_training() makes of a file. `dev` is held-out data. None of them need outlive the result.
-// Throws Error where relations are to be learnt and a word has none.
+// Throws Error if relations are to be learnt and a word has none.
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options = {},
                                                  const ParseData* dev = nullptr);
 

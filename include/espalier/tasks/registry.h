@@ -58,7 +58,7 @@ struct TaskEntry {
   // The flag among the options that allows gold outputs that are not all known; empty: they always are.
   std::string_view latent{};
   // What may say which examples belong together (Reading::group_by), for help; empty: nothing may.
-  std::string_view groups{};
+  std::string_view groups{}, group_value{};            // and what help calls a value
   std::string_view train_examples{}, path_examples{};  // lines for help
   std::vector<TaskGenerator> generators{};
   TaskDemo demo{};  // without steps: there is none
@@ -66,7 +66,7 @@ struct TaskEntry {
 
 // The one list of tasks.
 std::span<const TaskEntry> task_table();
-const TaskEntry* find_task(std::string_view name);  // nullptr where there is none
+const TaskEntry* find_task(std::string_view name);  // nullptr if there is none
 
 // For programs that bring a task of their own: before anybody looks at the table.
 void add_task(TaskEntry task);

@@ -20,14 +20,14 @@
 namespace espalier {
 
 // The files that tagging reads. docs/formats.md describes them for users.
-//   columns   one token a line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
-//   crfsuite  one token a line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
-//   wapiti    one token a line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
+//   columns   one token per line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
+//   crfsuite  one token per line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
+//   wapiti    one token per line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
 //             the token), b (of the step into it) or * (of both)
 enum class TagFormat { columns, crfsuite, wapiti };
 const char* to_string(TagFormat format);
 
-// Tagging: one label a token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
+// Tagging: one label per token, where neighbours interact; accuracy, and F1 of the chunks that labels spell.
 struct TagOptions {
   std::optional<std::string> format;        // default: columns, whatever the file looks like
   std::string templates;                    // columns: a file of templates; empty: the built-in attributes
@@ -35,7 +35,8 @@ struct TagOptions {
   std::optional<std::string> separator;     // columns: tab, space (any white space) or auto, the default
   std::optional<std::size_t> first;         // only the first N training sequences
   std::size_t min_count = 1;                // attributes seen less often in training are dropped
-  std::optional<std::string> encoding;  // what labels are turned into: iob1, bio, bioes; default: as they are
+  std::optional<std::string>
+      encoding;  // what labels are converted to: iob1, bio (iob2), bioes (iobes), bilou; default: as they are
   // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted from 1.
   std::optional<std::string> example_weights;
   // Which sequences belong together: "boundary" (-DOCSTART- lines are between them) or a column, counted from 1, which has the same
@@ -44,12 +45,12 @@ struct TagOptions {
   std::vector<std::string> gazetteers;  // columns: files of phrases
   std::string features = "all";         // all, or observed: what training saw
   std::size_t order = 1;                // how many labels before one it depends on: 1 to 4
-  std::string valid;                    // bio, iob1 or bioes: label sequences that these allow; empty: all
-  std::string transitions;              // a file of pairs of labels that do not follow one another
-  std::string invalid = "refuse";       // sequences that break these: refuse (an error) or drop
-  std::string costs;     // a file with the cost of each gold and predicted label; empty: 1 each
-  bool partial = false;  // labels ? (any) and A|B|C (one of these)
-  std::string kernel;    // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
+  std::string valid;        // an encoding, whose well-formed label sequences alone are allowed; empty: all
+  std::string transitions;  // a file of pairs of labels that do not follow one another
+  std::string invalid = "refuse";  // sequences that break these: refuse (an error) or drop
+  std::string costs;               // a file with the cost of each gold and predicted label; empty: 1 each
+  bool partial = false;            // labels ? (any) and A|B|C (one of these)
+  std::string kernel;  // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
   std::function<void(std::string_view)> notice;      // told what looks like a mistake
 };
@@ -68,7 +69,7 @@ struct TagPredictOptions {
   double min_confidence = 0;  // chunks that are less probable are left out
   // Where the input has labels that are to be kept: a column from 1, or "label".
   std::optional<std::string> forced{};
-  // How labels of chunks are written: iob1, bio or bioes; default: as the model has them.
+  // The encoding to write labels of chunks in; default: the model's.
   std::optional<std::string> encoding{};
   bool json = false;        // JSON Lines, an object for each sequence
   std::size_t threads = 1;  // at least 1; the output does not depend on it
@@ -87,7 +88,7 @@ class TagData {
  public:
   using Attribute = NamedRows::Attribute;
 
-  // Adds a token to the sentence at the end: its columns, and the label that a file has behind them. Throws
+  // Adds a token to the sentence at the end: its columns, and the label that a file has after them. Throws
   // Error where it has no columns, another number of them than the tokens before, or an empty label.
   void add_columns(std::span<const std::string_view> columns, std::string_view label);
   void add_columns(std::initializer_list<std::string_view> columns, std::string_view label) {
@@ -98,7 +99,7 @@ class TagData {
   void add_attributes(std::initializer_list<Attribute> attributes, std::string_view label) {
     add_attributes(std::span(attributes.begin(), attributes.size()), label);
   }
-  // Ends the sentence, and says how much it counts. Throws Error where it has no tokens, and for a weight
+  // Ends the sentence, and says how much it counts. Throws Error if it has no tokens, and for a weight
   // that is not positive and finite.
   void end_sentence(double weight = 1);
 
@@ -145,7 +146,7 @@ class Tagger {
   // Tokens that the labels make one chunk: tokens begin to end - 1.
   struct Chunk {
     std::size_t begin, end;
-    std::string_view type;  // "PER" of B-PER; the whole label where labels are no chunk tags
+    std::string_view type;  // "PER" of B-PER; the whole label if labels are not chunk tags
     double probability;     // that the sentence has exactly this chunk, with exactly these labels
   };
 
@@ -172,8 +173,8 @@ class Tagger {
 };
 
 // A sentence after the other, in memory that they share: once it has seen long ones, only kbest() allocates. What it
-// returns is valid until the next call of clear() or set(). Functions of probabilities throw Error where the model has
-// none; those that look for labels throw Error where allow() left no labelling that the model allows.
+// returns is valid until the next call of clear() or set(). Functions of probabilities throw Error if the model has
+// none; those that look for labels throw Error if allow() left no labelling that the model allows.
 class Tagger::Sentence {
  public:
   struct Scored {
@@ -189,7 +190,7 @@ class Tagger::Sentence {
   // Begins a new sentence.
   void clear();
   // Adds a token: its columns as in the training data, without the label; or its attributes, for a model of such. The text
-  // has to stay where it is until the next sentence. Throws Error where the model is one of the other format or the number of
+  // has to stay where it is until the next sentence. Throws Error if the model is one of the other format or the number of
   // columns is another one.
   void add_columns(std::span<const std::string_view> columns);
   void add_columns(std::initializer_list<std::string_view> columns) {

@@ -44,7 +44,7 @@ struct ModelContents {
 // What a model file has of a task, with what the task needs of the rest of the model.
 struct StoredTask {
   const Json& settings;
-  std::function<std::string_view(std::string_view name)> array;  // throws Error where there is none
+  std::function<std::string_view(std::string_view name)> array;  // throws Error if there is none
   WeightsView theta;
   Loss loss;
   std::string file;  // for messages
@@ -118,7 +118,7 @@ class PredictOptions {
   // Told what looks wrong and does not end the prediction; may be empty.
   std::function<void(const std::string&)> warning{};
 
-  // Throws Error where they are those of another task.
+  // Throws Error if they are those of another task.
   template <class Options>
   Options of(std::string_view task) const {
     if (!options_.has_value()) return {};

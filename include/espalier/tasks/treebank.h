@@ -82,7 +82,7 @@ class TreebankData {
   // Throws Error for a phrase or a word without a label, for one that is neither phrase nor word or both, for
   // white space and brackets in labels and words, and for trees that are too deep.
   void add(BracketTree tree);
-  // The same as it is written: "(S (NP (DT the) (NN dog)) (VP (VBD barked)))". Throws Error where that is not
+  // The same as it is written: "(S (NP (DT the) (NN dog)) (VP (VBD barked)))". Throws Error if that is not
   // one tree.
   void add(std::string_view brackets);
 
@@ -139,7 +139,7 @@ class TreebankParser::Sentence {
 
   // Begins a new sentence.
   void clear();
-  // Adds a word. Brackets in it are written -LRB- and -RRB-, as in treebanks. Throws Error where it is empty,
+  // Adds a word. Brackets in it are written -LRB- and -RRB-, as in treebanks. Throws Error if it is empty,
   // and without a tag where the model does not predict tags; a tag that training did not have may be any.
   void add(std::string_view word, std::string_view tag = {});
   // A sentence that was read already.

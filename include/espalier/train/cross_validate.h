@@ -29,7 +29,7 @@ struct FoldReport {
 };
 
 // The examples 0, ..., n - 1 of data dealt out to folds of nearly equal size, groups whole where
-// the data has them. Throws Error where there are not enough.
+// the data has them. Throws Error if there are not enough.
 std::vector<std::vector<std::uint32_t>> make_folds(const TrainingSet& data, std::size_t folds,
                                                    std::uint64_t seed);
 

@@ -17,11 +17,11 @@
 
 namespace espalier {
 
-// Where a run keeps what is needed to go on after an interruption.
+// Where a run keeps what is needed to continue after an interruption.
 struct CheckpointOptions {
   std::string file;     // empty: nowhere
   double every = 60;    // seconds at least between two checkpoints; they are written at reports
-  bool resume = false;  // go on from the file: the same data and options, but for passes, seconds and gap
+  bool resume = false;  // continue from the file: the same data and options, but for passes, seconds and gap
 };
 
 // How to train. The defaults are those of `espalier train`.

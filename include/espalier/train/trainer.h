@@ -65,7 +65,7 @@ class Trainer {
   // Where options.repeat asked for several; else nullptr.
   const Repeats* repeats() const;
 
-  // The best of what was trained. Throws Error where that is not finite, or the run ended before its first
+  // The best of what was trained. Throws Error if that is not finite, or the run ended before its first
   // report.
   Model model() const;
 

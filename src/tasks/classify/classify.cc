@@ -25,7 +25,7 @@ namespace espalier {
 namespace {
 
 std::string describe_sizes(const Dictionary& labels, const Dictionary& attributes) {
-  return fmt::format("{} labels, {} attributes", grouped(labels.size()), grouped(attributes.size()));
+  return fmt::format("{}, {}", counted(labels.size(), "label"), counted(attributes.size(), "attribute"));
 }
 
 // Of inputs that need not be those of training; nodes: what weights are coefficients of, or nullptr.
@@ -104,11 +104,10 @@ class ClassifyTrainingSet final : public TrainingSet {
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
     std::string text =
-        fmt::format("{} examples, {}", grouped(train_.labels.size()), describe_sizes(labels_, attributes_));
-    if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
-    if (train_.num_bad_bytes == 1) text += ", 1 byte that is not UTF-8";
-    if (train_.num_bad_bytes > 1)
-      text += fmt::format(", {} bytes that are not UTF-8", grouped(train_.num_bad_bytes));
+        fmt::format("{}, {}", counted(train_.labels.size(), "example"), describe_sizes(labels_, attributes_));
+    if (train_.num_rare > 0) text += fmt::format(" ({} dropped as rare)", grouped(train_.num_rare));
+    if (train_.num_bad_bytes > 0)
+      text += fmt::format(", {} not UTF-8", counted(train_.num_bad_bytes, "byte that is", "bytes that are"));
     return text + describe_kernel(nodes());
   }
 
@@ -201,13 +200,13 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       throw Error::in(
           stored.file,
           fmt::format("{} x {} weights for {}", theta_.shape.rows, theta_.shape.width, describe()),
-          "expected one for each pair; train the model anew");
+          "expected one for each pair; retrain the model");
     }
     if (format_ == ClassifyFormat::text) load_text(stored);
     if (has_costs_) costs_ = as_array<float>(stored.array("costs"), "costs", stored.file);
     if (has_costs_ && costs_.size() != labels_.size() * labels_.size()) {
       throw Error::in(stored.file, fmt::format("{} costs for {}", costs_.size(), describe()),
-                      "expected one for each pair of labels; train the model anew");
+                      "expected one for each pair of labels; retrain the model");
     }
   }
 

@@ -35,14 +35,14 @@ Evaluation Confusion::evaluate() const {
 
   Evaluation result;
   result.rates["error"] = error;
-  result.badness = error;
+  result.dev_error = error;
   result.metric = "error %";
   result.value = 100 * error;
   result.headline = fmt::format("error {} %", percentage(100 * error));
   result.text = fmt::format("{} ({} of {})\n", result.headline, grouped(errors), grouped(total));
   if (!costs_.empty()) {
     result.rates["cost"] = rate(cost);
-    result.badness = rate(cost);
+    result.dev_error = rate(cost);
     result.metric = "cost";
     result.value = rate(cost);
     result.headline += fmt::format(", cost {:.4f}", rate(cost));

@@ -79,7 +79,7 @@ class LibsvmReader {
     std::optional<std::string_view> label;
     if (!has_colon(field)) {
       if (is_list_of_numbers(field)) {
-        lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label a row");
+        lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label per row");
       }
       label = field;
       field = next(line);
@@ -177,7 +177,7 @@ class LibsvmReader {
                     "expected classification data");
       }
       lines_.fail(fmt::format("index {}", in_quotes(text)),
-                  fmt::format("expected a whole number from 1; names need {} named", setting("format")));
+                  fmt::format("expected a whole number >= 1; names need {} named", setting("format")));
     }
     if (index == 0) lines_.fail("index 0", "indices start at 1");
     return index;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/classify.h"
 #include "tasks/classify/builder.h"
@@ -9,12 +10,13 @@
 namespace espalier {
 
 ClassifyFormat parse_classify_format(std::string_view name) {
+  std::vector<std::string> names;
   for (const auto format : {ClassifyFormat::libsvm, ClassifyFormat::crfsuite, ClassifyFormat::idx,
                             ClassifyFormat::named, ClassifyFormat::text}) {
     if (name == to_string(format)) return format;
+    names.emplace_back(to_string(format));
   }
-  throw Error::in(setting("format"), fmt::format("{} is no format of classification", in_quotes(name)),
-                  "expected libsvm, crfsuite, idx, named or text");
+  throw Error(fmt::format("{}: {}", setting("format"), unknown_name("format", name, names)));
 }
 
 const char* to_string(ClassifyFormat format) {

@@ -21,7 +21,7 @@ class ClassifyData;
 //             and tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
 //             Numeric labels are one label however they are written: 1, +1 and 1.0. A row may lack the label,
 //             where labels are not required, if it begins with index:value; a dense row cannot.
-//   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example a line
+//   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example per line
 //   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to
 //             [0, 1]; the attribute of a pixel is "row,column", both from 0
 //   named     "label name:value name:value ...": libsvm with names in place of indices, sparse alone, without comments.
@@ -30,7 +30,7 @@ class ClassifyData;
 //             TextAttributes
 enum class ClassifyFormat { libsvm, crfsuite, idx, named, text };
 
-// Throws Error listing the formats for a name that is none.
+// Throws Error listing the formats for an unknown name.
 ClassifyFormat parse_classify_format(std::string_view name);
 const char* to_string(ClassifyFormat format);
 // What a path looks like: idx for "A,B" where no file of that name exists, and for files that begin with

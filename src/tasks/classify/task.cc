@@ -19,33 +19,37 @@ std::vector<std::string> formats() { return {"libsvm", "crfsuite", "idx", "named
 const OptionTable& options() {
   static const OptionTable table{
       Row("format", &ClassifyOptions::format,
-          "libsvm, crfsuite, idx (given as IMAGES,LABELS), named (label name:value ...), text (label TAB "
-          "text); "
-          "default: idx or libsvm, by the name")
-          .choices(formats()),
-      Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1),
-      Row("bias", &ClassifyOptions::bias, "add a constant attribute to every example"),
-      Row("min_count", &ClassifyOptions::min_count,
-          "drop attributes that fewer than N training examples have")
+          "libsvm, crfsuite, idx (IMAGES,LABELS), named (label name:value ...) or text (label TAB text); "
+          "default: libsvm, or idx by content")
+          .choices(formats())
+          .basic(),
+      Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1).basic(),
+      Row("bias", &ClassifyOptions::bias, "add a constant attribute to every example").basic(),
+      Row("min_count", &ClassifyOptions::min_count, "drop attributes seen in fewer than N training examples")
           .from(1)
-          .logged_if_changed(),
-      Row("ngrams", &ClassifyOptions::ngrams, "text: words and sequences of up to N words; 0: none")
+          .logged_if_changed()
+          .basic(),
+      Row("ngrams", &ClassifyOptions::ngrams, "text: sequences of 1 to N words; 0: none")
           .between(0, 16)
-          .logged_if_changed(),
+          .logged_if_changed()
+          .basic(),
       Row("char_ngrams", &ClassifyOptions::char_ngrams,
-          "text: also sequences of 2 to N characters inside words; 0: none")
+          "text: also sequences of 2 to N characters within words; 0: none")
           .between(0, 64)
-          .logged_if_changed(),
-      Row("keep_case", &ClassifyOptions::keep_case, "text: upper and lower case are different")
+          .logged_if_changed()
+          .basic(),
+      Row("keep_case", &ClassifyOptions::keep_case, "text: distinguish upper and lower case")
           .logged_if_changed(),
       Row("weighting", &ClassifyOptions::weighting,
-          "text: value of an attribute: how often it occurs (count), 1 (binary), or tf-idf with rows of "
-          "length 1")
+          "text: values of attributes: count, binary, or tf-idf with rows of length 1")
           .choices({"count", "binary", "tf-idf"})
-          .logged_if_changed(),
-      Row("costs", &ClassifyOptions::costs, "file of lines GOLD PREDICTED COST; other errors cost 1")
-          .file("the list of costs"),
-      kernel_option<ClassifyOptions>(),
+          .logged_if_changed()
+          .basic(),
+      Row("costs", &ClassifyOptions::costs,
+          "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
+          .file("the list of costs")
+          .basic(),
+      kernel_option<ClassifyOptions>().basic(),
       kernel_memory_option<ClassifyOptions>(),
   };
   return table;
@@ -54,8 +58,9 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = ClassifyPredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
-          .choices(formats()),
+      OptionOf<Options>("format", &Options::format, "format of INPUT; default: that of the training data")
+          .choices(formats())
+          .basic(),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
       json_option<Options>(),
@@ -87,7 +92,7 @@ std::string first_labels() {
 TaskEntry classify_task() {
   TaskEntry task;
   task.name = "classify";
-  task.summary = "one label an example: text, LIBSVM, CRFsuite or IDX (MNIST) files";
+  task.summary = "one label per example: text, LIBSVM, CRFsuite or IDX (MNIST) files";
   task.version = kClassifyVersion;
   task.options = options;
   task.predict_options = predict_options;

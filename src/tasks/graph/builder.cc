@@ -50,7 +50,7 @@ void GraphBuilder::declare_cliques(const std::string& name, std::span<const std:
 
 void GraphBuilder::build(const LabelledGraph& graph, GraphRecord& record) {
   record = {};
-  if (graph.nodes.empty()) fail("a graph without nodes", "expected one at least");
+  if (graph.nodes.empty()) fail("a graph without nodes", "expected at least one");
   for (std::size_t v = 0; v < graph.nodes.size(); ++v)
     build_node(graph.nodes[v], fmt::format("node {}", v), record.nodes.emplace_back());
   for (std::size_t c = 0; !options_.nodes_only && c < graph.cliques.size(); ++c)
@@ -60,9 +60,7 @@ void GraphBuilder::build(const LabelledGraph& graph, GraphRecord& record) {
   record.weight = graph.weight;
   if (!options_.needs_labels) return;
   for (std::size_t v = 0; v < graph.nodes.size(); ++v) {
-    if (!graph.nodes[v].label)
-      fail(fmt::format("node {}: no label", v),
-           fmt::format("expected one for each of the {} nodes", graph.nodes.size()));
+    if (!graph.nodes[v].label) fail(fmt::format("node {}: no label", v), "expected one per node");
     record.nodes[v].gold = label(record.nodes[v].type, *graph.nodes[v].label);
   }
   if (growing_) check_gold(record);
@@ -90,13 +88,13 @@ void GraphBuilder::build_node(const LabelledGraph::Node& from, const std::string
 float GraphBuilder::checked_cost(double cost, const std::string& where) const {
   const auto result = static_cast<float>(cost);
   if (!(cost >= 0) || !std::isfinite(result))
-    fail(fmt::format("{}: cost '{}'", where, cost), "expected a number of 0 or more");
+    fail(fmt::format("{}: cost '{}'", where, cost), "expected a number >= 0");
   return result;
 }
 
 void GraphBuilder::build_clique(const LabelledGraph::Clique& from, const std::string& where,
                                 const GraphRecord& record, GraphRecord::Clique& clique) {
-  if (from.nodes.empty()) fail(where + ": nodes '[]'", "expected a list of nodes, as [0, 1]");
+  if (from.nodes.empty()) fail(where + ": nodes '[]'", "expected a list of nodes such as [0, 1]");
   std::vector<std::uint32_t> node_types;
   for (const std::uint32_t v : from.nodes) {
     if (v >= record.nodes.size())
@@ -163,11 +161,12 @@ void GraphBuilder::check_gold(const GraphRecord& record) const {
     const std::string name(types_.nodes[node.type].labels.name(node.gold));
     if (!node.allowed.empty() &&
         std::find(node.allowed.begin(), node.allowed.end(), node.gold) == node.allowed.end())
-      fail(fmt::format("node {}: its label {} is not allowed", v, in_quotes(name)), "expected one that is");
+      fail(fmt::format("node {}: its label {} is not allowed", v, in_quotes(name)),
+           "expected an allowed label");
     for (const auto& [label, cost] : node.costs) {
       if (label == node.gold && cost != 0)
         fail(fmt::format("node {}: its label {} costs {}", v, in_quotes(name), cost),
-             "expected right labels to cost 0");
+             "expected correct labels to cost 0");
     }
   }
   for (std::size_t c = 0; c < record.cliques.size(); ++c) {
@@ -176,7 +175,7 @@ void GraphBuilder::check_gold(const GraphRecord& record) const {
     for (const std::uint32_t v : clique.nodes) gold.push_back(record.nodes[v].gold);
     for (const auto* forbidden : {&clique.forbidden, &types_.cliques[clique.type].forbidden}) {
       if (std::find(forbidden->begin(), forbidden->end(), gold) != forbidden->end())
-        fail(fmt::format("clique {}: its labels are forbidden", c), "expected labels that are not");
+        fail(fmt::format("clique {}: its labels are forbidden", c), "expected allowed labels");
     }
   }
 }

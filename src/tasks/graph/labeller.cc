@@ -54,8 +54,8 @@ struct GraphLabeller::Graph::State {
     if (has_best) return;
     labels.resize(current().nodes.size());
     if (structure().best(s, labels, ws).value == -std::numeric_limits<double>::infinity())
-      throw Error::at(graphs->file, record->line, "no labelling found that is allowed",
-                      "expected constraints that leave one");
+      throw Error::at(graphs->file, record->line, "no labelling is allowed",
+                      "expected constraints that allow at least one");
     has_best = true;
   }
 
@@ -141,7 +141,7 @@ bool GraphLabeller::Graph::has_kbest() const {
 
 std::vector<GraphLabeller::Graph::Scored> GraphLabeller::Graph::kbest(std::size_t k) {
   if (!has_kbest())
-    throw Error("the k best labellings where inference is approximate; expected a model of exact inference");
+    throw Error("the k best labellings with approximate inference; expected a model of exact inference");
   state_->find_best();
   std::vector<Scored> best;
   for (MarkovGraph::Scored& one : state_->structure().kbest(state_->s, k)) {

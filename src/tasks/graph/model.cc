@@ -75,17 +75,14 @@ std::vector<GraphTypeSize> GraphModel::sizes(const std::string& file) const {
 
 std::string GraphModel::describe() const {
   std::string text;
-  const auto count = [](std::size_t number, const char* what) {
-    return fmt::format("{} {}{}", grouped(number), what, number == 1 ? "" : "s");
-  };
   const auto comma = [&text] { return text.empty() ? "" : "; "; };
   for (const GraphNodeType& type : types.nodes) {
-    text += fmt::format("{}{}: {}, {}", comma(), type.name, count(type.labels.size(), "label"),
-                        count(type.features.size(), "feature"));
+    text += fmt::format("{}{}: {}, {}", comma(), type.name, counted(type.labels.size(), "label"),
+                        counted(type.features.size(), "feature"));
   }
   for (const GraphCliqueType& type : types.cliques) {
-    text += fmt::format("{}{} of {}: {}", comma(), type.name, count(type.nodes.size(), "node"),
-                        count(type.features.size(), "feature"));
+    text += fmt::format("{}{} of {}: {}", comma(), type.name, counted(type.nodes.size(), "node"),
+                        counted(type.features.size(), "feature"));
   }
   if (kernels.empty()) return text;
   std::size_t compared = 0;
@@ -125,7 +122,7 @@ TaskSections GraphModel::sections() const {
 
 GraphModel GraphModel::load(const StoredTask& stored) {
   const auto corrupt = [&](const std::string& found) {
-    return Error::in(stored.file, found, "train the model anew");
+    return Error::in(stored.file, found, "retrain the model");
   };
   GraphModel model;
   const auto name = stored.settings.at("inference").get<std::string>();
@@ -301,7 +298,7 @@ Evaluation GraphScores::evaluation() const {
   result.text += fmt::format("{:<14} {:>6} %  {:>9}\n", "nodes", percentage(100 * accuracy), grouped(nodes_));
   result.text +=
       fmt::format("{:<14} {:>6} %  {:>9}\n", "whole graphs", percentage(100 * whole), grouped(graphs_));
-  result.badness = 1 - accuracy;
+  result.dev_error = 1 - accuracy;
   result.metric = "accuracy %";
   result.value = 100 * accuracy;
   return result;

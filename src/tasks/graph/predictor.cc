@@ -17,7 +17,7 @@ struct GraphBatch {
   static constexpr std::size_t kFull = 64;
 
   std::vector<GraphRecord> records;
-  std::vector<std::vector<std::string>> declarations;  // in front of each record, and behind the last one
+  std::vector<std::vector<std::string>> declarations;  // in front of each record, and after the last one
   std::string text;
   GraphScores scores;
 
@@ -188,7 +188,7 @@ class GraphPredictor final : public Predictor {
     if (options.marginals) json["marginals"] = marginals(graph);
     if (options.kbest == 0) return;
     if (!graph.has_kbest())
-      throw Error::in(setting("kbest"), "given where inference is approximate",
+      throw Error::in(setting("kbest"), "given with approximate inference",
                       "expected a model of exact inference");
     Json& best = json["kbest"] = Json::array();
     KbestMemory memory;

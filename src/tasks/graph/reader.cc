@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
 #include "tasks/graph/builder.h"
 
@@ -49,12 +50,12 @@ bool GraphReader::next(GraphRecord& record) {
     try {
       json = Json::parse(line);
     } catch (const JsonSyntaxError& e) {
-      fail(fmt::format("no JSON from column {} on", e.column),
-           "expected one object a line, as {\"nodes\": [...]}");
+      fail(fmt::format("invalid JSON at column {}", e.column),
+           "expected one object per line, such as {\"nodes\": [...]}");
     } catch (const JsonLimitError& e) {
       fail(e.found, e.expected);
     }
-    if (!json.is_object()) fail(shown(json), "expected an object, as {\"nodes\": [...]}");
+    if (!json.is_object()) fail(shown(json), "expected an object such as {\"nodes\": [...]}");
     if (json.contains("types") && !json.contains("nodes")) {
       declare_types(json["types"]);
       declarations_.emplace_back(line);
@@ -71,9 +72,9 @@ bool GraphReader::next(GraphRecord& record) {
 }
 
 void GraphReader::declare_types(const Json& json) {
-  if (any_graph_) fail("\"types\" behind a graph", "expected them before the first one");
+  if (any_graph_) fail("\"types\" after a graph", "expected them before the first one");
   if (!json.is_object())
-    fail("\"types\": " + shown(json), "expected an object, as {\"pixel\": {\"labels\": [...]}}");
+    fail("\"types\": " + shown(json), "expected an object such as {\"pixel\": {\"labels\": [...]}}");
   if (!builder_->grows()) return;  // a model has its own
   for (const auto& [name, type] : json.items()) declare_type(name, type);
 }
@@ -97,10 +98,11 @@ void GraphReader::declare_type(const std::string& name, const Json& json) {
 
 void GraphReader::read_graph(const Json& json) {
   graph_ = {};
-  if (!json.contains("nodes")) fail("a line without \"nodes\"", "expected a graph, as {\"nodes\": [...]}");
+  if (!json.contains("nodes"))
+    fail("a line without \"nodes\"", "expected a graph such as {\"nodes\": [...]}");
   const Json& nodes = json["nodes"];
   if (!nodes.is_array() || nodes.empty())
-    fail("\"nodes\": " + shown(nodes), "expected a list of nodes, one at least");
+    fail("\"nodes\": " + shown(nodes), "expected a list of at least one node");
   for (const Json& node : nodes) read_node(node);
   if (json.contains("cliques") && !options_.nodes_only) {
     const Json& cliques = json["cliques"];
@@ -118,7 +120,7 @@ void GraphReader::read_graph(const Json& json) {
 void GraphReader::read_node(const Json& json) {
   const std::string where = fmt::format("node {}", graph_.nodes.size());
   LabelledGraph::Node& node = graph_.nodes.emplace_back();
-  if (!json.is_object()) fail(where + ": " + shown(json), "expected an object, as {\"features\": {...}}");
+  if (!json.is_object()) fail(where + ": " + shown(json), "expected an object such as {\"features\": {...}}");
   for (const auto& [key, value] : json.items()) {
     if (key != "type" && key != "features" && key != "allowed" && key != "cost")
       fail(where + ": " + in_quotes(key), "expected type, features, allowed or cost");
@@ -138,7 +140,7 @@ void GraphReader::read_node(const Json& json) {
   }
   if (!json.contains("cost")) return;
   const auto number = [&](const Json& value) {
-    if (!value.is_number()) fail(where + ": cost " + shown(value), "expected a number of 0 or more");
+    if (!value.is_number()) fail(where + ": cost " + shown(value), "expected a number >= 0");
     return value.get<double>();
   };
   if (!json["cost"].is_object()) {
@@ -151,13 +153,13 @@ void GraphReader::read_node(const Json& json) {
 void GraphReader::read_clique(const Json& json) {
   const std::string where = fmt::format("clique {}", graph_.cliques.size());
   LabelledGraph::Clique& clique = graph_.cliques.emplace_back();
-  if (!json.is_object()) fail(where + ": " + shown(json), "expected an object, as {\"nodes\": [0, 1]}");
+  if (!json.is_object()) fail(where + ": " + shown(json), "expected an object such as {\"nodes\": [0, 1]}");
   for (const auto& [key, value] : json.items()) {
     if (key != "type" && key != "features" && key != "nodes" && key != "forbidden")
       fail(where + ": " + in_quotes(key), "expected type, nodes, features or forbidden");
   }
   const Json nodes = json.value("nodes", Json());
-  if (!nodes.is_array()) fail(where + ": nodes " + shown(nodes), "expected a list of nodes, as [0, 1]");
+  if (!nodes.is_array()) fail(where + ": nodes " + shown(nodes), "expected a list of nodes such as [0, 1]");
   for (const Json& node : nodes) {
     if (!node.is_unsigned() || node.get<std::uint64_t>() >= graph_.nodes.size())
       fail(where + ": node " + shown(node), fmt::format("expected 0 to {}", graph_.nodes.size() - 1));
@@ -224,11 +226,13 @@ std::optional<LabelledGraph::Features> GraphReader::read_features(const Json& js
 }
 
 void GraphReader::read_labels(const Json& json) {
-  const std::string expected = fmt::format("expected one for each of the {} nodes", graph_.nodes.size());
+  constexpr const char* expected = "expected one per node";
   if (!json.contains("labels")) fail("a graph without \"labels\"", expected);
   const Json& labels = json["labels"];
-  if (!labels.is_array()) fail("\"labels\": " + shown(labels), "expected a list of labels, one a node");
-  if (labels.size() != graph_.nodes.size()) fail(fmt::format("{} labels", labels.size()), expected);
+  if (!labels.is_array()) fail("\"labels\": " + shown(labels), "expected a list of labels, one per node");
+  if (labels.size() != graph_.nodes.size())
+    fail(fmt::format("{} for {}", counted(labels.size(), "label"), counted(graph_.nodes.size(), "node")),
+         expected);
   for (std::size_t v = 0; v < labels.size(); ++v) {
     if (!labels[v].is_string())
       fail(fmt::format("label {} of node {}", shown(labels[v]), v), "expected a string");

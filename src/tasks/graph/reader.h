@@ -72,7 +72,7 @@ struct GraphReadOptions {
 // The attribute of nodes and cliques that name no features; its value is 1.
 inline constexpr std::string_view kConstantFeature = "constant";
 
-// JSON Lines, one graph a line (docs/formats.md). Throws Error::at for what it cannot read.
+// JSON Lines, one graph per line (docs/formats.md). Throws Error::at for what it cannot read.
 class GraphReader {
  public:
   // Types grow with what is read.

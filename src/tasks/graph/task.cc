@@ -18,15 +18,23 @@ const OptionTable& options() {
   static const OptionTable table{
       Row("inference", &GraphOptions::inference,
           fmt::format("exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
-                      "bound), or "
-                      "auto: exact where {} allows it, else trw",
+                      "bound), or auto: exact if {} allows it, otherwise trw",
                       setting("memory")))
-          .choices({"exact", "bp", "trw", "auto"}),
-      Row("memory", &GraphOptions::memory, "that the tables of exact inference may take").bytes(),
+          .choices({"exact", "bp", "trw", "auto"})
+          .basic(),
+      Row("memory", &GraphOptions::memory, "memory limit of exact inference")
+          .bytes()
+          .basic()
+          .only_if(
+              [](const GraphOptions& graph) {
+                return graph.inference == "exact" || graph.inference == "auto";
+              },
+              setting("inference") + " exact or auto"),
       Row("nodes_only", &GraphOptions::nodes_only,
-          "leave cliques out: each node for itself, to compare with"),
-      Row("first", &GraphOptions::first, "use only the first N training graphs").from(1),
-      kernel_option<GraphOptions>(),
+          "ignore cliques and label each node by itself, for comparison")
+          .basic(),
+      Row("first", &GraphOptions::first, "use only the first N training graphs").from(1).basic(),
+      kernel_option<GraphOptions>().basic(),
       kernel_memory_option<GraphOptions>(),
   };
   return table;
@@ -35,7 +43,7 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = GraphPredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "jsonl, as there is no other").choices({"jsonl"}),
+      OptionOf<Options>("format", &Options::format, "jsonl, the only one").choices({"jsonl"}).basic(),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
       json_option<Options>(),
@@ -85,7 +93,7 @@ std::string first_picture() {
 TaskEntry graph_task() {
   TaskEntry task;
   task.name = "graph";
-  task.summary = "a label for each node of a graph, cliques of any size: JSON Lines";
+  task.summary = "a label for each node of a graph, with cliques of any size: JSON Lines";
   task.version = kGraphVersion;
   task.options = options;
   task.predict_options = predict_options;

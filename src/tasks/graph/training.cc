@@ -86,8 +86,9 @@ class GraphTrainingSet final : public TrainingSet {
   int version() const override { return model_.kernels.empty() ? kLinearGraphVersion : kGraphVersion; }
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
-    return fmt::format("{} graphs of {} nodes and {} cliques ({}), {}", grouped(train_->examples.size()),
-                       grouped(num_nodes_), grouped(num_cliques_), model_.describe(), describe_inference());
+    return fmt::format("{} of {} and {} ({}), {}", counted(train_->examples.size(), "graph"),
+                       counted(num_nodes_, "node"), counted(num_cliques_, "clique"), model_.describe(),
+                       describe_inference());
   }
   TaskSections sections() const override { return model_.sections(); }
   std::optional<ModelContents> model_contents(const Weights& theta) const override {
@@ -185,7 +186,7 @@ class GraphTrainingSet final : public TrainingSet {
     }
     if (exact == train_->examples.size()) return fmt::format("exact inference, tree-width up to {}", widest);
     if (exact == 0) return fmt::format("inference by {}", otherwise);
-    return fmt::format("exact inference in {} of them, else by {}", grouped(exact), otherwise);
+    return fmt::format("exact inference for {} of them, {} for the others", grouped(exact), otherwise);
   }
 
   GraphModel model_;

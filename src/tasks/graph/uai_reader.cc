@@ -135,7 +135,8 @@ std::vector<UaiObservation> read_uai_evidence(const std::string& path, const Fac
   const std::string variables = fmt::format("a variable from 0 to {}", graph.num_variables() - 1);
   for (auto left = static_cast<std::size_t>(*number); left > 0; --left) {
     const std::size_t variable = words.number(variables, 0, graph.num_variables() - 1);
-    if (seen[variable]) words.fail(fmt::format("variable {} again", variable), "one observation a variable");
+    if (seen[variable])
+      words.fail(fmt::format("variable {} again", variable), "one observation per variable");
     seen[variable] = 1;
     const std::uint32_t most = graph.cardinality(variable) - 1;
     const std::size_t label =

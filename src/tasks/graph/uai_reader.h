@@ -26,10 +26,10 @@ struct UaiObservation {
 };
 
 // The number of observations, then variable and label of each (the evidence files of the 2014 competition). An empty file has
-// none. Throws Error::at where they do not go with the graph.
+// none. Throws Error::at if they do not go with the graph.
 std::vector<UaiObservation> read_uai_evidence(const std::string& path, const FactorGraph& graph);
 
-// The model of what was not observed. Every one of its variables has a clique of its own, with scores of 0 behind all others,
+// The model of what was not observed. Every one of its variables has a clique of its own, with scores of 0 after all others,
 // so that there is a table of its marginals.
 struct UaiConditional {
   static constexpr std::uint32_t kObserved = ~std::uint32_t{0};

@@ -99,7 +99,7 @@ Evaluation AttachmentScores::evaluation() const {
   result.rates["exact"] = share(trees_.heads, trees_.all);
   if (labelled_) result.rates["exact_labelled"] = share(trees_.labelled, trees_.all);
 
-  result.badness = 1 - share(labelled_ ? words_.labelled : words_.heads, words_.all);
+  result.dev_error = 1 - share(labelled_ ? words_.labelled : words_.heads, words_.all);
   result.metric = labelled_ ? "LAS %" : "UAS %";
   result.value = labelled_ ? las : uas;
   result.headline = fmt::format("UAS {} %", percentage(uas));

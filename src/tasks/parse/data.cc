@@ -12,7 +12,7 @@
 
 namespace espalier {
 
-// The text of a sentence is what a file would have, so that whoever writes or draws trees can go on from it.
+// The text of a sentence is what a file would have, so that whoever writes or draws trees can continue from it.
 void ParseData::add(const DependencyWord& word) {
   const std::size_t number = open_.words.size() + 1, line = num_words_ + number;
   const auto fail = [&](const std::string& found, std::string_view expected) {
@@ -64,7 +64,7 @@ void ParseData::end_sentence() {
 void ParseData::add(const DependencySentence& sentence) {
   if (!open_.words.empty())
     throw Error::at(kDataInMemory, num_words_ + open_.words.size() + 1, "a whole sentence within another one",
-                    "expected the end of that before");
+                    "expected the end of that one first");
   open_.text.clear();
   DependencySentence copy = sentence;
   copy.first_line = num_words_ + 1;

@@ -21,7 +21,7 @@ constexpr std::size_t kForm = 1, kLemma = 2, kCoarse = 3, kFine = 4, kFeats = 5,
 constexpr std::size_t kColumns = 8, kColumnsWithoutHeads = 6;
 constexpr const char* kTree = "expected heads that lead every word to the root, 0";
 
-// The first fields of a line; what is missing is empty and behind the last. Returns how many there are.
+// The first fields of a line; what is missing is empty and after the last. Returns how many there are.
 std::size_t split(std::string_view line, std::array<std::string_view, kColumns>& fields) {
   const char* at = line.data();
   const char* const end = at + line.size();
@@ -104,7 +104,7 @@ DependencyReader::Line DependencyReader::take_line(std::string_view line, Depend
   return kind;
 }
 
-// What the line is, by its ID, which has to go on from the words before.
+// What the line is, by its ID, which has to continue from the words before.
 DependencyReader::Line DependencyReader::take_id(std::string_view line, std::size_t words) {
   if (line.front() == '#') return Line::comment;
   const std::string_view id = line.substr(0, line.find('\t'));
@@ -122,12 +122,12 @@ DependencyReader::Line DependencyReader::take_id(std::string_view line, std::siz
       return Line::token;
     }
     reader_.fail(fmt::format("the multi-word token {}", in_quotes(id)),
-                 fmt::format("expected one from {} on", std::max(words, range_end_) + 1));
+                 fmt::format("expected one that starts at {} or later", std::max(words, range_end_) + 1));
   }
   if (two_numbers) {
     if (first == words) return Line::token;
     reader_.fail(fmt::format("the empty node {}", in_quotes(id)),
-                 fmt::format("expected {0}.1, {0}.2, ... behind word {0}", words));
+                 fmt::format("expected {0}.1, {0}.2, ... after word {0}", words));
   }
   if (words == kMostWords) {
     reader_.fail(fmt::format("a sentence of more than {} words", grouped(kMostWords)),
@@ -137,7 +137,7 @@ DependencyReader::Line DependencyReader::take_id(std::string_view line, std::siz
     reader_.fail(fmt::format("no TAB in {}", in_quotes(line)), "expected CoNLL-X or CoNLL-U");
   }
   reader_.fail(fmt::format("the ID {}", in_quotes(id)),
-               words == 0 ? "expected 1, that of a sentence's first word"
+               words == 0 ? "expected 1, the first word of a sentence"
                           : fmt::format("expected {}, or a blank line before the next sentence", words + 1));
 }
 
@@ -147,7 +147,7 @@ void DependencyReader::take_word(std::string_view line, DependencySentence& sent
   const std::size_t least = needs_heads_ ? kColumns : kColumnsWithoutHeads;
   if (found < least) {
     reader_.fail(fmt::format("{} column{}", found, found == 1 ? "" : "s"),
-                 fmt::format("expected at least {}, with TABs between them", least));
+                 fmt::format("expected at least {}, separated by TABs", least));
   }
   DependencyWord word;
   word.form = fields[kForm];

@@ -89,7 +89,7 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   model.bits = stored.settings.at("hash_bits").get<unsigned>();
   model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
   const auto corrupt = [&](const std::string& found) {
-    return Error::in(stored.file, found, "train the model anew");
+    return Error::in(stored.file, found, "retrain the model");
   };
   if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
     throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));

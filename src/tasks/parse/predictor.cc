@@ -100,7 +100,7 @@ class ParsePredictor final : public Predictor {
     std::string text = fmt::format("{} trees of order {}, 2^{} weights of arcs",
                                    model_.shape.projective ? "projective" : "non-projective",
                                    model_.second_order ? 2 : 1, model_.bits);
-    if (model_.labelled()) text += fmt::format(", {} relations", grouped(model_.relations.size()));
+    if (model_.labelled()) text += ", " + counted(model_.relations.size(), "relation");
     return text;
   }
 

@@ -12,31 +12,38 @@ namespace {
 using Row = OptionOf<ParseOptions>;
 
 bool prunes(const ParseOptions& parse) { return !parse.unlabelled || parse.order == 2; }
+std::string pruned_where() { return fmt::format("relations, or {} 2", setting("order")); }
 
 const OptionTable& options() {
   static const OptionTable table{
       Row("structure", &ParseOptions::structure, "projective (arcs do not cross) or nonprojective trees")
-          .choices({"projective", "nonprojective"}),
+          .choices({"projective", "nonprojective"})
+          .basic(),
       Row("order", &ParseOptions::order,
-          "2: pairs of arcs, siblings and grandparents, have features of their own (slower)")
-          .between(1, 2),
-      Row("unlabelled", &ParseOptions::unlabelled, "learn heads alone, without relations"),
-      Row("single_root", &ParseOptions::single_root, "only one word of a sentence hangs on the root"),
+          "2: also features of pairs of arcs, siblings and grandparents (slower)")
+          .between(1, 2)
+          .basic(),
+      Row("unlabelled", &ParseOptions::unlabelled, "learn heads only, without relations").basic(),
+      Row("single_root", &ParseOptions::single_root, "exactly one word of a sentence depends on the root")
+          .basic(),
       Row("crossing", &ParseOptions::crossing,
-          "gold trees that are not projective: lift (arcs are moved up), drop or refuse")
+          "training trees that are not projective: lift (move arcs up), drop or refuse")
           .choices({"lift", "drop", "refuse"})
-          .logged_if([](const ParseOptions& parse) { return parse.structure == "projective"; }),
+          .value("lift|drop|refuse")
+          .basic()
+          .only_if([](const ParseOptions& parse) { return parse.structure == "projective"; },
+                   setting("structure") + " projective"),
       Row("first", &ParseOptions::first, "use only the first N training sentences").from(1),
-      Row("hash_bits", &ParseOptions::hash_bits, "2^N weights of arcs, N from 10 to 30").between(10, 30),
+      Row("hash_bits", &ParseOptions::hash_bits, "2^N weights for arcs, N from 10 to 30").between(10, 30),
       Row("prune_below", &ParseOptions::prune_below,
           fmt::format(
-              "with relations or {} 2: only heads with at least this part of the best one's probability",
+              "with relations or {} 2: keep heads with at least this share of the best one's probability",
               setting("order")))
           .between(0, 1)
-          .logged_if(prunes),
-      Row("most_heads", &ParseOptions::most_heads, "and at most so many heads of a word")
+          .only_if(prunes, pruned_where()),
+      Row("most_heads", &ParseOptions::most_heads, "and at most this many heads per word")
           .from(1)
-          .logged_if(prunes),
+          .only_if(prunes, pruned_where()),
   };
   return table;
 }
@@ -44,8 +51,9 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = ParsePredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "conll, or tree, which draws trees for people")
-          .choices({"conll", "tree"}),
+      OptionOf<Options>("format", &Options::format, "conll, or tree: drawings for people")
+          .choices({"conll", "tree"})
+          .basic(),
       marginals_option<Options>("add the probability of every likely head"),
       kbest_option<Options>(),
       json_option<Options>(),
@@ -69,18 +77,18 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
 TaskEntry parse_task() {
   TaskEntry task;
   task.name = "parse";
-  task.summary = "a head for each word, and the relation to it: CoNLL-X and CoNLL-U treebanks";
+  task.summary = "a head for each word, and its relation to it: CoNLL-X and CoNLL-U treebanks";
   task.version = kParseVersion;
   task.options = options;
   task.predict_options = predict_options;
   task.read = read;
   task.load = load_parse_predictor;
   task.groups = "keep the sentences of a document in one fold: boundary ('# newdoc' lines)";
+  task.group_value = "boundary";
   task.train_examples =
       "  espalier train parse train.conllu --l2 10 -o parser.esp\n"
       "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o parser.esp\n"
-      "  espalier train parse train.conll --structure nonprojective --unlabelled --loss svm --l2 100 -o "
-      "parser.esp\n";
+      "  espalier train parse train.conll --structure nonprojective --loss svm --l2 100 -o parser.esp\n";
   task.path_examples =
       "  espalier path parse train.conllu --dev dev.conllu\n"
       "  espalier path parse train.conll --dev dev.conll --unlabelled --l2-max 100 --l2-min 1 -o best.esp\n";

@@ -104,14 +104,14 @@ class ParseTrainingSet final : public TrainingSet {
   const Problem& problem() const override { return *problem_; }
   std::string describe() const override {
     std::string text =
-        fmt::format("{} sentences, {} words", grouped(train_.size()), grouped(train_.words.size()));
-    if (model_.labelled()) text += fmt::format(", {} relations", grouped(model_.relations.size()));
+        fmt::format("{}, {}", counted(train_.size(), "sentence"), counted(train_.words.size(), "word"));
+    if (model_.labelled()) text += ", " + counted(model_.relations.size(), "relation");
     if (dropped_ > 0) text += fmt::format(", {} with crossing arcs dropped", grouped(dropped_));
     if (lifted_ > 0) text += fmt::format(", crossing arcs of {} lifted", grouped(lifted_));
     if (!arcs_.empty()) {
       const auto words = static_cast<double>(train_.words.size());
       text +=
-          fmt::format(", {:.1f} heads a word left of {:.1f} (with {} % of the gold ones)",
+          fmt::format("; pruning keeps {:.1f} of {:.1f} heads per word and {} % of the gold heads",
                       static_cast<double>(arcs_.num_arcs()) / words, static_cast<double>(all_arcs()) / words,
                       percentage(100 * (1 - static_cast<double>(missed_) / words)));
     }
@@ -226,7 +226,7 @@ class ParseTrainingSet final : public TrainingSet {
   // Learns which heads are possible, by a model without labels, and leaves the others out.
   void prune(const ParseOptions& options) {
     const auto started = std::chrono::steady_clock::now();
-    if (options.notice) options.notice("learning which heads to leave out, by a simpler model");
+    if (options.notice) options.notice("training a simpler model to prune heads");
     TreeShape unlabelled = model_.shape;
     unlabelled.num_labels = 1;
     DependencyCorpus bare = train_;
@@ -246,7 +246,7 @@ class ParseTrainingSet final : public TrainingSet {
     eg({problem, Loss::crf(), kL2}, eg_options, dual, theta);
     const auto stop_if_asked = [&] {
       if (eg_options.stopping.interrupted())
-        throw Stopped("stopped while learning which heads to leave out; no model was saved");
+        throw Stopped("stopped while training the pruning model; no model was saved");
     };
     stop_if_asked();
     model_.own_pruner.assign(theta.values().begin(), theta.values().end());
@@ -264,7 +264,7 @@ class ParseTrainingSet final : public TrainingSet {
       stop_if_asked();
     }
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-    if (options.notice) options.notice(fmt::format("that took {:.2f} s", seconds.count()));
+    if (options.notice) options.notice(fmt::format("trained it in {:.2f} s", seconds.count()));
   }
 
   ParseModel model_;

@@ -9,7 +9,7 @@
 
 namespace espalier {
 
-// A drawing of a tree for people, one word a line: arcs, word, coarse tag and relation.
+// A drawing of a tree for people, one word per line: arcs, word, coarse tag and relation.
 //
 //      ┌─► The     DET   det
 //    ┌─┴─► dog     NOUN  nsubj

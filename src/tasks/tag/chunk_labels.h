@@ -8,9 +8,9 @@
 
 namespace espalier {
 
-// How the labels of a model spell chunks. A chunk tag is a prefix and, behind the first hyphen, a type, B-NP, or the prefix
-// alone. B and S (also U and [) begin a chunk, E and S (also L, U and ]) end one; any other goes on with a chunk of its
-// type, or begins one where there is none. That is conlleval's reading, but for neighbours of one type in BIOES, which it takes
+// How the labels of a model spell chunks. A chunk tag is a prefix and, after the first hyphen, a type, B-NP, or the prefix
+// alone. B and S (also U and [) begin a chunk, E and S (also L, U and ]) end one; any other continues with a chunk of its
+// type, or begins one if there is none. That is conlleval's reading, but for neighbours of one type in BIOES, which it takes
 // for one chunk. Where the labels are no chunk tags (parts of speech), every token is a chunk of its own.
 class ChunkLabels {
  public:
@@ -24,7 +24,7 @@ class ChunkLabels {
     const Tag &a = tags_[before], &b = tags_[now];
     return a.in_chunk && b.in_chunk && !a.ends && !b.begins && a.type == b.type;
   }
-  // What is behind the hyphen; the label itself where labels are no chunk tags.
+  // What is after the hyphen; the label itself if labels are not chunk tags.
   std::string_view type(std::uint32_t label) const { return types_.name(tags_[label].type); }
 
  private:

@@ -122,7 +122,7 @@ void ChunkScores::add(std::span<const std::string_view> gold, std::span<const st
 Evaluation ChunkScores::evaluate() const {
   Evaluation result;
   result.rates["accuracy"] = share(correct_tokens_, tokens_);
-  result.badness = 1 - share(correct_tokens_, tokens_);
+  result.dev_error = 1 - share(correct_tokens_, tokens_);
   result.metric = "accuracy %";
   result.value = percent(correct_tokens_, tokens_);
   result.headline = fmt::format("accuracy {} %", percentage(result.value));
@@ -214,7 +214,7 @@ void ChunkScores::report_chunks(Evaluation& result) const {
   result.metric = "F1 %";
   result.value = f1(all);
   result.headline = fmt::format("F1 {} %", percentage(result.value));
-  result.badness = 1 - result.rates["f1"].get<double>();
+  result.dev_error = 1 - result.rates["f1"].get<double>();
 }
 
 void ChunkScores::report_confusions(Evaluation& result) const {

@@ -164,9 +164,9 @@ Weights weights_of(const ForeignModel& foreign, const ChainShape& shape) {
   }
   for (const auto& [attribute, pair, value] : foreign.steps) {
     const auto labels = static_cast<std::uint32_t>(shape.num_labels);
-    const std::uint32_t in_a_row[] = {pair / labels, pair % labels};
-    set(shape.has_tables() ? *shape.step_weight(attribute, in_a_row[0], in_a_row[1])
-                           : shape.ngram_weight(*shape.ngrams->find(in_a_row)),
+    const std::uint32_t consecutive[] = {pair / labels, pair % labels};
+    set(shape.has_tables() ? *shape.step_weight(attribute, consecutive[0], consecutive[1])
+                           : shape.ngram_weight(*shape.ngrams->find(consecutive)),
         value);
   }
   return theta;
@@ -193,7 +193,7 @@ ConvertedTagger::ConvertedTagger(const std::string& path) {
   ForeignModel foreign = read_foreign(path);
   constexpr std::size_t kMostLabels = 65535;  // pairs of them have 32 bits
   if (foreign.num_labels() < 2 || foreign.num_labels() > kMostLabels) {
-    throw Error::in(path, fmt::format("a model of {} labels", foreign.num_labels()),
+    throw Error::in(path, "a model with " + counted(foreign.num_labels(), "label"),
                     fmt::format("expected 2 to {}", kMostLabels));
   }
   if (foreign.tokens.empty() && foreign.steps.empty()) {
@@ -207,7 +207,7 @@ ConvertedTagger::~ConvertedTagger() = default;
 
 std::string_view ConvertedTagger::program() const { return state_->program; }
 std::string ConvertedTagger::describe() const {
-  return fmt::format("{}, {} weights", state_->model.describe(), grouped(state_->num_weights));
+  return fmt::format("{}, {}", state_->model.describe(), counted(state_->num_weights, "weight"));
 }
 TaskSections ConvertedTagger::sections() const { return state_->model.sections(); }
 const Weights& ConvertedTagger::theta() const { return state_->theta; }

@@ -13,7 +13,7 @@ namespace espalier {
 // `crf_learn -t` of CRF++ writes. Which one it is, its first line tells. What it predicts is what that program predicts.
 class ConvertedTagger {
  public:
-  // Throws Error for what is none of them, and for one that is not complete.
+  // Throws Error for what is not one of them, and for one that is not complete.
   explicit ConvertedTagger(const std::string& path);
   ~ConvertedTagger();
 

@@ -54,7 +54,7 @@ class CrfppModel {
     text_.fail(in_quotes(text_.line()), fmt::format("expected '{}'", key));
   }
 
-  // Goes on to the next line of a block; false at the blank line behind it.
+  // Goes on to the next line of a block; false at the blank line after it.
   bool in_block(std::string_view what) {
     return !text_.require(fmt::format("expected {}, or a blank line and more", what)).empty();
   }

@@ -63,7 +63,7 @@ class CrfsuiteDump {
   }
 
   // Goes on to the next line of the section; false at its end.
-  bool in_section() { return text_.require("expected more lines, and '}' behind them") != kEnd; }
+  bool in_section() { return text_.require("expected more lines, then '}'") != kEnd; }
 
   void read_header() {
     while (in_section()) {

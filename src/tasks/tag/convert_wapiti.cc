@@ -128,7 +128,7 @@ class WapitiModel {
       const std::size_t index = text_.number(line.substr(0, equals), kExpected);
       if (index < next_index || index >= size_) {
         text_.fail(fmt::format("index {}", index),
-                   fmt::format("expected indices that rise, below {}", size_));
+                   fmt::format("expected increasing indices below {}", size_));
       }
       next_index = index + 1;
       const float weight = text_.weight(line.substr(equals + 1));

@@ -2,24 +2,34 @@
 
 #include <fmt/format.h>
 
+#include "base/names.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
 namespace {
 
-constexpr Encoding kEncodings[] = {Encoding::iob1, Encoding::bio, Encoding::bioes};
+struct Named {
+  std::string_view name;
+  Encoding encoding;
+};
+// The first name of an encoding is the one that models have.
+constexpr Named kEncodings[] = {{"iob1", Encoding::iob1},   {"bio", Encoding::bio},
+                                {"iob2", Encoding::bio},    {"bioes", Encoding::bioes},
+                                {"iobes", Encoding::bioes}, {"bilou", Encoding::bilou}};
+
+bool is_any_of(char prefix, std::string_view prefixes) {
+  return prefixes.find(prefix) != std::string_view::npos;
+}
 
 // What follows the hyphen; empty for what is in no chunk.
 std::string_view type_of(std::string_view tag) {
-  const bool in_chunk =
-      tag.size() > 2 && tag[1] == '-' && (tag[0] == 'B' || tag[0] == 'I' || tag[0] == 'E' || tag[0] == 'S');
+  const bool in_chunk = tag.size() > 2 && tag[1] == '-' && is_any_of(tag[0], "BIESLU");
   return in_chunk ? tag.substr(2) : std::string_view();
 }
 
 // Whether a chunk ends between two neighbouring tags, if the first one is in one.
 bool parted(std::string_view before, std::string_view now) {
-  return now[0] == 'B' || now[0] == 'S' || before[0] == 'E' || before[0] == 'S' ||
-         type_of(before) != type_of(now);
+  return is_any_of(now[0], "BSU") || is_any_of(before[0], "ESLU") || type_of(before) != type_of(now);
 }
 
 char prefix(Encoding encoding, bool first, bool last, bool behind_same_type) {
@@ -31,28 +41,35 @@ char prefix(Encoding encoding, bool first, bool last, bool behind_same_type) {
     case Encoding::bioes:
       if (first) return last ? 'S' : 'B';
       return last ? 'E' : 'I';
+    case Encoding::bilou:
+      if (first) return last ? 'U' : 'B';
+      return last ? 'L' : 'I';
   }
   return 'I';
 }
 
 }  // namespace
 
-Encoding parse_encoding(std::string_view name) {
-  for (const Encoding encoding : kEncodings) {
-    if (name == to_string(encoding)) return encoding;
+const std::vector<std::string>& encoding_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Named& named : kEncodings) all.emplace_back(named.name);
+    return all;
+  }();
+  return names;
+}
+
+Encoding parse_encoding(std::string_view name, std::string_view of_setting) {
+  for (const Named& named : kEncodings) {
+    if (name == named.name) return named.encoding;
   }
-  throw Error::in(setting("encoding"), fmt::format("{} is no encoding of chunks", in_quotes(name)),
-                  "expected iob1, bio or bioes");
+  throw Error(
+      fmt::format("{}: {}", setting(of_setting), unknown_name("encoding of chunks", name, encoding_names())));
 }
 
 const char* to_string(Encoding encoding) {
-  switch (encoding) {
-    case Encoding::iob1:
-      return "iob1";
-    case Encoding::bio:
-      return "bio";
-    case Encoding::bioes:
-      return "bioes";
+  for (const Named& named : kEncodings) {
+    if (named.encoding == encoding) return named.name.data();
   }
   return "unknown";
 }

@@ -62,7 +62,7 @@ LabelSets LabelSets::split(const std::string& path, const TagExamples& examples,
     for (const std::string_view name : alternatives(text)) {
       if (name.empty() || name == kAny) {
         fail_at(path, examples, field, fmt::format("the label {}", in_quotes(text)),
-                "expected ?, or labels with | between");
+                "expected ?, or labels separated by |");
       }
       single.emplace(name, 0);
     }

@@ -21,7 +21,7 @@ struct LabelSets {
   // Fields are labels.
   static LabelSets of_labels(std::size_t num_labels);
   // Fields are "?" (any label), or labels with | between. `labels` has the fields and then the single labels, in the order
-  // of their bytes. Throws Error::at where an alternative is empty or "?", and where fewer than two labels are left.
+  // of their bytes. Throws Error::at if an alternative is empty or "?", and where fewer than two labels are left.
   static LabelSets split(const std::string& path, const TagExamples& examples, Dictionary& labels);
 
   // The text of a field again.

@@ -8,26 +8,31 @@
 
 #include "base/input.h"
 #include "espalier/base/error.h"
+#include "espalier/base/options.h"
 #include "tasks/fields.h"
+#include "tasks/tag/encoding.h"
 
 namespace espalier {
 namespace {
 
-struct Scheme {
-  std::string_view name, prefixes, expected;
-};
-constexpr Scheme kSchemes[] = {
-    {"bio", "BI", "expected O, B-TYPE or I-TYPE"},
-    {"iob1", "BI", "expected O, B-TYPE or I-TYPE"},
-    {"bioes", "BIES", "expected O, B-TYPE, I-TYPE, E-TYPE or S-TYPE"},
-};
-
-const Scheme& find_scheme(std::string_view name) {
-  for (const Scheme& scheme : kSchemes) {
-    if (scheme.name == name) return scheme;
+std::string_view prefixes_of(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::iob1:
+    case Encoding::bio:
+      return "BI";
+    case Encoding::bioes:
+      return "BIES";
+    case Encoding::bilou:
+      return "BILU";
   }
-  throw Error::in(setting("valid"), fmt::format("{} is no scheme of chunk tags", in_quotes(name)),
-                  "expected bio, iob1 or bioes");
+  return "";
+}
+
+// "O, B-TYPE or I-TYPE"
+std::string tags_of(Encoding encoding) {
+  std::vector<std::string> tags{"O"};
+  for (const char prefix : prefixes_of(encoding)) tags.push_back(fmt::format("{}-TYPE", prefix));
+  return listed(tags);
 }
 
 struct Tag {
@@ -35,13 +40,13 @@ struct Tag {
   std::string_view type;
 };
 
-Tag parse_tag(const Scheme& scheme, std::string_view label) {
+Tag parse_tag(Encoding encoding, std::string_view label) {
   if (label == "O") return {'O', {}};
-  const bool known = !label.empty() && scheme.prefixes.find(label[0]) != std::string_view::npos;
+  const bool known = !label.empty() && prefixes_of(encoding).find(label[0]) != std::string_view::npos;
   if (known && label.size() == 1) return {label[0], {}};
   if (known && label.size() > 2 && label[1] == '-') return {label[0], label.substr(2)};
-  throw Error::in(fmt::format("{} {}", setting("valid"), scheme.name),
-                  fmt::format("the label {} is no tag of it", in_quotes(label)), scheme.expected);
+  throw Error::in(fmt::format("{} {}", setting("valid"), to_string(encoding)),
+                  fmt::format("found the label {}", in_quotes(label)), "expected " + tags_of(encoding));
 }
 
 bool is(const Tag& tag, std::string_view prefixes) {
@@ -49,12 +54,12 @@ bool is(const Tag& tag, std::string_view prefixes) {
 }
 
 // Whether `after` may follow `before`. The ends of a sequence are as good as an O.
-bool may_follow(std::string_view scheme, const Tag& before, const Tag& after) {
+bool may_follow(Encoding encoding, const Tag& before, const Tag& after) {
   const bool same = before.type == after.type;
-  if (scheme == "bio") return !is(after, "I") || (is(before, "BI") && same);
-  if (scheme == "iob1") return !is(after, "B") || (is(before, "BI") && same);
-  // bioes: an open chunk goes on, and only that does.
-  const bool open = is(before, "BI"), goes_on = is(after, "IE");
+  if (encoding == Encoding::bio) return !is(after, "I") || (is(before, "BI") && same);
+  if (encoding == Encoding::iob1) return !is(after, "B") || (is(before, "BI") && same);
+  // bioes, bilou: an open chunk continues, and only that.
+  const bool open = is(before, "BI"), goes_on = is(after, "IEL");
   return open == goes_on && (!open || same);
 }
 
@@ -71,15 +76,15 @@ ChainConstraints all_allowed(std::size_t num_labels) {
 }
 
 void forbid_by_scheme(std::string_view name, const Dictionary& labels, ChainConstraints& constraints) {
-  const Scheme& scheme = find_scheme(name);
+  const Encoding encoding = parse_encoding(name, "valid");
   std::vector<Tag> tags;
-  for (std::uint32_t y = 0; y < labels.size(); ++y) tags.push_back(parse_tag(scheme, labels.name(y)));
+  for (std::uint32_t y = 0; y < labels.size(); ++y) tags.push_back(parse_tag(encoding, labels.name(y)));
   constexpr Tag kOutside{'O', {}};
   for (std::size_t i = 0; i < tags.size(); ++i) {
-    if (!may_follow(name, kOutside, tags[i])) constraints.first[i] = 0;
-    if (!may_follow(name, tags[i], kOutside)) constraints.last[i] = 0;
+    if (!may_follow(encoding, kOutside, tags[i])) constraints.first[i] = 0;
+    if (!may_follow(encoding, tags[i], kOutside)) constraints.last[i] = 0;
     for (std::size_t j = 0; j < tags.size(); ++j) {
-      if (!may_follow(name, tags[i], tags[j])) constraints.step[i * tags.size() + j] = 0;
+      if (!may_follow(encoding, tags[i], tags[j])) constraints.step[i * tags.size() + j] = 0;
     }
   }
 }

@@ -17,12 +17,13 @@ namespace espalier {
 
 ChainConstraints all_allowed(std::size_t num_labels);
 
-// What the names of labels mean. A tag is O, or a prefix and, behind a hyphen, a type: B-NP. Plain B and I are of one
+// What the names of labels mean. A tag is O, or a prefix and, after a hyphen, a type: B-NP. Plain B and I are of one
 // type, too.
 //   bio    I-X continues a chunk: it follows B-X or I-X
 //   iob1   B-X separates two chunks: it follows B-X or I-X
 //   bioes  a chunk is S-X, or B-X I-X ... E-X, and is complete
-// Throws Error for a scheme that is none, naming --valid, and for a label that is no tag of the scheme.
+//   bilou  the same with U-X and L-X
+// Throws Error for an unknown scheme, naming --valid, and for a label that is not a tag of it.
 void forbid_by_scheme(std::string_view scheme, const Dictionary& labels, ChainConstraints& constraints);
 
 // Forbids what a file lists: lines "BEFORE AFTER" (white space between, '#' starts a comment), where (start) and (stop)
@@ -34,7 +35,7 @@ void forbid_listed(const std::string& path, const Dictionary& labels, ChainConst
 // where the labels that can be reached do not repeat before.
 std::optional<std::size_t> impossible_length(const ChainConstraints& constraints);
 
-// The first token that a sequence cannot go on with, where token t may have the labels labels_of(t); `length` if it is
+// The first token that a sequence cannot continue with, where token t may have the labels labels_of(t); `length` if it is
 // only that it must not end there; nullopt if the sequence is possible.
 template <class LabelsOf>
 std::optional<std::size_t> first_break(const ChainConstraints& constraints, std::size_t length,

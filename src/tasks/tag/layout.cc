@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/names.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
 #include "tasks/common.h"
 
@@ -14,7 +16,7 @@ constexpr std::size_t kLargestOrder = 4;
 constexpr const char* kObserved = "observed";
 
 [[noreturn]] void refuse(const StoredTask& stored, const std::string& found) {
-  throw Error::in(stored.file, found, "train the model anew");
+  throw Error::in(stored.file, found, "retrain the model");
 }
 
 void add_pairs(const std::string& name, const ObservedPairs& pairs, TaskSections& sections) {
@@ -46,7 +48,7 @@ LabelNgrams load_ngrams(const StoredTask& stored, std::size_t order, std::size_t
   for (std::size_t at = 0; at < packed.size();) {
     const std::size_t length = packed[at++];
     if (length < 2 || length > order + 1 || length > packed.size() - at) {
-      refuse(stored, fmt::format("an n-gram of {} labels for order {}", length, order));
+      refuse(stored, fmt::format("an n-gram of {} for order {}", counted(length, "label"), order));
     }
     const auto labels = packed.subspan(at, length);
     for (const std::uint32_t label : labels) {
@@ -65,8 +67,9 @@ LabelNgrams load_ngrams(const StoredTask& stored, std::size_t order, std::size_t
 
 void check_layout(const TagOptions& options) {
   if (options.features != "all" && options.features != kObserved) {
-    throw Error::in(setting("features"), fmt::format("{} is no set of features", in_quotes(options.features)),
-                    "expected all or observed");
+    const std::vector<std::string> names{"all", kObserved};
+    throw Error(
+        fmt::format("{}: {}", setting("features"), unknown_name("set of features", options.features, names)));
   }
   if (!options.kernel.empty()) Kernel::parse(options.kernel);
   if (!options.kernel.empty() && options.features == kObserved) {

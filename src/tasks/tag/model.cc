@@ -23,7 +23,7 @@ Encoding stored_encoding(const StoredTask& stored) {
   try {
     return parse_encoding(name);
   } catch (const Error&) {
-    throw Error::in(stored.file, fmt::format("the encoding {}", in_quotes(name)), "train the model anew");
+    throw Error::in(stored.file, fmt::format("the encoding {}", in_quotes(name)), "retrain the model");
   }
 }
 
@@ -53,7 +53,7 @@ TagInput load_input(const StoredTask& stored) {
     throw Error::in(stored.file,
                     fmt::format("label column {} of {}", stored.settings.at("label_column").dump(),
                                 stored.settings.at("columns").dump()),
-                    "train the model anew");
+                    "retrain the model");
   }
   if (!input.templates.empty()) {
     Templates(input.templates, input.template_name).check_columns(input.num_columns, input.label_column);
@@ -67,16 +67,16 @@ std::optional<ChainConstraints> load_constraints(const StoredTask& stored, std::
     const auto bytes = as_array<std::uint8_t>(stored.array(name), name, stored.file);
     if (bytes.size() != size || std::any_of(bytes.begin(), bytes.end(), [](auto byte) { return byte > 1; })) {
       throw Error::in(stored.file,
-                      fmt::format("the section {} is no table of zeros and ones", in_quotes(name)),
-                      fmt::format("expected {}; train the model anew", size));
+                      fmt::format("the section {} is not a table of zeros and ones", in_quotes(name)),
+                      fmt::format("expected {}; retrain the model", size));
     }
     return std::vector<std::uint8_t>(bytes.begin(), bytes.end());
   };
   ChainConstraints constraints{load(kFirst, num_labels), load(kLast, num_labels),
                                load(kSteps, num_labels * num_labels)};
   if (const auto length = impossible_length(constraints)) {
-    throw Error::in(stored.file, fmt::format("no sequence of {} labels is possible", *length),
-                    "train the model anew");
+    throw Error::in(stored.file, fmt::format("no sequence of {} is possible", counted(*length, "label")),
+                    "retrain the model");
   }
   return constraints;
 }
@@ -90,28 +90,28 @@ ChainShape TagModel::shape() const {
 }
 
 std::optional<WeightPlace> TagModel::find_weight(const WeightName& name) const {
-  std::vector<std::uint32_t> in_a_row;
+  std::vector<std::uint32_t> consecutive;
   for (const std::string_view before : name.before) {
     const auto label = dictionaries.labels.find(before);
     if (!label) return std::nullopt;
-    in_a_row.push_back(*label);
+    consecutive.push_back(*label);
   }
   const auto label = dictionaries.labels.find(name.label);
   if (!label) return std::nullopt;
-  in_a_row.push_back(*label);
+  consecutive.push_back(*label);
 
   const ChainShape shape = this->shape();
-  if (in_a_row.size() == 1) {
+  if (consecutive.size() == 1) {
     if (kernel) return std::nullopt;
     const auto attribute = dictionaries.attributes.find(name.attribute);
     return attribute ? shape.token_weight(*attribute, *label) : std::nullopt;
   }
   const auto attribute = dictionaries.transitions.find(name.attribute);
-  if (in_a_row.size() == 2 && shape.has_tables()) {
-    return attribute ? shape.step_weight(*attribute, in_a_row[0], *label) : std::nullopt;
+  if (consecutive.size() == 2 && shape.has_tables()) {
+    return attribute ? shape.step_weight(*attribute, consecutive[0], *label) : std::nullopt;
   }
   if (!shape.ngrams || name.attribute != ngram_attribute()) return std::nullopt;
-  const auto ngram = shape.ngrams->find(in_a_row);
+  const auto ngram = shape.ngrams->find(consecutive);
   return ngram ? std::optional(shape.ngram_weight(*ngram)) : std::nullopt;
 }
 
@@ -120,8 +120,8 @@ std::string_view TagModel::ngram_attribute() const {
 }
 
 std::string TagModel::describe() const {
-  return fmt::format("{} labels, {} attributes{}", grouped(dictionaries.labels.size()),
-                     grouped(dictionaries.attributes.size()), describe_kernel(kernel.get()));
+  return fmt::format("{}, {}{}", counted(dictionaries.labels.size(), "label"),
+                     counted(dictionaries.attributes.size(), "attribute"), describe_kernel(kernel.get()));
 }
 
 TaskSections TagModel::sections() const {
@@ -172,7 +172,7 @@ TagModel TagModel::load(const StoredTask& stored) {
         stored.file,
         fmt::format("{} x {} weights for {}, {} of transitions", stored.theta.shape.rows,
                     stored.theta.shape.width, model.describe(), model.dictionaries.transitions.size()),
-        "expected one for each label, or pair of them; train the model anew");
+        "expected one for each label, or pair of them; retrain the model");
   }
   model.constraints = load_constraints(stored, model.dictionaries.labels.size());
   return model;

@@ -470,7 +470,7 @@ class TagPredictor final : public Predictor {
       if (is_chunk_tag(tagger_.label(y))) continue;
       throw Error::in(setting("encoding"),
                       fmt::format("a model with the label {}", in_quotes(tagger_.label(y))),
-                      "expected labels that are O, or B-, I-, E- or S- and a type");
+                      "expected labels that are O, or a prefix (B-, I-, E-, S-, L- or U-) and a type");
     }
     return encoding;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/names.h"
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
@@ -15,11 +16,12 @@
 namespace espalier {
 
 TagFormat parse_tag_format(std::string_view name) {
+  std::vector<std::string> names;
   for (const auto format : {TagFormat::columns, TagFormat::crfsuite, TagFormat::wapiti}) {
     if (name == to_string(format)) return format;
+    names.emplace_back(to_string(format));
   }
-  throw Error::in(setting("format"), fmt::format("{} is no format of tagging", in_quotes(name)),
-                  "expected columns, crfsuite or wapiti");
+  throw Error(fmt::format("{}: {}", setting("format"), unknown_name("format", name, names)));
 }
 
 const char* to_string(TagFormat format) {
@@ -55,7 +57,8 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
   for (std::size_t t = 0; encoding && t < labels.size(); ++t) {
     if (is_chunk_tag(labels[t])) continue;
     lines.fail(t, fmt::format("the label {}", in_quotes(labels[t])),
-               fmt::format("expected O, or B-, I-, E- or S- and a type, as {} needs", setting("encoding")));
+               fmt::format("expected O, or a prefix (B-, I-, E-, S-, L- or U-) and a type, as {} needs",
+                           setting("encoding")));
   }
 }
 
@@ -105,7 +108,7 @@ bool are_columns(const SequenceLines& reader, Separator separator) {
 void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_column, TagInput& input) {
   const std::size_t found = count_columns(reader.line(0), separator_of(input));
   if (found < 2) {
-    reader.fail(0, "1 column", "expected at least 2, a word and its label, with spaces or tabs between");
+    reader.fail(0, "1 column", "expected at least 2, a word and its label, separated by spaces or tabs");
   }
   if (label_column && *label_column >= found) {
     reader.fail(0, fmt::format("{} columns", found),

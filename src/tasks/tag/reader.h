@@ -19,7 +19,7 @@ namespace espalier {
 
 class TagData;
 
-// Throws Error listing the formats for a name that is none.
+// Throws Error listing the formats for an unknown name.
 TagFormat parse_tag_format(std::string_view name);
 
 // How lines become attributes. A model keeps it.
@@ -77,7 +77,7 @@ TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels);
 
-// The same of sentences in memory. Throws Error where they are of another kind than the input.
+// The same of sentences in memory. Throws Error if they are of another kind than the input.
 TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels);
 

@@ -25,7 +25,7 @@ class StreamedChain {
   void set(const Sequences& sequence);
 
   Chain structure() const;
-  // Computed anew by every call, so that they may be changed.
+  // Recomputed by every call, so that they may be changed.
   std::span<float> scores(Workspace& ws);
   std::span<double> double_scores(Workspace& ws);
 

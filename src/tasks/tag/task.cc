@@ -9,58 +9,70 @@
 #include "generate/writers.h"
 #include "tasks/kernel_options.h"
 #include "tasks/predict_options.h"
+#include "tasks/tag/encoding.h"
 
 namespace espalier {
 namespace {
 
 using Row = OptionOf<TagOptions>;
 
+constexpr const char* kEncodings = "iob1, bio (iob2), bioes (iobes) or bilou";
+
 const OptionTable& options() {
   static const OptionTable table{
-      Row("format", &TagOptions::format,
-          "columns (default: CoNLL, one token per line), crfsuite or wapiti (attribute files)")
-          .choices({"columns", "crfsuite", "wapiti"}),
+      Row("format", &TagOptions::format, "columns (CoNLL, the default), crfsuite or wapiti (attribute files)")
+          .choices({"columns", "crfsuite", "wapiti"})
+          .basic(),
       Row("template", &TagOptions::templates,
-          "a CRF++ template or Wapiti patterns, for columns; default: built-in attributes")
-          .file("the template"),
-      Row("label_column", &TagOptions::label_column,
-          "the column that has the label, counted from 1; default: the last")
-          .from(1),
+          "CRF++ template or Wapiti patterns; default: built-in attributes")
+          .file("the template")
+          .basic(),
+      Row("label_column", &TagOptions::label_column, "column of the label, counted from 1; default: the last")
+          .from(1)
+          .basic(),
       Row("separator", &TagOptions::separator,
-          "of columns: tab (fields may have spaces inside), space (any white space) or auto")
+          "between columns: tab (fields may contain spaces), space (any white space) or auto")
           .choices({"tab", "space", "auto"}),
       Row("first", &TagOptions::first, "use only the first N training sequences").from(1),
       Row("min_count", &TagOptions::min_count, "drop attributes seen fewer than N times in training")
           .from(1)
-          .logged_if_changed(),
-      Row("encoding", &TagOptions::encoding, "turn the labels of chunks into iob1, bio or bioes")
-          .choices({"iob1", "bio", "bioes"}),
+          .logged_if_changed()
+          .basic(),
+      Row("encoding", &TagOptions::encoding, fmt::format("convert chunk labels to {}", kEncodings))
+          .choices(encoding_names())
+          .basic(),
       Row("example_weights", &TagOptions::example_weights,
-          "how much a sequence counts: comment (lines '# weight: 2'), or a column, counted from 1"),
-      Row("gazetteer", &TagOptions::gazetteers, "a file of phrases, or TYPE TAB phrase; may be repeated")
+          "weights of sequences: comment (lines '# weight: 2'), or the column N, counted from 1")
+          .value("comment|N"),
+      Row("gazetteer", &TagOptions::gazetteers, "list of phrases, or of TYPE TAB phrase; may be repeated")
           .file("a gazetteer")
-          .logged_as("gazetteers"),
-      Row("features", &TagOptions::features,
-          "all: weights for every attribute with every label; observed: for what training saw")
-          .choices({"all", "observed"}),
+          .logged_as("gazetteers")
+          .basic(),
+      Row("features", &TagOptions::features, "weights of all attribute-label pairs, or of observed ones")
+          .choices({"all", "observed"})
+          .basic(),
       Row("order", &TagOptions::order,
-          "how many labels before one it depends on, 1 to 4; sequences of 3 and more as training saw them")
+          "number of preceding labels that a label depends on, 1 to 4; n-grams of 3 and more labels are "
+          "those "
+          "seen in training")
           .between(1, 4),
-      Row("valid", &TagOptions::valid, "allow only label sequences that are right in bio, iob1 or bioes")
-          .choices({"bio", "iob1", "bioes"}),
-      Row("transitions", &TagOptions::transitions,
-          "file of lines BEFORE AFTER: labels that do not follow one another")
+      Row("valid", &TagOptions::valid,
+          fmt::format("allow only label sequences that are well-formed in {}", kEncodings))
+          .choices(encoding_names()),
+      Row("transitions", &TagOptions::transitions, "list of forbidden pairs of labels, as lines BEFORE AFTER")
           .file("the list of transitions"),
       Row("invalid", &TagOptions::invalid,
           fmt::format("training sequences that {} or {} forbid: refuse or drop", setting("valid"),
                       setting("transitions")))
           .choices({"refuse", "drop"})
-          .logged_if([](const TagOptions& tag) { return !tag.valid.empty() || !tag.transitions.empty(); }),
-      Row("costs", &TagOptions::costs, "file of lines GOLD PREDICTED COST; other wrong labels cost 1")
+          .value("refuse|drop")
+          .only_if([](const TagOptions& tag) { return !tag.valid.empty() || !tag.transitions.empty(); },
+                   fmt::format("{} or {}", setting("valid"), setting("transitions"))),
+      Row("costs", &TagOptions::costs, "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
           .file("the list of costs"),
       kernel_option<TagOptions>(),
       kernel_memory_option<TagOptions>(),
-      Row("partial", &TagOptions::partial, "labels may be unsure: ? is any label, and A|B|C one of these")
+      Row("partial", &TagOptions::partial, "labels may be uncertain: ? is any label, A|B|C one of these")
           .logged_if_changed(),
   };
   return table;
@@ -69,23 +81,29 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = TagPredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "of INPUT; default: that of the training data")
-          .choices({"columns", "crfsuite", "wapiti"}),
+      OptionOf<Options>("format", &Options::format, "format of INPUT; default: that of the training data")
+          .choices({"columns", "crfsuite", "wapiti"})
+          .basic(),
       OptionOf<Options>("marginals", &Options::marginals,
                         std::vector<std::pair<std::string, TagMarginals>>{{"label", TagMarginals::label},
                                                                           {"entity", TagMarginals::entity}},
-                        "add the probability of every label; entity: of every chunk that is predicted")
-          .implied("label"),
+                        "add the probability of every label; entity: of every predicted chunk")
+          .implied("label")
+          .basic(),
       kbest_option<Options>(),
       OptionOf<Options>("min_confidence", &Options::min_confidence,
-                        "chunks that are less probable become O (tokens _, where labels are no chunk tags)")
-          .between(0, 1),
+                        "replace less probable chunks by O (tokens by _, unless labels are chunk tags)")
+          .between(0, 1)
+          .basic(),
       OptionOf<Options>("forced", &Options::forced,
-                        "the column, counted from 1, with labels to keep: LABEL, A|B for one of several, _ "
-                        "for any; 'label': the label's own"),
+                        "column of labels to keep, counted from 1, or 'label', the label's own: LABEL, A|B "
+                        "for one of several, _ for any")
+          .value("N|label")
+          .basic(),
       OptionOf<Options>("encoding", &Options::encoding,
-                        "write the labels of chunks as iob1, bio or bioes; default: the model's")
-          .choices({"iob1", "bio", "bioes"}),
+                        fmt::format("write the labels of chunks as {}; default: the model's", kEncodings))
+          .choices(encoding_names())
+          .basic(),
       json_option<Options>(),
       threads_option<Options>(),
   };
@@ -131,7 +149,8 @@ std::string first_entity() {
 TaskEntry tag_task() {
   TaskEntry task;
   task.name = "tag";
-  task.summary = "one label a token: CoNLL columns with CRF++ templates or built-in ones, CRFsuite files";
+  task.summary =
+      "one label per token: CoNLL columns with built-in attributes or CRF++ templates, or CRFsuite files";
   task.version = kTagVersion;
   task.options = options;
   task.predict_options = predict_options;
@@ -139,8 +158,9 @@ TaskEntry tag_task() {
   task.load = load_tag_predictor;
   task.latent = "partial";
   task.groups =
-      "keep the sequences of a document in one fold: boundary (-DOCSTART- lines), or the column, counted "
-      "from 1, that names it";
+      "keep the sequences of a document in one fold: boundary (-DOCSTART- lines), or the column N with its "
+      "name, counted from 1";
+  task.group_value = "boundary|N";
   task.train_examples =
       "  espalier train tag train.txt --l2 1 -o model.esp\n"
       "  espalier train tag train.txt --template template.txt --dev dev.txt --l2 auto -o model.esp\n"

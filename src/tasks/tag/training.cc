@@ -46,7 +46,7 @@ void set_groups(const TagOptions& options, TagInput& input) {
   input.group_column = column_unless("boundary", setting("group_by"), options.group_by);
   input.group_documents = !input.group_column;
   if (input.group_column && options.templates.empty() && input.format == TagFormat::columns) {
-    throw Error::in(setting("group_by"), "a column, which the built-in attributes look at",
+    throw Error::in(setting("group_by"), "a column that the built-in attributes use",
                     fmt::format("expected {}, with one that does not", setting("template")));
   }
 }
@@ -136,7 +136,7 @@ std::string source_of(const TagOptions& options) {
 
 std::optional<ChainConstraints> read_constraints(const TagOptions& options, const Dictionary& labels) {
   if (options.invalid != "refuse" && options.invalid != "drop") {
-    throw Error::in(setting("invalid"), in_quotes(options.invalid), "expected refuse or drop");
+    throw Error::in(setting("invalid"), "found " + in_quotes(options.invalid), "expected refuse or drop");
   }
   if (options.valid.empty() && options.transitions.empty()) return std::nullopt;
   ChainConstraints constraints = all_allowed(labels.size());
@@ -227,10 +227,10 @@ class TagTrainingSet final : public TrainingSet {
   LatentGold* latent_gold() override { return latent_.get(); }
   std::string describe() const override {
     std::string text =
-        fmt::format("{} sequences, {} tokens, {}{}", grouped(train_.sequences.size()),
-                    grouped(train_.sequences.num_tokens()), describe_columns(), model_.describe());
-    if (train_.num_rare > 0) text += fmt::format(" ({} rare ones dropped)", grouped(train_.num_rare));
-    if (unsure_ > 0) text += fmt::format(", {} tokens of unsure label", grouped(unsure_));
+        fmt::format("{}, {}, {}{}", counted(train_.sequences.size(), "sequence"),
+                    counted(train_.sequences.num_tokens(), "token"), describe_columns(), model_.describe());
+    if (train_.num_rare > 0) text += fmt::format(" ({} dropped as rare)", grouped(train_.num_rare));
+    if (unsure_ > 0) text += fmt::format(", {} with an uncertain label", counted(unsure_, "token"));
     return text + dropped_;
   }
 
@@ -290,7 +290,7 @@ class TagTrainingSet final : public TrainingSet {
                         "expected at least one");
       }
       keep_sequences(keep, train_);
-      dropped_ += fmt::format("; {} sequence{} dropped: {}", grouped(dropped), dropped == 1 ? "" : "s", why);
+      dropped_ += fmt::format("; {} dropped: {}", counted(dropped, "sequence"), why);
     };
     if (options.partial) {
       drop_others(find_informative(sets, train_, model_.dictionaries.labels.size()),
@@ -298,7 +298,8 @@ class TagTrainingSet final : public TrainingSet {
     }
     if (!model_.constraints) return;
     if (options.invalid == "drop") {
-      drop_others(find_allowed(*model_.constraints, sets, train_), "their labels break " + rules_of(options));
+      drop_others(find_allowed(*model_.constraints, sets, train_),
+                  "their labels violate " + rules_of(options));
     } else {
       refuse_broken(path, *model_.constraints, source_of(options), sets, train_, model_.dictionaries.labels);
     }

@@ -60,11 +60,11 @@ bool BracketReader::next(BracketTree& tree) {
   return true;
 }
 
-// What stands behind an opening bracket, and the closing one.
+// What stands after an opening bracket, and the closing one.
 void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
   if (depth > kDeepest)
     fail(fmt::format("brackets within {} brackets", grouped(kDeepest)),
-         "expected a ')' before, or trees that are less deep");
+         "expected an earlier ')', or trees that are less deeply nested");
   const std::size_t line = line_number();
   tree.word.clear();
   tree.children.clear();
@@ -80,9 +80,9 @@ void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
     switch (token) {
       case Token::open:
         if (!tree.word.empty())
-          fail(fmt::format("a bracket behind the word {}", in_quotes(tree.word)), "expected ')'");
+          fail(fmt::format("a bracket after the word {}", in_quotes(tree.word)), "expected ')'");
         if (!labelled && depth > 1)
-          fail("a bracket without a label", "expected one: only the outermost may be without");
+          fail("a bracket without a label", "expected one: only the outermost bracket may lack it");
         read_phrase(tree.children.emplace_back(), depth + 1);
         break;
       case Token::text:
@@ -94,7 +94,7 @@ void BracketReader::read_phrase(BracketTree& tree, std::size_t depth) {
       case Token::close:
         if (tree.word.empty() && tree.children.empty())
           throw Error::at(name(), line,
-                          labelled ? fmt::format("the bracket ({}) with nothing in it", tree.label)
+                          labelled ? fmt::format("the bracket ({}) without contents", tree.label)
                                    : std::string("an empty bracket"),
                           "expected (TAG WORD) or (LABEL (...) ...)");
         return;

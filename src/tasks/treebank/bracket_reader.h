@@ -13,7 +13,7 @@ namespace espalier {
 // What of a treebank's trees is kept that parsers usually do not see.
 struct BracketNorm {
   bool traces = false;     // words of the tag -NONE-, and phrases of nothing else
-  bool functions = false;  // -SBJ, -1, =2 behind the category
+  bool functions = false;  // -SBJ, -1, =2 after the category
 };
 
 // Leaves of a tree what is kept. False: nothing is left.

@@ -20,7 +20,7 @@ void check(const BracketTree& tree, std::size_t depth, std::size_t number) {
   };
   if (depth > BracketReader::kDeepest)
     fail(fmt::format("phrases within {} phrases", grouped(BracketReader::kDeepest)),
-         "expected trees that are less deep");
+         "expected trees that are less deeply nested");
   for (const std::string* text : {&tree.label, &tree.word}) {
     if (std::any_of(text->begin(), text->end(),
                     [](char c) { return c == '(' || c == ')' || is_white_space(c); }))
@@ -30,7 +30,7 @@ void check(const BracketTree& tree, std::size_t depth, std::size_t number) {
   if (tree.label.empty())
     fail(what + " without a label", tree.word.empty() ? "expected one" : "expected one, its tag");
   if (tree.word.empty() && tree.children.empty())
-    fail(fmt::format("the phrase {} with nothing in it", in_quotes(tree.label)), "expected words or phrases");
+    fail(fmt::format("the phrase {} without contents", in_quotes(tree.label)), "expected words or phrases");
   if (!tree.word.empty() && !tree.children.empty())
     fail(what + " with something below it", "expected a phrase or a word");
   for (const BracketTree& child : tree.children) check(child, depth + 1, number);
@@ -47,7 +47,7 @@ void TreebankData::add(std::string_view brackets) {
   BracketReader reader = BracketReader::of_text(brackets, kDataInMemory, size() + 1, {true, true});
   BracketTree tree, another;
   if (!reader.next(tree)) throw Error::at(kDataInMemory, size() + 1, "no tree", "expected one");
-  if (reader.next(another)) throw Error::at(kDataInMemory, size() + 1, "two trees", "expected one at a time");
+  if (reader.next(another)) throw Error::at(kDataInMemory, size() + 1, "two trees", "expected one per call");
   trees_.push_back(std::move(tree));
 }
 

@@ -136,7 +136,7 @@ TagLexicon::Table TagLexicon::load_table(const std::string& name, const StoredTa
   }
   if (!fits)
     throw Error::in(stored.file, fmt::format("section {} does not fit the tags", in_quotes(name + ".tags")),
-                    "train the model anew");
+                    "retrain the model");
   return table;
 }
 
@@ -150,7 +150,7 @@ TagLexicon TagLexicon::load(const StoredTask& stored, std::size_t num_tags) {
   lexicon.words_ = load_table("words", stored, num_tags);
   lexicon.classes_ = load_table("classes", stored, num_tags);
   if (!lexicon.classes_.names.find(""))
-    throw Error::in(stored.file, "no class of all words", "train the model anew");
+    throw Error::in(stored.file, "no class of all words", "retrain the model");
   return lexicon;
 }
 

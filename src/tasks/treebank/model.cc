@@ -91,7 +91,7 @@ PcfgPruner load_pruner(const Grammar& grammar, const StoredTask& stored) {
       probabilities.size() != binaries.size() / 3 + unaries.size() / 2 ||
       !std::all_of(binaries.begin(), binaries.end(), fits) ||
       !std::all_of(unaries.begin(), unaries.end(), fits))
-    throw Error::in(stored.file, "a coarse grammar that does not fit the fine one", "train the model anew");
+    throw Error::in(stored.file, "a coarse grammar that does not fit the fine one", "retrain the model");
   std::vector<PcfgPruner::Binary> binary_rules;
   std::vector<PcfgPruner::Unary> unary_rules;
   auto probability = probabilities.begin();
@@ -166,7 +166,7 @@ TreebankModel::TreebankModel(const StoredTask& stored)
     throw Error::in(stored.file,
                     fmt::format("{} x {} weights for {} rules", stored.theta.shape.rows,
                                 stored.theta.shape.width, index_.num_rules()),
-                    "train the model anew");
+                    "retrain the model");
 }
 
 TaskSections TreebankModel::sections() const {

@@ -166,7 +166,7 @@ Evaluation ParsevalScores::evaluation() const {
   result.report["unparsed"] = unparsed_;
   result.report[fmt::format("up_to_{}", kShort)] = describe(short_, short_.rates());
 
-  result.badness = 1 - all_.f1();
+  result.dev_error = 1 - all_.f1();
   result.metric = "F1 %";
   result.value = 100 * all_.f1();
   result.headline = fmt::format("F1 {} %", percentage(result.value));

@@ -83,9 +83,9 @@ class TreebankPredictor final : public Predictor {
 
   std::string describe() const override {
     const Grammar& grammar = model_.grammar().grammar();
-    return fmt::format("{} rules over {} symbols and {} tags, {} labels", grouped(model_.index().num_rules()),
-                       grouped(grammar.num_symbols - grammar.num_tags), grouped(grammar.num_tags),
-                       grouped(grammar.num_constituents));
+    return fmt::format("{} over {} and {}, {}", counted(model_.index().num_rules(), "rule"),
+                       counted(grammar.num_symbols - grammar.num_tags, "symbol"),
+                       counted(grammar.num_tags, "tag"), counted(grammar.num_constituents, "label"));
   }
 
   // Of all features, those of rules have names.

@@ -24,7 +24,7 @@ TreebankFormat parse_treebank_format(std::string_view name) {
   if (name == "brackets") return TreebankFormat::brackets;
   if (name == "tagged") return TreebankFormat::tagged;
   if (name == "words") return TreebankFormat::words;
-  throw Error::in(setting("format"), in_quotes(name), "expected brackets, tagged or words");
+  throw Error::in(setting("format"), "found " + in_quotes(name), "expected brackets, tagged or words");
 }
 
 TreebankReader::TreebankReader(const std::string& path, TreebankFormat format, BracketNorm norm)

@@ -11,7 +11,7 @@
 
 namespace espalier {
 
-// brackets: trees; tagged: a sentence a line, WORD_TAG WORD_TAG ...; words: a sentence a line, WORD WORD ...
+// brackets: trees; tagged: a sentence per line, WORD_TAG WORD_TAG ...; words: a sentence per line, WORD WORD ...
 enum class TreebankFormat { brackets, tagged, words };
 // Throws Error for other names.
 TreebankFormat parse_treebank_format(std::string_view name);

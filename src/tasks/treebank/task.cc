@@ -1,3 +1,4 @@
+#include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/treebank.h"
 #include "generate/writers.h"
@@ -10,28 +11,40 @@ using Row = OptionOf<TreebankOptions>;
 
 const OptionTable& options() {
   static const OptionTable table{
-      Row("keep_traces", &TreebankOptions::keep_traces, "empty elements (-NONE-) are words like others"),
-      Row("keep_functions", &TreebankOptions::keep_functions,
-          "labels with what stands behind the category: NP-SBJ"),
+      Row("keep_traces", &TreebankOptions::keep_traces, "treat empty elements (-NONE-) as words"),
+      Row("keep_functions", &TreebankOptions::keep_functions, "keep functions in labels: NP-SBJ"),
       Row("binarise", &TreebankOptions::binarise,
-          "phrases of many children: head (outwards from it) or right (from left to right)")
-          .choices({"head", "right"}),
-      Row("horizontal", &TreebankOptions::horizontal, "so many children before are remembered by the next"),
-      Row("vertical", &TreebankOptions::vertical, "2: a phrase remembers its parent's label; 3, one more")
-          .from(1),
+          "phrases of several children: head (outwards from the head) or right (from left to right)")
+          .choices({"head", "right"})
+          .value("head|right")
+          .basic(),
+      Row("horizontal", &TreebankOptions::horizontal,
+          "number of preceding children that the next one depends on")
+          .basic(),
+      Row("vertical", &TreebankOptions::vertical,
+          "2: phrases depend on the label of their parent; 3: on one more")
+          .from(1)
+          .basic(),
       Row("unaries", &TreebankOptions::unaries,
-          "phrases over one phrase over one: keep the chain, or shorten it to its ends")
-          .choices({"keep", "shorten"}),
-      Row("tags", &TreebankOptions::tags, "gold (those of the input) or predicted (found with the tree)")
-          .choices({"gold", "predicted"}),
-      Row("features", &TreebankOptions::features, "spans (and rules) or rules (alone)")
-          .choices({"spans", "rules"}),
-      Row("hash_bits", &TreebankOptions::hash_bits, "2^N rows of weights of spans, N from 8 to 26")
-          .between(8, 26),
+          "chains of phrases with one child each: keep them, or shorten them to their ends")
+          .choices({"keep", "shorten"})
+          .value("keep|shorten"),
+      Row("tags", &TreebankOptions::tags, "gold (those of the input) or predicted (together with the tree)")
+          .choices({"gold", "predicted"})
+          .value("gold|predicted")
+          .basic(),
+      Row("features", &TreebankOptions::features, "spans (and rules) or rules (only)")
+          .choices({"spans", "rules"})
+          .value("spans|rules")
+          .basic(),
+      Row("hash_bits", &TreebankOptions::hash_bits, "2^N rows of weights for spans, N from 8 to 26")
+          .between(8, 26)
+          .only_if([](const TreebankOptions& treebank) { return treebank.features == "spans"; },
+                   setting("features") + " spans"),
       Row("prune_below", &TreebankOptions::prune_below,
-          "leave out labels over spans that a coarse grammar finds less probable")
+          "drop labels of spans that are less probable than this in a coarse grammar")
           .between(0, 1),
-      Row("first", &TreebankOptions::first, "use only the first N training sentences").from(1),
+      Row("first", &TreebankOptions::first, "use only the first N training sentences").from(1).basic(),
   };
   return table;
 }
@@ -40,8 +53,9 @@ const OptionTable& predict_options() {
   using Options = TreebankPredictOptions;
   static const OptionTable table{
       OptionOf<Options>("format", &Options::format,
-                        "of INPUT: brackets, tagged (WORD_TAG WORD_TAG ...) or words")
-          .choices({"brackets", "tagged", "words"}),
+                        "format of INPUT: brackets, tagged (WORD_TAG WORD_TAG ...) or words")
+          .choices({"brackets", "tagged", "words"})
+          .basic(),
       kbest_option<Options>(),
       json_option<Options>(),
       threads_option<Options>(),
@@ -63,7 +77,7 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
 TaskEntry treebank_task() {
   TaskEntry task;
   task.name = "treebank";
-  task.summary = "the phrases of a sentence and what they are made of: Penn brackets";
+  task.summary = "a phrase-structure tree for each sentence: Penn brackets";
   task.version = kTreebankVersion;
   task.options = options;
   task.predict_options = predict_options;
@@ -75,8 +89,7 @@ TaskEntry treebank_task() {
       "  espalier train treebank train.mrg --tags predicted --loss svm --l2 10 --gap 2e-2 -o parser.esp\n";
   task.path_examples =
       "  espalier path treebank train.mrg --dev dev.mrg --gap 1e-2\n"
-      "  espalier path treebank train.mrg --dev dev.mrg --features rules --l2-max 100 --l2-min 0.1 -o "
-      "best.esp\n";
+      "  espalier path treebank train.mrg --dev dev.mrg --l2-max 100 --l2-min 0.1 -o best.esp\n";
   task.generators = {
       {"treebank", "brackets", [](std::uint64_t seed) { return generate_sentences(seed, append_treebank); }}};
   task.demo.question = "What phrases is a sentence made of? Sentences come from a small built-in grammar.";

@@ -80,11 +80,11 @@ class TreebankTrainingSet final : public TrainingSet {
     }
     const Grammar& grammar = model_.grammar().grammar();
     return fmt::format(
-        "{} trees, {} words, {} tags, {} symbols, {} rules, {} edges a word left by "
-        "pruning (with {} % of the gold symbols)",
-        grouped(trees_.size()), grouped(words), grouped(grammar.num_tags),
-        grouped(grammar.num_symbols - grammar.num_tags), grouped(model_.index().num_rules()),
-        grouped(edges / words), percentage(100 * pruned_.recall()));
+        "{}, {}, {}, {}, {}; pruning keeps {} per word and {} % of the gold symbols",
+        counted(trees_.size(), "tree"), counted(words, "word"), counted(grammar.num_tags, "tag"),
+        counted(grammar.num_symbols - grammar.num_tags, "symbol"),
+        counted(model_.index().num_rules(), "rule"), counted(edges / words, "edge"),
+        percentage(100 * pruned_.recall()));
   }
   TaskSections sections() const override { return model_.sections(); }
 
@@ -161,7 +161,7 @@ class TreebankTrainingSet final : public TrainingSet {
 
   void make_forests(const TreebankOptions& options) {
     const auto started = std::chrono::steady_clock::now();
-    if (options.notice) options.notice("finding what to leave out, by a coarse grammar");
+    if (options.notice) options.notice("pruning with a coarse grammar");
     std::vector<std::optional<CfgSentence>> made(trees_.size());
     std::vector<PruningReport> reports(options.threads);
     std::atomic<std::size_t> next{0};
@@ -177,7 +177,7 @@ class TreebankTrainingSet final : public TrainingSet {
       }
     });
     if (options.stop != nullptr && options.stop->load())
-      throw Stopped("stopped while finding what to leave out; no model was saved");
+      throw Stopped("stopped while pruning; no model was saved");
     for (const PruningReport& report : reports) {
       pruned_.needed += report.needed;
       pruned_.kept += report.kept;
@@ -185,7 +185,7 @@ class TreebankTrainingSet final : public TrainingSet {
     sentences_.reserve(made.size());
     for (auto& sentence : made) sentences_.push_back(std::move(*sentence));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-    if (options.notice) options.notice(fmt::format("that took {:.2f} s", seconds.count()));
+    if (options.notice) options.notice(fmt::format("pruned in {:.2f} s", seconds.count()));
   }
 
   std::vector<BracketTree> trees_;

@@ -206,10 +206,10 @@ TreeGrammar::TreeGrammar(Dictionary tags, Dictionary symbols, std::span<const st
                          std::span<const std::uint32_t> unaries, std::span<const std::uint32_t> between,
                          const std::string& file)
     : tags_(std::move(tags)), symbols_(std::move(symbols)) {
-  const auto corrupt = [&](std::string_view found) { return Error::in(file, found, "train the model anew"); };
+  const auto corrupt = [&](std::string_view found) { return Error::in(file, found, "retrain the model"); };
   const auto start = symbols_.find(kStart);
   if (!start || tags_.size() == 0) throw corrupt("a grammar without tags or a start symbol");
-  if (binaries.size() % 3 != 0 || unaries.size() % 3 != 0) throw corrupt("rules that are cut off");
+  if (binaries.size() % 3 != 0 || unaries.size() % 3 != 0) throw corrupt("truncated rules");
   grammar_.num_tags = static_cast<std::uint32_t>(tags_.size());
   grammar_.start = grammar_.num_tags + *start;
   const std::size_t symbols_in_all = tags_.size() + symbols_.size();
@@ -224,7 +224,7 @@ TreeGrammar::TreeGrammar(Dictionary tags, Dictionary symbols, std::span<const st
   std::size_t begin = 0;
   for (std::size_t k = 0; k < unaries.size(); k += 3) {
     const std::size_t end = unaries[k + 2];
-    if (end < begin || end > between.size()) throw corrupt("rules that are cut off");
+    if (end < begin || end > between.size()) throw corrupt("truncated rules");
     Grammar::Unary rule{check(unaries[k], false), check(unaries[k + 1], true), {}};
     for (; begin < end; ++begin) rule.between.push_back(check(between[begin], false));
     grammar_.unaries.push_back(std::move(rule));

@@ -27,7 +27,7 @@ struct BinariseOptions {
 //
 // A symbol is a tag, the start symbol (empty name, above each tree's root) or what the options make of a phrase; its name says
 // what it remembers, with spaces between: "NP ^VP ^S" is an NP in a VP in an S. Symbols for a part of a phrase's children have a
-// "|" behind that: "NP |DT JJ" are the children of an NP that follow DT and JJ; "NP >NN |> PP" is the head NN with right
+// "|" after that: "NP |DT JJ" are the children of an NP that follow DT and JJ; "NP >NN |> PP" is the head NN with right
 // neighbours, PP the last, and "NP >NN |< JJ" the same with left neighbours.
 class TreeGrammar {
  public:
@@ -44,7 +44,7 @@ class TreeGrammar {
   const Dictionary& labels() const {
     return labels_;
   }  // Grammar's labels; those of parts of a phrase begin with '@'
-  const Dictionary& symbols() const { return symbols_; }  // behind the tags: symbol num_tags + k has name k
+  const Dictionary& symbols() const { return symbols_; }  // after the tags: symbol num_tags + k has name k
   // "NP -> DT NN", of binary rules first.
   std::string rule_name(std::size_t rule) const;
 
