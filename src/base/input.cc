@@ -220,11 +220,8 @@ class XzDecoder : public Decoder {
       } else if (result == LZMA_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (result != LZMA_OK) {
-        // The first stream has its mark, or the file would not have come here.
-        throw Error::in(
-            file.name(),
-            result == LZMA_FORMAT_ERROR ? "other bytes after the end of the xz data" : "corrupt xz data",
-            kCopyAgain);
+        // Also where other bytes follow: liblzma does not tell them apart.
+        throw Error::in(file.name(), "corrupt xz data", kCopyAgain);
       }
     }
     return n - stream_.avail_out;

@@ -183,8 +183,10 @@ TEST(Input, NamesWhatItDoesNotRead) {
             "bzip2 data; expected it plain or compressed by gzip, zstd or xz; bunzip2 decompresses it");
   EXPECT_EQ(message("PK\x03\x04rest"),
             "a zip archive; expected a file plain or compressed by gzip, zstd or xz");
-  for (const std::string_view start :
-       {std::string_view("\xff\xfe" "a\0", 4), std::string_view("\xfe\xff\0a", 4)})
+  for (const std::string_view start : {std::string_view("\xff\xfe"
+                                                        "a\0",
+                                                        4),
+                                       std::string_view("\xfe\xff\0a", 4)})
     EXPECT_EQ(message(start), "UTF-16 text; expected UTF-8, as iconv -f UTF-16 -t UTF-8 makes it");
   for (const std::string_view start :
        {std::string_view("\xff\xfe\0\0", 4), std::string_view("\0\0\xfe\xff", 4)})
@@ -223,7 +225,7 @@ TEST(Input, RefusesOtherBytesAfterPackedData) {
             path + ": other bytes after the end of the gzip data; copy or download the file again");
   path = folder.file("d.xz", xz("text\n") + "garbage, and a lot of it");
   EXPECT_EQ(error_message([&] { read_all(path); }),
-            path + ": other bytes after the end of the xz data; copy or download the file again");
+            path + ": corrupt xz data; copy or download the file again");
   path = folder.file("c.zst", zstd("text\n") + "garbage");
   EXPECT_EQ(error_message([&] { read_all(path); }),
             path + ": other bytes after the end of the zstd data; copy or download the file again");

@@ -41,8 +41,11 @@ TEST_F(TrainingSetTest, EvaluatesExamplesLikeADevSetOfThem) {
 
 // conlleval takes two neighbouring chunks S-X for one. They are two, for whoever looks.
 TEST_F(TrainingSetTest, EvaluatesExamplesInTheirEncoding) {
-  TagOptions options;
-  options.encoding = "bioes";
+  const auto options = [] {
+    TagOptions bioes;
+    bioes.encoding = "bioes";
+    return bioes;
+  }();
   const std::string text = "a S-X\na S-X\n\nb O\n\n";
   const auto encoded = read_tag_training(folder.file("encoded.txt", text), options);
   encoded->read_dev(folder.file("dev.txt", text));
