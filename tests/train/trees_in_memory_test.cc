@@ -362,9 +362,8 @@ TEST(TreebankData, RefusesWhatIsNoTree) {
             "data in memory:2: 'hot dogs'; expected labels and words without white space and brackets");
   BracketTree deep{"NN", "dogs", {}};
   for (std::size_t k = 0; k < BracketReader::kDeepest; ++k) deep = {"X", "", {deep}};
-  EXPECT_EQ(
-      message_of(deep),
-      "data in memory:2: phrases within 1,000 phrases; expected trees that are less deeply nested");
+  EXPECT_EQ(message_of(deep),
+            "data in memory:2: phrases within 1,000 phrases; expected trees that are less deeply nested");
 
   const auto message_of_text = [&](const char* text) { return error_message([&] { data.add(text); }); };
   EXPECT_EQ(message_of_text(""), "data in memory:2: no tree; expected one");
