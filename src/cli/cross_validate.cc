@@ -17,7 +17,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments : TrainingOptions {
+struct CrossValidateArguments : TrainingOptions {
   std::string l2 = "auto";
   L2Limits limits;
   std::optional<double> factor;
@@ -64,7 +64,7 @@ struct Ending {
   std::string message;
   Certificate certificate;
 };
-Ending train_all(const Arguments& arguments, TrainingSet& data, double l2, Display& display) {
+Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, double l2, Display& display) {
   TrainOptions options = arguments.checked_train_options();
   options.stop = InterruptGuard::flag();
   options.threads = 1;
@@ -100,7 +100,7 @@ Json to_json(const Trainer::Values& l2) {
   return std::vector{std::get<double>(l2)};
 }
 
-int run_cross_validation(const Arguments& arguments) {
+int run_cross_validation(const CrossValidateArguments& arguments) {
   if (arguments.output == "-") {
     throw Error("--output -: standard output is where the table goes; expected the name of a file");
   }
@@ -183,39 +183,42 @@ void add_cross_validate(Command program, Action& action) {
       "  espalier cross-validate tag train.txt -o model.esp\n"
       "  espalier cross-validate classify train.svm --folds 10 --threads 2\n"
       "  espalier cross-validate parse train.conllu -o model.esp");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
-                                            const std::shared_ptr<Arguments>& arguments) {
-    subcommand.remove_option("--dev");
-    subcommand.get_option("--threads").description("folds to train at the same time");
-    subcommand.add_option("--folds", arguments->folds, "parts that are held out, one after the other")
-        .capture_default_str()
-        .check(whole_number_from(2));
-    Option output = subcommand.add_option("-o,--output", arguments->output,
-                                          "then train on all data with the best l2, and save");
-    subcommand.get_option("--require-gap").needs(output);
-    subcommand
-        .add_option("--l2", arguments->l2,
-                    "auto: search for the best one, by decades from 1 and then closer; or one value to rate")
-        .capture_default_str();
-    arguments->limits.add_to(subcommand);
-    subcommand
-        .add_option("--factor", arguments->factor,
-                    "instead of the search: --l2-max (1000), times this and so on, down to --l2-min (0.3)")
-        .check(positive_number());
-    if (!task.groups.empty())
-      subcommand.add_option("--group-by", arguments->group_by, std::string(task.groups));
-    subcommand.footer(fmt::format(
-        "Examples:\n"
-        "  espalier cross-validate {0} train.txt\n"
-        "  espalier cross-validate {0} train.txt --folds 10 --threads 2 -o model.esp\n"
-        "  espalier cross-validate {0} train.txt --l2-max 100 --l2-min 0.1 --factor 0.5\n"
-        "Prints a line for each l2: the folds that got to it, their passes, mean and standard deviation "
-        "over\n"
-        "folds of the quality on what was held out. --passes and --seconds are limits of each fold.",
-        task.name));
-    subcommand.callback(
-        [arguments, &action] { action = [arguments] { return run_cross_validation(*arguments); }; });
-  });
+  add_task_commands<CrossValidateArguments>(
+      command, [&](Command subcommand, const TaskEntry& task,
+                   const std::shared_ptr<CrossValidateArguments>& arguments) {
+        subcommand.remove_option("--dev");
+        subcommand.get_option("--threads").description("folds to train at the same time");
+        subcommand.add_option("--folds", arguments->folds, "parts that are held out, one after the other")
+            .capture_default_str()
+            .check(whole_number_from(2));
+        Option output = subcommand.add_option("-o,--output", arguments->output,
+                                              "then train on all data with the best l2, and save");
+        subcommand.get_option("--require-gap").needs(output);
+        subcommand
+            .add_option(
+                "--l2", arguments->l2,
+                "auto: search for the best one, by decades from 1 and then closer; or one value to rate")
+            .capture_default_str();
+        arguments->limits.add_to(subcommand);
+        subcommand
+            .add_option(
+                "--factor", arguments->factor,
+                "instead of the search: --l2-max (1000), times this and so on, down to --l2-min (0.3)")
+            .check(positive_number());
+        if (!task.groups.empty())
+          subcommand.add_option("--group-by", arguments->group_by, std::string(task.groups));
+        subcommand.footer(fmt::format(
+            "Examples:\n"
+            "  espalier cross-validate {0} train.txt\n"
+            "  espalier cross-validate {0} train.txt --folds 10 --threads 2 -o model.esp\n"
+            "  espalier cross-validate {0} train.txt --l2-max 100 --l2-min 0.1 --factor 0.5\n"
+            "Prints a line for each l2: the folds that got to it, their passes, mean and standard deviation "
+            "over\n"
+            "folds of the quality on what was held out. --passes and --seconds are limits of each fold.",
+            task.name));
+        subcommand.callback(
+            [arguments, &action] { action = [arguments] { return run_cross_validation(*arguments); }; });
+      });
 }
 
 }  // namespace espalier::cli

@@ -15,7 +15,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments {
+struct InferArguments {
   std::string model, evidence, task, output = "-", inference = "auto";
   GraphInferenceOptions options;
   bool json = false;
@@ -27,9 +27,9 @@ struct Answer {
   Json json;
 };
 
-class Inference {
+class InferenceQuery {
  public:
-  explicit Inference(const Arguments& arguments)
+  explicit InferenceQuery(const InferArguments& arguments)
       : arguments_(arguments),
         model_(read_uai(arguments.model)),
         left_(condition(model_, arguments.evidence.empty()
@@ -111,7 +111,7 @@ class Inference {
     return answer;
   }
 
-  const Arguments& arguments_;
+  const InferArguments& arguments_;
   UaiModel model_;
   UaiConditional left_;
   MarkovGraph graph_;
@@ -122,7 +122,7 @@ class Inference {
 
 void add_infer(Command program, Action& action) {
   Command command = program.add_subcommand("infer", "answer queries to a graphical model (UAI files)");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<InferArguments>();
   command
       .add_option("FILE", arguments->model,
                   "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
@@ -177,7 +177,7 @@ void add_infer(Command program, Action& action) {
       if (task != "PR" && task != "MAR" && task != "MPE")
         throw Error(fmt::format("--task: {}; expected PR, MAR or MPE", in_quotes(task)));
       arguments->options.inference = graph_inference(arguments->inference);
-      const Answer answer = Inference(*arguments).answer();
+      const Answer answer = InferenceQuery(*arguments).answer();
       OutputFile output(arguments->output);
       output.write(arguments->json ? answer.json.dump() + '\n' : answer.text);
       output.commit();

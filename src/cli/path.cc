@@ -8,7 +8,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments : TrainingOptions {
+struct PathArguments : TrainingOptions {
   PathOptions path;
 };
 
@@ -22,25 +22,25 @@ void add_path(Command program, Action& action) {
       "  espalier path tag train.txt --dev dev.txt -o best.esp\n"
       "  espalier path classify train.svm --dev dev.svm -o best.esp\n"
       "  espalier path parse train.conllu --dev dev.conllu -o best.esp");
-  add_task_commands<Arguments>(
-      command, [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
-        subcommand.get_option("--dev").required();
-        subcommand.add_option("-o,--output", arguments->output, "save the model that is best on --dev");
-        add_path_options(subcommand, arguments->path);
-        add_checkpoint_options(subcommand, *arguments);
-        subcommand.footer(fmt::format(
-            "Examples:\n{}\n"
-            "Prints a line for each l2: passes for it and in all, relative gap, objective, quality on --dev.",
-            task.path_examples));
-        subcommand.callback([arguments, &action] {
-          action = [arguments] {
-            if (arguments->output == "-") {
-              throw Error("--output -: standard output is where the table goes; expected the name of a file");
-            }
-            return train_path(*arguments, arguments->path);
-          };
-        });
-      });
+  add_task_commands<PathArguments>(command, [&](Command subcommand, const TaskEntry& task,
+                                                const std::shared_ptr<PathArguments>& arguments) {
+    subcommand.get_option("--dev").required();
+    subcommand.add_option("-o,--output", arguments->output, "save the model that is best on --dev");
+    add_path_options(subcommand, arguments->path);
+    add_checkpoint_options(subcommand, *arguments);
+    subcommand.footer(fmt::format(
+        "Examples:\n{}\n"
+        "Prints a line for each l2: passes for it and in all, relative gap, objective, quality on --dev.",
+        task.path_examples));
+    subcommand.callback([arguments, &action] {
+      action = [arguments] {
+        if (arguments->output == "-") {
+          throw Error("--output -: standard output is where the table goes; expected the name of a file");
+        }
+        return train_path(*arguments, arguments->path);
+      };
+    });
+  });
 }
 
 }  // namespace espalier::cli

@@ -35,7 +35,7 @@
 namespace espalier {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 // A change costs a start, and forecasts are rough.
 constexpr double kAdvantage = 1.5;
 // Reports that a forecast takes.
@@ -182,7 +182,7 @@ class Automatic {
 
   // Work that is left, in passes of eg.
   double left(const Contender& c) const {
-    if (c.finished) return kInfinity;
+    if (c.finished) return kUnbounded;
     if (c.stints == 0) return c.cost * c.promise;
     // Solvers for maxima slow down as they go. One whose gap does not fall may find its way yet, but nobody knows when.
     const double slowing = objective_.loss.smooth() ? 1 : 2, unknown = 10 * c.passes;
@@ -234,7 +234,7 @@ class Automatic {
     settings.stopping = settings_.stopping.rest(now_);
     const int epochs = static_cast<int>(summary_.history.size());
     // Weights far from the optimum imply duals that are worse than that of the gold outputs, which is 0.
-    const double floor = c.solver.duals == Duals::none ? 0 : -kInfinity;
+    const double floor = c.solver.duals == Duals::none ? 0 : -kUnbounded;
     const Observer observer = [&](const Progress& progress, const Weights& theta) {
       const double passes = progress.passes - start.passes;
       c.passes = before + passes;
@@ -425,7 +425,7 @@ class Automatic {
   Progress now_;
   Summary summary_;
   std::vector<std::string> stints_;  // what was done, for the message
-  double best_primal_ = kInfinity, best_dual_ = -kInfinity;
+  double best_primal_ = kUnbounded, best_dual_ = -kUnbounded;
   double scaled_at_ = 0;     // passes when weights were last scaled
   double implied_at_ = 100;  // and when their own dual was last looked at: most runs are over before
   Weights best_theta_;

@@ -9,7 +9,7 @@
 #include "base/parse_number.h"
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::options_test {
 namespace {
 
 enum class Colour { red, green };
@@ -242,4 +242,4 @@ RC_GTEST_PROP(OptionsProperty, Texts, (std::vector<std::string> texts)) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::options_test

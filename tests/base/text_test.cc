@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::text_test {
 namespace {
 
 TEST(Text, GroupsThousands) {
@@ -17,4 +17,4 @@ TEST(Text, GroupsThousands) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::text_test

@@ -2,7 +2,7 @@
 
 #include "cli/bad_input.h"
 
-namespace espalier::testing {
+namespace espalier::testing::bad_models_test {
 namespace {
 
 constexpr const char* kAnew = "; copy the model again or train it anew";
@@ -113,4 +113,4 @@ TEST_F(CliModelTest, TruncatedAnywhereIsTold) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::bad_models_test

@@ -6,7 +6,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::file_roles_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -140,4 +140,4 @@ TEST_F(CliFileRolesTest, DevicesMayPlayEveryRole) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::file_roles_test

@@ -10,7 +10,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::interrupt_test {
 namespace {
 
 class CliInterruptTest : public CliTest, public ::testing::WithParamInterface<int> {
@@ -296,4 +296,4 @@ TEST_F(CliStopTest, TheSmallestBudgetStillGivesACertifiedModel) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::interrupt_test

@@ -6,7 +6,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::lifecycle_test {
 namespace {
 
 class CliLifecycleTest : public CliTest {
@@ -486,4 +486,4 @@ TEST_F(CliDiffTest, NeedsTwoModels) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::lifecycle_test

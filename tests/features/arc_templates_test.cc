@@ -10,7 +10,7 @@
 
 #include "base/fingerprint.h"
 
-namespace espalier {
+namespace espalier::arc_templates_test {
 namespace {
 
 using Table = std::vector<std::string_view>;
@@ -259,4 +259,4 @@ TEST(ArcTemplates, TheTablesOfTheParser) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::arc_templates_test

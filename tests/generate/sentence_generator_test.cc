@@ -13,7 +13,7 @@
 
 #include "generate/writers.h"
 
-namespace espalier {
+namespace espalier::sentence_generator_test {
 namespace {
 
 std::vector<Sentence> sentences(std::uint64_t seed, std::size_t count) {
@@ -332,4 +332,4 @@ TEST_F(GrammarStatistics, TopicsAreLearnableButNotTrivial) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sentence_generator_test

@@ -15,7 +15,7 @@
 #include "support/random_objective.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::chain_problem_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -233,4 +233,4 @@ RC_GTEST_PROP(ChainProblem, GapIsTheSumOfItsParts, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_problem_test

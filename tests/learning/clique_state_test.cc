@@ -11,7 +11,7 @@
 #include "learning/subset_problem.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::clique_state_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -183,4 +183,4 @@ TEST(CliqueState, OfASubsetIsThatOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::clique_state_test

@@ -12,7 +12,7 @@
 #include "support/feature_checks.h"
 #include "support/kernel_problems.h"
 
-namespace espalier {
+namespace espalier::kernel_problem_test {
 namespace {
 
 using test_support::KernelChains;
@@ -198,4 +198,4 @@ TEST(KernelProblem, TheLinearKernelIsTheLinearModel) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_problem_test

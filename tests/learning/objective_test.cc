@@ -12,7 +12,7 @@
 #include "support/feature_checks.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::objective_test {
 namespace {
 
 using test_support::any_data;
@@ -194,4 +194,4 @@ RC_GTEST_PROP(ExampleLoss, ScalesAsInMartinsFootnoteTen, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::objective_test

@@ -19,7 +19,7 @@
 #include "support/any_problem.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::last_digits_test {
 namespace {
 
 using test_support::AnyProblem;
@@ -152,4 +152,4 @@ TEST(LastDigits, LbfgsGoesOnWhereThePrimalNoLongerTells) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::last_digits_test

@@ -20,7 +20,7 @@
 #include "support/random_dependencies.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::solver_sequence_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -320,4 +320,4 @@ TEST(SolverSequence, GoOnWithTheLastStage) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::solver_sequence_test

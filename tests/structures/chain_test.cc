@@ -14,7 +14,7 @@
 #include "support/enumeration.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::chain_test {
 namespace {
 
 using test_support::check_centre;
@@ -277,4 +277,4 @@ TEST(Chain, LongChainsAgreeWithTheReference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_test

@@ -11,7 +11,7 @@
 #include "support/enumeration.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::multiclass_test {
 namespace {
 
 using test_support::check_centre;
@@ -161,4 +161,4 @@ TEST(Multiclass, CliqueEntropyOfKnownDistributions) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::multiclass_test

@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-namespace espalier {
+namespace espalier::chunks_test {
 namespace {
 
 using Tags = std::vector<std::string>;
@@ -412,4 +412,4 @@ TEST_F(Conlleval, RawTagsHaveAnAccuracy) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chunks_test

@@ -13,7 +13,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tag_gold_test {
 namespace {
 
 using testing::error_message;
@@ -274,4 +274,4 @@ TEST_F(TagGoldTest, PartialLabelsObeyTheConstraints) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_gold_test

@@ -14,7 +14,7 @@
 #include "tasks/common.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tag_test {
 namespace {
 
 using testing::error_message;
@@ -517,4 +517,4 @@ TEST_F(TagTest, RefusesSettingsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_test

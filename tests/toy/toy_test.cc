@@ -15,7 +15,7 @@
 #include "espalier/train/train.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::toy_test {
 
 TaskEntry toy_task();
 
@@ -151,4 +151,4 @@ TEST_F(ToyTest, GeneratesAndShowsItself) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::toy_test
