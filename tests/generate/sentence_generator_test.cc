@@ -195,7 +195,7 @@ TEST(SentenceGenerator, GoldenSentences) {
       "(CC and) (S (NP (PRP she)) (VP (VBD flew) (NP (DT the) (NNP Yelby) (NNP Island) (NNS cars)))) (. .))");
 }
 
-class GrammarStatistics : public testing::Test {
+class GrammarStatistics : public ::testing::Test {
  protected:
   static const std::vector<Sentence>& sample() {
     static const std::vector<Sentence> result = sentences(11, 20000);
