@@ -21,7 +21,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 18;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
 constexpr const char* kCopyAgain = "copy or download the file again";
 
 thread_local std::function<void(const ReadingProgress&)> reading_observer;
@@ -29,7 +29,8 @@ thread_local std::function<void(const ReadingProgress&)> reading_observer;
 // An open file and the part of it that is read ahead, packed as it is.
 class RawFile {
  public:
-  explicit RawFile(const std::string& path) : name_(path == "-" ? "standard input" : path), buffer_(kChunk) {
+  explicit RawFile(const std::string& path)
+      : name_(path == "-" ? "standard input" : path), buffer_(kReadAtOnce) {
     fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw Error::system(name_, "open", errno, "expected a file that can be read");
     struct stat status;
@@ -339,7 +340,7 @@ bool LineReader::next(std::string_view& line) {
 void LineReader::fill() {
   const std::size_t kept = end_ - begin_;
   std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
-  if (buffer_.size() < 2 * kept + kChunk) buffer_.resize(2 * kept + kChunk);
+  if (buffer_.size() < 2 * kept + kReadAtOnce) buffer_.resize(2 * kept + kReadAtOnce);
   begin_ = 0;
   end_ = kept + bytes_.read(buffer_.data() + kept, buffer_.size() - kept);
   at_end_ = end_ < buffer_.size();
@@ -355,7 +356,7 @@ std::string read_all(const std::string& path) {
   std::string bytes;
   std::size_t size = 0;
   do {
-    bytes.resize(2 * size + kChunk);
+    bytes.resize(2 * size + kReadAtOnce);
     size += reader.read(bytes.data() + size, bytes.size() - size);
   } while (size == bytes.size());
   bytes.resize(size);

@@ -22,7 +22,7 @@
 namespace espalier {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 16;
+constexpr std::size_t kWriteAtOnce = std::size_t{1} << 16;
 
 // The temporary files that there are, where a signal handler can find them: it may neither allocate nor wait.
 // More files at a time than there are places are forgotten, and stay behind if the program is killed.
@@ -93,7 +93,7 @@ class PlainEncoder : public Encoder {
 
 class GzipEncoder : public Encoder {
  public:
-  GzipEncoder() : packed_(kChunk) {
+  GzipEncoder() : packed_(kWriteAtOnce) {
     // 15 + 16: the largest window, in gzip's format. Its header has neither name nor time.
     if (deflateInit2(&stream_, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
       throw std::bad_alloc();
@@ -191,7 +191,7 @@ Target open_target(const std::string& path) {
 
 struct OutputFile::Sink {
   explicit Sink(const std::string& path) : encoder(encoder_for(path)), target(open_target(path)) {
-    buffer.reserve(kChunk);
+    buffer.reserve(kWriteAtOnce);
   }
   ~Sink() {
     if (target.fd > STDOUT_FILENO) ::close(target.fd);
@@ -213,8 +213,8 @@ OutputFile::OutputFile(OutputFile&&) noexcept = default;
 void OutputFile::write(std::string_view bytes) {
   ESPALIER_EXPECT(sink_ != nullptr);
   std::string& buffer = sink_->buffer;
-  while (bytes.size() > kChunk - buffer.size()) {
-    const std::size_t room = kChunk - buffer.size();
+  while (bytes.size() > kWriteAtOnce - buffer.size()) {
+    const std::size_t room = kWriteAtOnce - buffer.size();
     buffer.append(bytes.substr(0, room));
     bytes.remove_prefix(room);
     sink_->encoder->encode(buffer, false, sink_->target);

@@ -18,7 +18,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments : TrainingOptions {
+struct CrossValidateArguments : TrainingOptions {
   std::string l2 = "auto";
   L2Limits limits;
   std::optional<double> factor;
@@ -67,7 +67,7 @@ struct Ending {
   std::string message;
   Certificate certificate;
 };
-Ending train_all(const Arguments& arguments, TrainingSet& data, double l2, Display& display) {
+Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, double l2, Display& display) {
   TrainOptions options = arguments.checked_train_options();
   options.stop = InterruptGuard::flag();
   options.threads = 1;
@@ -103,7 +103,7 @@ Json to_json(const Trainer::Values& l2) {
   return std::vector{std::get<double>(l2)};
 }
 
-int run_cross_validation(const Arguments& arguments) {
+int run_cross_validation(const CrossValidateArguments& arguments) {
   if (arguments.output == "-") {
     throw Error("--output -: standard output is taken by the table; expected the name of a file");
   }
@@ -190,9 +190,9 @@ void add_cross_validate(Command program, Action& action) {
       "  espalier cross-validate tag train.txt -o model.esp\n"
       "  espalier cross-validate classify train.svm --folds 10 --threads 2\n"
       "  espalier cross-validate parse train.conllu -o model.esp");
-  add_task_commands<Arguments>(
+  add_task_commands<CrossValidateArguments>(
       command,
-      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
+      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<CrossValidateArguments>& arguments) {
         subcommand.group(kTraining);
         subcommand.add_option("--folds", arguments->folds, "number of parts, each of which is held out once")
             .capture_default_str()
@@ -229,7 +229,7 @@ void add_cross_validate(Command program, Action& action) {
         subcommand.callback(
             [arguments, &action] { action = [arguments] { return run_cross_validation(*arguments); }; });
       },
-      [](Command subcommand, Arguments&) {
+      [](Command subcommand, CrossValidateArguments&) {
         subcommand.remove_option("--dev");
         subcommand.get_option("--threads").description("number of folds to train at the same time");
         subcommand.get_option("--require-gap").needs(subcommand.get_option("--output"));

@@ -17,7 +17,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments {
+struct InferArguments {
   std::string model, evidence, task, output = "-", inference = "auto";
   GraphInferenceOptions options;
   bool json = false;
@@ -29,9 +29,9 @@ struct Answer {
   Json json;
 };
 
-class Inference {
+class InferenceQuery {
  public:
-  explicit Inference(const Arguments& arguments)
+  explicit InferenceQuery(const InferArguments& arguments)
       : arguments_(arguments),
         model_(read_uai(arguments.model)),
         left_(condition(model_, arguments.evidence.empty()
@@ -113,7 +113,7 @@ class Inference {
     return answer;
   }
 
-  const Arguments& arguments_;
+  const InferArguments& arguments_;
   UaiModel model_;
   UaiConditional left_;
   MarkovGraph graph_;
@@ -124,7 +124,7 @@ class Inference {
 
 void add_infer(Command program, Action& action) {
   Command command = program.add_subcommand("infer", "answer queries to a graphical model (UAI files)");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<InferArguments>();
   command
       .add_option("FILE", arguments->model,
                   "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
@@ -180,7 +180,7 @@ void add_infer(Command program, Action& action) {
       if (std::ranges::find(tasks, task) == tasks.end())
         throw Error(fmt::format("--task: {}", unknown_name("task", task, tasks)));
       arguments->options.inference = graph_inference(arguments->inference);
-      const Answer answer = Inference(*arguments).answer();
+      const Answer answer = InferenceQuery(*arguments).answer();
       OutputFile output(arguments->output);
       output.write(arguments->json ? answer.json.dump() + '\n' : answer.text);
       output.commit();

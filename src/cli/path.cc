@@ -8,7 +8,7 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments : TrainingOptions {
+struct PathArguments : TrainingOptions {
   PathOptions path;
 };
 
@@ -22,9 +22,9 @@ void add_path(Command program, Action& action) {
       "  espalier path tag train.txt --dev dev.txt -o best.esp\n"
       "  espalier path classify train.svm --dev dev.svm -o best.esp\n"
       "  espalier path parse train.conllu --dev dev.conllu -o best.esp");
-  add_task_commands<Arguments>(
+  add_task_commands<PathArguments>(
       command,
-      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
+      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<PathArguments>& arguments) {
         add_path_options(subcommand, arguments->path);
         add_checkpoint_options(subcommand, *arguments);
         subcommand.group(kOutput);
@@ -43,7 +43,7 @@ void add_path(Command program, Action& action) {
           };
         });
       },
-      [](Command subcommand, Arguments&) { subcommand.get_option("--dev").required(); });
+      [](Command subcommand, PathArguments&) { subcommand.get_option("--dev").required(); });
 }
 
 }  // namespace espalier::cli

@@ -19,8 +19,8 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments : TrainingOptions {
-  Arguments() {
+struct RaceArguments : TrainingOptions {
+  RaceArguments() {
     gap = 1e-5;
     report_every = 1;  // a table with passes is as fine as the reports are
   }
@@ -70,7 +70,7 @@ struct Arguments : TrainingOptions {
   }
 };
 
-int run_race(const Arguments& arguments) {
+int run_race(const RaceArguments& arguments) {
   if (arguments.latent()) {
     throw Error(fmt::format(
         "--{}: not in a race, whose solvers share one convex problem; expected labels that are all known",
@@ -144,9 +144,9 @@ void add_race(Command program, Action& action) {
       "  espalier race tag train.txt --solvers eg,sdca,lbfgs\n"
       "  espalier race classify train.svm --dev dev.svm --loss svm --solvers eg,frank-wolfe,cutting-plane\n"
       "  espalier race parse train.conllu --l2 10 --solvers eg,lbfgs --budget 600 --picture race.svg");
-  add_task_commands<Arguments>(
+  add_task_commands<RaceArguments>(
       command,
-      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<Arguments>& arguments) {
+      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<RaceArguments>& arguments) {
         subcommand.group(kTraining);
         subcommand
             .add_option("--solvers", arguments->solvers,
@@ -178,7 +178,7 @@ void add_race(Command program, Action& action) {
             task.name));
         subcommand.callback([arguments, &action] { action = [arguments] { return run_race(*arguments); }; });
       },
-      [](Command subcommand, Arguments&) {
+      [](Command subcommand, RaceArguments&) {
         // A race has several solvers, calls the time its budget, has one objective for all, and saves no
         // model.
         for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {

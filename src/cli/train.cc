@@ -9,12 +9,12 @@
 namespace espalier::cli {
 namespace {
 
-struct Arguments : TrainingOptions {
+struct TrainArguments : TrainingOptions {
   std::string l2 = "1";
   L2Limits limits;
 };
 
-int train(const Arguments& arguments) {
+int train(const TrainArguments& arguments) {
   if (arguments.l2 == "auto") {
     if (!arguments.init.empty()) {
       throw Error("--init: not with --l2 auto, which starts each value from another one; expected --l2 X");
@@ -50,8 +50,8 @@ void add_train(Command program, Action& action) {
       "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
       "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp\n"
       "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o model.esp");
-  add_task_commands<Arguments>(command, [&](Command subcommand, const TaskEntry& task,
-                                            const std::shared_ptr<Arguments>& arguments) {
+  add_task_commands<TrainArguments>(command, [&](Command subcommand, const TaskEntry& task,
+                                            const std::shared_ptr<TrainArguments>& arguments) {
     subcommand.group(kTraining);
     subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2; auto: the best on --dev")
         .metavar("X|auto")

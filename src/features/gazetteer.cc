@@ -8,14 +8,14 @@
 namespace espalier {
 namespace {
 
-constexpr std::string_view kSpaces = " \t\r\v\f";
+constexpr std::string_view kBetweenWords = " \t\r\v\f";
 
-void split(std::string_view text, std::vector<std::string_view>& words) {
+void split_words(std::string_view text, std::vector<std::string_view>& words) {
   words.clear();
   for (;;) {
-    text.remove_prefix(std::min(text.find_first_not_of(kSpaces), text.size()));
+    text.remove_prefix(std::min(text.find_first_not_of(kBetweenWords), text.size()));
     if (text.empty()) return;
-    const std::size_t end = std::min(text.find_first_of(kSpaces), text.size());
+    const std::size_t end = std::min(text.find_first_of(kBetweenWords), text.size());
     words.push_back(text.substr(0, end));
     text.remove_prefix(end);
   }
@@ -37,7 +37,7 @@ void Gazetteer::read(const std::string& path) {
   for (std::string_view line; reader.next(line);) {
     const std::size_t tab = line.find('\t');
     const bool typed = tab != std::string_view::npos;
-    split(typed ? line.substr(tab + 1) : line, words);
+    split_words(typed ? line.substr(tab + 1) : line, words);
     if (!typed && words.empty()) continue;
     const std::string_view type = typed ? line.substr(0, tab) : stem(path);
     if (type.empty() || words.empty()) {
@@ -57,7 +57,7 @@ Gazetteer Gazetteer::from_text(std::string_view text, const std::string& file) {
     if (tab == std::string_view::npos) {
       throw Error::in(file, "damaged gazetteer: a phrase without a type", "retrain the model");
     }
-    split(line.substr(tab + 1), words);
+    split_words(line.substr(tab + 1), words);
     result.add(line.substr(0, tab), words);
   }
   return result;

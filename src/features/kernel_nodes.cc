@@ -42,7 +42,7 @@ bool equal(const SparseRows::Row& row, std::span<const Entry> entries) {
   return true;
 }
 
-float squared_length(const SparseRows::Row& x) {
+float squared_norm(const SparseRows::Row& x) {
   float sum = 0;
   for (std::size_t j = 0; j < x.ids.size(); ++j) sum += x.value(j) * x.value(j);
   return sum;
@@ -81,7 +81,7 @@ KernelNodes::KernelNodes(const Kernel& kernel, SparseRows nodes, std::size_t num
     : kernel_(kernel), rows_(std::move(nodes)) {
   build_columns(num_attributes);
   norms_.assign(padded_size(), 0.0f);
-  for (std::size_t v = 0; v < size(); ++v) norms_[v] = squared_length(rows_.row(v));
+  for (std::size_t v = 0; v < size(); ++v) norms_[v] = squared_norm(rows_.row(v));
   self_.reserve(size());
   AlignedVector<float> row(padded_size());
   for (std::size_t v = 0; v < size(); ++v) {
@@ -148,7 +148,7 @@ void KernelNodes::values(const SparseRows::Row& x, std::size_t count, float* k) 
       kernels::to_polynomial(kernel_.scale, kernel_.constant, kernel_.degree, k, padded);
       break;
     case Kernel::Kind::rbf:
-      kernels::to_gaussian(kernel_.gamma, squared_length(x), norms_.data(), k, padded);
+      kernels::to_gaussian(kernel_.gamma, squared_norm(x), norms_.data(), k, padded);
       break;
   }
 }

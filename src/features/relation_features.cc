@@ -5,18 +5,11 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "features/moves.h"
 #include "features/sparse_sum.h"
 #include "kernels/rows.h"
 
 namespace espalier {
-namespace {
-
-template <class Real>
-bool moves(std::span<const Real> delta, Real negligible) {
-  return std::any_of(delta.begin(), delta.end(), [&](Real change) { return std::abs(change) > negligible; });
-}
-
-}  // namespace
 
 RelationFeatures::RelationFeatures(const ArcTemplates& templates, unsigned bits, std::size_t num_labels)
     : templates_(&templates), bits_(bits), num_labels_(num_labels) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "features/moves.h"
 #include "features/span_templates.h"
 #include "features/sparse_sum.h"
 #include "kernels/relaxed.h"
@@ -14,12 +15,7 @@ namespace {
 
 constexpr std::size_t kLine = 16;  // weights on a cache line
 
-constexpr std::size_t padded(std::size_t n) { return (n + kLine - 1) / kLine * kLine; }
-
-template <class Real>
-bool moves(std::span<const Real> delta, Real negligible) {
-  return std::any_of(delta.begin(), delta.end(), [&](Real change) { return std::abs(change) > negligible; });
-}
+constexpr std::size_t whole_lines(std::size_t n) { return (n + kLine - 1) / kLine * kLine; }
 
 }  // namespace
 
@@ -63,9 +59,9 @@ CfgFeatures::CfgFeatures(const GrammarIndex& index, const CfgFeatureOptions& opt
     : index_(&index), options_(options) {
   ESPALIER_EXPECT(options.bits >= 1 && options.bits <= 28 && options.tag_bits <= 28);
   const Grammar& grammar = index.grammar();
-  first_of_rows_ = padded(index.num_rules());
+  first_of_rows_ = whole_lines(index.num_rules());
   const std::size_t row = row_stride(grammar.num_labels), tag_row = row_stride(grammar.num_tags);
-  first_of_tags_ = first_of_rows_ + (options.spans ? padded((std::size_t{1} << options.bits) * row) : 0);
+  first_of_tags_ = first_of_rows_ + (options.spans ? whole_lines((std::size_t{1} << options.bits) * row) : 0);
   num_tag_weights_ = options.tag_bits > 0 ? (std::size_t{1} << options.tag_bits) * tag_row : 0;
 }
 

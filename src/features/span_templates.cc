@@ -62,7 +62,7 @@ constexpr std::string_view kTagTable[] = {
     "fw+1", "bx", "fx+1", "bs fs", "bx fx fx+1", "bw-1",    "fw+2",
 };
 
-SpanAtom atom_of(char letter) {
+SpanAtom span_atom_of(char letter) {
   switch (letter) {
     case 'w':
       return SpanAtom::form;
@@ -79,7 +79,7 @@ SpanAtom atom_of(char letter) {
 }
 
 // What stands in for all atoms of words beyond the ends of a sentence.
-constexpr std::uint64_t kNothing = 0x14057b7ef767814fu;
+constexpr std::uint64_t kNoWord = 0x14057b7ef767814fu;
 
 // 1, 2, 3, 4, 5, 6 to 10, 11 to 20, and more.
 constexpr std::uint64_t length_bin(std::size_t n) { return n <= 5 ? n : n <= 10 ? 6 : n <= 20 ? 7 : 8; }
@@ -110,7 +110,7 @@ SpanTemplates::SpanTemplates(std::span<const std::string_view> table) {
       } else if (look == "z") {
         parsed.tags = true;
       } else {
-        const SpanAtom atom = atom_of(look[1]);
+        const SpanAtom atom = span_atom_of(look[1]);
         const int step = look.size() == 2 ? 0 : (look[2] == '+' ? 1 : -1) * (look[3] - '0');
         const bool inside =
             look[0] == 'f' || look[0] == 'a';  // the word at the position, or the one before it
@@ -137,7 +137,7 @@ void SpanTemplates::keys(std::span<const SpanWord> words, std::span<std::uint32_
     for (const Look& look : looks) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(position) + look.offset;
       const bool there = at >= 0 && at < static_cast<std::ptrdiff_t>(words.size());
-      key = mix(key ^ (there ? words[static_cast<std::size_t>(at)][look.atom] : kNothing));
+      key = mix(key ^ (there ? words[static_cast<std::size_t>(at)][look.atom] : kNoWord));
     }
     return fold(key);
   };

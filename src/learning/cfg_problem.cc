@@ -9,8 +9,6 @@
 namespace espalier {
 namespace {
 
-constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;
-
 // The largest sum of the counts of statistics first, ..., last - 1 in any derivation.
 double most(const Cfg& forest, std::size_t first, std::size_t last, Workspace& ws) {
   std::vector<float> s(forest.num_statistics(), 0.0f), chi(s.size());
@@ -74,8 +72,8 @@ void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) 
 }
 
 void CfgExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
-  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta, negligible(delta, kOfWeights),
-                        {0, 1}, w.row(0), ws);
+  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta,
+                        negligible(delta, kNegligibleOfWeights), {0, 1}, w.row(0), ws);
 }
 
 void CfgExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
@@ -90,8 +88,8 @@ void CfgExamples::accumulate(std::size_t i, std::span<const double> delta, RowSh
 }
 
 double CfgExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
-  return features_->squared_norm(sentences_[i].words, sentences_[i].forest, delta, negligible(delta, kOfNorm),
-                                 ws);
+  return features_->squared_norm(sentences_[i].words, sentences_[i].forest, delta,
+                                 negligible(delta, kNegligibleOfNorm), ws);
 }
 double CfgExamples::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
   return features_->squared_norm(sentences_[i].words, sentences_[i].forest, delta, 0.0, ws);

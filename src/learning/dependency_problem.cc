@@ -6,11 +6,6 @@
 #include "learning/negligible.h"
 
 namespace espalier {
-namespace {
-
-constexpr float kOfNorm = 2e-2f, kOfWeights = 2e-3f;
-
-}  // namespace
 
 void ArcSets::append(std::span<const std::uint32_t> offsets, std::span<const std::uint16_t> heads) {
   offsets_.insert(offsets_.end(), offsets.begin(), offsets.end());
@@ -41,8 +36,8 @@ double DependencyExamples::squared_diameter(std::size_t i) const {
 
 void DependencyExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w,
                                     Workspace& ws) const {
-  features_->accumulate(corpus_->words_of(i), arcs(i), delta, negligible(delta, kOfWeights), kWholeSpace,
-                        w.row(0), ws, parts(i));
+  features_->accumulate(corpus_->words_of(i), arcs(i), delta, negligible(delta, kNegligibleOfWeights),
+                        kWholeSpace, w.row(0), ws, parts(i));
 }
 
 void DependencyExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
@@ -57,8 +52,8 @@ void DependencyExamples::accumulate(std::size_t i, std::span<const double> delta
 }
 
 double DependencyExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
-  return features_->squared_norm(corpus_->words_of(i), arcs(i), delta, negligible(delta, kOfNorm), ws,
-                                 parts(i));
+  return features_->squared_norm(corpus_->words_of(i), arcs(i), delta, negligible(delta, kNegligibleOfNorm),
+                                 ws, parts(i));
 }
 double DependencyExamples::squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const {
   return features_->squared_norm(corpus_->words_of(i), arcs(i), delta, 0.0, ws, parts(i));

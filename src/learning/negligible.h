@@ -8,6 +8,9 @@
 
 namespace espalier {
 
+// The part that is left out of a squared norm, and of a change of the weights.
+inline constexpr float kNegligibleOfNorm = 2e-2f, kNegligibleOfWeights = 2e-3f;
+
 // Most parts of a sentence are so unlikely that a step moves next to nothing on them. The largest number
 // below a power of two up to which at most this part of all that moves lies; what is left out of the weights
 // is set right at every certificate.

@@ -38,7 +38,7 @@
 namespace espalier {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kUnbounded = std::numeric_limits<double>::infinity();
 // A change costs a start, and forecasts are rough.
 constexpr double kAdvantage = 1.5;
 // Reports that a forecast takes.
@@ -188,7 +188,7 @@ class Automatic {
 
   // Work that is left, in passes of eg.
   double left(const Contender& c) const {
-    if (c.finished) return kInfinity;
+    if (c.finished) return kUnbounded;
     if (c.stints == 0) return c.cost * c.promise;
     // Solvers for maxima slow down as they go. One whose gap does not fall may find its way yet, but nobody
     // knows when.
@@ -243,7 +243,7 @@ class Automatic {
     settings.stopping = settings_.stopping.rest(now_);
     const int epochs = static_cast<int>(summary_.history.size());
     // Weights far from the optimum imply duals that are worse than that of the gold outputs, which is 0.
-    const double floor = c.solver.duals == Duals::none ? 0 : -kInfinity;
+    const double floor = c.solver.duals == Duals::none ? 0 : -kUnbounded;
     const bool is_lbfgs = c.solver.name == "lbfgs";
     // What lbfgs reports on the way is the primal of weights that are not yet rounded to float.
     const bool exact = c.solver.duals != Duals::none;
@@ -445,7 +445,7 @@ class Automatic {
   Progress now_;
   Summary summary_;
   std::vector<std::string> stints_;  // what was done, for the message
-  double best_primal_ = kInfinity, best_dual_ = -kInfinity;
+  double best_primal_ = kUnbounded, best_dual_ = -kUnbounded;
   bool best_is_exact_ =
       false;  // the primal of best_theta_ as it is stored, not of weights before they are rounded to float
   double scaled_at_ = 0;     // passes when weights were last scaled

@@ -12,7 +12,7 @@ namespace {
 
 // Solutions that may do without a plane before it goes. The bound does not depend on such planes, but the way
 // to the next one may be shorter with them.
-constexpr int kMostIdle = 20;
+constexpr int kMostIdleOfPlane = 20;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void Bundle::combine() {
 void Bundle::drop_idle() {
   std::size_t kept = 0;
   for (std::size_t k = 0; k < planes_.size(); ++k) {
-    if (idle_[k] > kMostIdle) continue;
+    if (idle_[k] > kMostIdleOfPlane) continue;
     if (kept != k) {
       planes_[kept] = std::move(planes_[k]);
       offsets_[kept] = offsets_[k];

@@ -49,7 +49,7 @@ namespace {
 constexpr float kBatchLogOdds = 5;
 
 // Where the duals are: w(u) and D(u).
-struct Point {
+struct Iterate {
   DoubleWeights w;
   double dual = 0;
 };
@@ -60,7 +60,7 @@ class BatchDuals {
   virtual ~BatchDuals() = default;
   // The point `eta` ahead of `now`, which is where the duals are; `eta` = 0 finds that out. False if the run
   // ended before.
-  virtual bool look_ahead(double eta, const Point& now, Point& next) = 0;
+  virtual bool look_ahead(double eta, const Iterate& now, Iterate& next) = 0;
   // Goes there.
   virtual void move() = 0;
 };
@@ -70,7 +70,7 @@ class StoredDuals final : public BatchDuals {
   StoredDuals(const Objective& objective, BatchPass& pass, DualState& dual)
       : objective_(objective), pass_(pass), dual_(dual), next_(dual) {}
 
-  bool look_ahead(double eta, const Point& now, Point& next) override {
+  bool look_ahead(double eta, const Iterate& now, Iterate& next) override {
     const Problem& problem = objective_.problem;
     const double gamma = objective_.loss.gamma, inverse_beta = objective_.loss.inverse_beta();
     sizes_.resize(problem.size());
@@ -137,7 +137,7 @@ class ImpliedDuals final : public BatchDuals {
         z_(objective.problem.weight_shape()),
         next_z_(objective.problem.weight_shape()) {}
 
-  bool look_ahead(double eta, const Point& now, Point& next) override {
+  bool look_ahead(double eta, const Iterate& now, Iterate& next) override {
     const double gamma = objective_.loss.gamma, inverse_beta = objective_.loss.inverse_beta();
     const double keep = 1 - eta * inverse_beta;
     const auto z = z_.values(), next_z = next_z_.values();
@@ -248,7 +248,7 @@ class EgBatch {
   Sweep sweep_;
   BatchPass pass_;
   BatchReports reports_;
-  Point now_, next_;
+  Iterate now_, next_;
   double safe_eta_ = 0, eta_ = 0, growth_ = kFirstGrowth;
 };
 

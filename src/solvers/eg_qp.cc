@@ -41,7 +41,7 @@ double gap_of(std::span<const std::size_t> sizes, std::span<const double> u,
   return gap;
 }
 
-struct Point {
+struct QpIterate {
   std::vector<double> scores, u, gradient;
   double value = 0;
 };
@@ -53,7 +53,8 @@ SimplexEgResult minimise_over_simplices(const ConvexFunction& q, std::span<const
   const std::size_t dimension = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
   ESPALIER_EXPECT(options.eta > 0 && (options.start.empty() || options.start.size() == dimension));
   ESPALIER_EXPECT(std::find(sizes.begin(), sizes.end(), std::size_t{0}) == sizes.end());
-  Point now{std::vector<double>(dimension), std::vector<double>(dimension), std::vector<double>(dimension)};
+  QpIterate now{std::vector<double>(dimension), std::vector<double>(dimension),
+                std::vector<double>(dimension)};
   for (std::size_t j = 0; j < options.start.size(); ++j) {
     ESPALIER_EXPECT(options.start[j] > 0);
     now.scores[j] = std::log(options.start[j]);
@@ -61,7 +62,7 @@ SimplexEgResult minimise_over_simplices(const ConvexFunction& q, std::span<const
   become_distributions(sizes, now.scores, now.u);
   now.value = q(now.u, now.gradient);
 
-  Point next = now;
+  QpIterate next = now;
   double eta = options.eta;
   SimplexEgResult result;
   for (;; ++result.steps) {

@@ -9,16 +9,10 @@
 #include "base/random.h"
 #include "espalier/base/error.h"
 #include "solvers/best_dual.h"
+#include "solvers/finite.h"
 #include "solvers/visits.h"
 
 namespace espalier {
-namespace {
-
-bool finite(std::span<const float> values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
-}
-
-}  // namespace
 
 Summary online_passes(const Objective& objective, const OnlineOptions& options, const OnlineVisits& visits,
                       AveragedWeights& weights, Weights& theta, const Observer& observer) {

@@ -12,8 +12,8 @@
 #include "solvers/perceptron.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "solvers/finite.h"
 #include "solvers/online_passes.h"
 
 namespace espalier {
@@ -27,7 +27,7 @@ Summary perceptron(const Objective& objective, const OnlineOptions& options, Wei
     const auto s = frame.take<float>(problem.num_statistics(i)), delta = frame.take<float>(s.size());
     problem.score(i, weights.current(), 1.0f, s, ws);
     // No structure promises anything for other scores.
-    if (!std::all_of(s.begin(), s.end(), [](float score) { return std::isfinite(score); })) return false;
+    if (!finite(s)) return false;
     problem.argmax(i, s, delta, ws);
 
     // omega_i(z_i - chi(y))

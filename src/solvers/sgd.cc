@@ -19,6 +19,7 @@
 #include "base/random.h"
 #include "espalier/base/error.h"
 #include "solvers/best_dual.h"
+#include "solvers/finite.h"
 #include "solvers/visits.h"
 
 namespace espalier {
@@ -28,10 +29,6 @@ constexpr std::array kRates{1.0, 0.1, 0.01, 0.001, 0.0001};
 
 void scale(Weights& v, double a) {
   for (float& value : v.values()) value = static_cast<float>(a * value);
-}
-
-bool finite(std::span<const float> values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
 }
 
 enum class Outcome {

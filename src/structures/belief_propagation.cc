@@ -32,17 +32,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "base/random.h"
 #include "kernels/tables.h"
 #include "structures/contraction.h"
+#include "structures/log_scores.h"
 
 namespace espalier {
 namespace {
 
-constexpr double kExcluded = -std::numeric_limits<double>::infinity();
 constexpr std::size_t kMostVariables = CliqueMessages::kMostVariables;
 
 // The set that a variable belongs to.
@@ -51,7 +50,7 @@ std::uint32_t find(std::vector<std::uint32_t>& sets, std::uint32_t v) {
   return v;
 }
 
-double log_sum(std::span<const double> x) {
+double log_sum_of(std::span<const double> x) {
   double result = 0;
   kernels::log_sum_rows(x.data(), x.size(), 1, &result);
   return result;
@@ -250,7 +249,7 @@ double BeliefPropagation::forest_log_partition(State& state, const Forest& fores
   double total = 0;
   for (const std::uint32_t root : forest.roots) {
     const std::size_t begin = layout_.label_begin[root];
-    total += log_sum(state.node.subspan(begin, layout_.label_begin[root + 1] - begin));
+    total += log_sum_of(state.node.subspan(begin, layout_.label_begin[root + 1] - begin));
   }
   return total;
 }
@@ -330,7 +329,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
   const auto normaliser = frame.take<double>(num_variables);
   for (std::size_t v = 0; v < num_variables; ++v) {
     const std::size_t begin = layout_.label_begin[v];
-    normaliser[v] = log_sum(state.beliefs.subspan(begin, layout_.label_begin[v + 1] - begin));
+    normaliser[v] = log_sum_of(state.beliefs.subspan(begin, layout_.label_begin[v + 1] - begin));
     c += normaliser[v];
   }
   for (const auto& clique : layout_.unary) {
@@ -346,7 +345,7 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
     const auto table = mu.subspan(clique.begin, clique.size);
     std::copy_n(state.t.begin() + static_cast<std::ptrdiff_t>(clique.begin), clique.size, table.begin());
     add_vectors(clique.labels, {state.log_of.data(), clique.variables.size()}, table);
-    const double of_table = log_sum(table), shift = -of_table;
+    const double of_table = log_sum_of(table), shift = -of_table;
     kernels::exp_rows(table.data(), table.size(), 1, &shift);
     c += rho_[a] * of_table;
     for (const std::uint32_t v : clique.variables) c -= rho_[a] * normaliser[v];

@@ -28,9 +28,9 @@ namespace {
 // The fast way takes sums and weights of these ranges (or 0). What underflows on the way, below 1e-308, meets
 // one more weight and inside sums of at most 2, so that it stays below 1e-257: nothing beside a sum. Exact
 // weights may be light, not heavy.
-constexpr double kSmallest = 1e-240, kLargest = 1e240, kLightest = 1e-250, kHeaviest = 1e50;
+constexpr double kSmallestInside = 1e-240, kLargestInside = 1e240, kLightest = 1e-250, kHeaviest = 1e50;
 
-bool in_range(double x) { return x >= kSmallest && x <= kLargest; }
+bool in_range(double x) { return x >= kSmallestInside && x <= kLargestInside; }
 bool is_weight(double x) { return x == 0 || (x >= kLightest && x <= kHeaviest); }
 
 // 2^exponent; 0 where that is too small.

@@ -16,16 +16,14 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 
 #include "structures/contraction.h"
 #include "structures/forest_moves.h"
+#include "structures/log_scores.h"
 
 namespace espalier {
 namespace {
 
-constexpr double kExcluded = -std::numeric_limits<double>::infinity();
-constexpr std::size_t kMostVariables = CliqueMessages::kMostVariables;
 constexpr std::uint32_t kOpen = ~std::uint32_t{0};
 
 }  // namespace
@@ -39,7 +37,7 @@ struct DualDecomposition::State {
   std::span<double> messages;  // d
   std::span<double> vectors;   // of one clique's variables
   std::span<double> fresh, buffer;
-  std::array<const double*, kMostVariables> vector_of;
+  std::array<const double*, CliqueMessages::kMostVariables> vector_of;
 };
 
 void DualDecomposition::visit(State& state, const Clique& clique) const {

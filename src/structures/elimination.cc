@@ -96,9 +96,9 @@ std::vector<std::vector<std::uint32_t>> cliques_of(const FactorGraph& graph, Nei
 enum class Rule { fill, weight };
 
 // One elimination of all variables.
-class Elimination {
+class VariableElimination {
  public:
-  Elimination(const FactorGraph& graph, Neighbours adjacent, Rule rule, Random* ties)
+  VariableElimination(const FactorGraph& graph, Neighbours adjacent, Rule rule, Random* ties)
       : adjacent_(std::move(adjacent)),
         rule_(rule),
         fill_(adjacent_.size()),
@@ -262,7 +262,7 @@ EliminationTree eliminate(const FactorGraph& graph) {
   constexpr double kSmall = 1 << 12;  // entries of a table; less than a search would save
   constexpr int kTries = 16;
   const Neighbours adjacent = neighbours_of(graph);
-  EliminationTree best = tree_of(graph, Elimination(graph, adjacent, Rule::fill, nullptr).run());
+  EliminationTree best = tree_of(graph, VariableElimination(graph, adjacent, Rule::fill, nullptr).run());
   if (best.largest <= kSmall) return best;
   const auto compare = [&](EliminationTree other) {
     if (other.total < best.total) best = std::move(other);
@@ -278,7 +278,7 @@ EliminationTree eliminate(const FactorGraph& graph) {
   Random random(1);
   for (int attempt = 0; attempt < kTries; ++attempt) {
     const Rule rule = attempt % 4 == 0 ? Rule::weight : Rule::fill;
-    compare(tree_of(graph, Elimination(graph, adjacent, rule, &random).run()));
+    compare(tree_of(graph, VariableElimination(graph, adjacent, rule, &random).run()));
   }
   return best;
 }

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "base/random.h"
 #include "structures/contraction.h"
+#include "structures/log_scores.h"
 
 namespace espalier {
 namespace {
 
-constexpr double kExcluded = -std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 class ForestMove {

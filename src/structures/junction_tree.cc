@@ -14,17 +14,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <queue>
 #include <unordered_map>
 
 #include "kernels/tables.h"
 #include "structures/kbest_memory.h"
+#include "structures/log_scores.h"
 
 namespace espalier {
 namespace {
-
-constexpr double kExcluded = -std::numeric_limits<double>::infinity();
 
 // out[k] = max_r table[r * width + k]
 void max_rows(const double* table, std::size_t rows, std::size_t width, double* out) {

@@ -35,7 +35,7 @@ namespace {
 
 using kernels::ContextRows;
 
-struct Probabilities {
+struct PartProbabilities {
   static constexpr double kZero = 0, kOne = 1;
   static constexpr bool kHasKernels = true;
   static double weight(double score) { return std::exp(score); }
@@ -523,7 +523,7 @@ double projective_log_partition(std::size_t words, bool single_root, const Secon
                                 const SecondOrder<double>& mu, Workspace& ws) {
   expect_sizes(words, s);
   double log_z = kExcluded;
-  if (!marginals<Probabilities>(words, single_root, s, mu, log_z, ws))
+  if (!marginals<PartProbabilities>(words, single_root, s, mu, log_z, ws))
     marginals<Logarithms>(words, single_root, s, mu, log_z, ws);
   return log_z;
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace espalier {
+namespace espalier::error_test {
 namespace {
 
 TEST(Error, SaysWhereWhatAndWhatWasExpected) {
@@ -65,4 +65,4 @@ TEST(ErrorDeathTest, AFailedExpectationNamesItself) {
 #endif
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::error_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier {
+namespace espalier::fingerprint_test {
 namespace {
 
 TEST(Fingerprint, IsThatOfAllBytesHoweverTheyCome) {
@@ -32,4 +32,4 @@ TEST(Fingerprint, ListsDoNotRunTogether) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::fingerprint_test

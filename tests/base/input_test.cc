@@ -14,7 +14,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::input_test {
 namespace {
 
 using testing::error_message;
@@ -317,4 +317,4 @@ RC_GTEST_PROP(Lines, AreTheTextCutAtItsLineFeeds, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::input_test

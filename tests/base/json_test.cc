@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier {
+namespace espalier::json_test {
 namespace {
 
 Json random_json(int depth) {
@@ -139,4 +139,4 @@ TEST(Json, RefusesWhatIsNestedTooDeep) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::json_test

@@ -10,7 +10,7 @@
 #include "espalier/base/error.h"
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::options_test {
 namespace {
 
 enum class Colour { red, green };
@@ -277,4 +277,4 @@ RC_GTEST_PROP(OptionsProperty, Texts, (std::vector<std::string> texts)) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::options_test

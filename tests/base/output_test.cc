@@ -14,7 +14,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::output_test {
 namespace {
 
 using testing::error_message;
@@ -239,4 +239,4 @@ TEST(OutputDeathTest, TemporaryFilesAreRemoved) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::output_test

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace espalier {
+namespace espalier::parallel_test {
 namespace {
 
 TEST(RunInParallel, CallsEachWorkerOnce) {
@@ -69,4 +69,4 @@ TEST(Team, RunsJobAfterJobAndGoesOnAfterAFailure) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::parallel_test

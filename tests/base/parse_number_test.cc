@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-namespace espalier {
+namespace espalier::parse_number_test {
 namespace {
 
 TEST(ParseNumber, ReadsDecimalNotation) {
@@ -65,4 +65,4 @@ RC_GTEST_PROP(ParseNumber, ReadsBackWhatWasPrinted, (float single, double twice)
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::parse_number_test

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-namespace espalier {
+namespace espalier::pipeline_test {
 namespace {
 
 // Numbers 0, 1, 2, ... are read, doubled and written.
@@ -116,4 +116,4 @@ TEST(Pipeline, FailsAsALoopWould) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::pipeline_test

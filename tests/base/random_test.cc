@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-namespace espalier {
+namespace espalier::random_test {
 namespace {
 
 // The expected numbers come from a separate implementation of SplitMix64 and xoshiro256** in Python.
@@ -97,4 +97,4 @@ RC_GTEST_PROP(Random, AShuffleIsAPermutation, (std::uint64_t seed, std::vector<i
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::random_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace espalier {
+namespace espalier::text_test {
 namespace {
 
 TEST(Text, GroupsThousands) {
@@ -46,4 +46,4 @@ TEST(Text, CountsThings) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::text_test

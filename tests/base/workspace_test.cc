@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-namespace espalier {
+namespace espalier::workspace_test {
 namespace {
 
 template <class T>
@@ -93,4 +93,4 @@ TEST(Workspace, ARequestLargerThanAnyBlockIsServed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::workspace_test

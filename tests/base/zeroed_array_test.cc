@@ -8,7 +8,7 @@
 
 #include "base/team.h"
 
-namespace espalier {
+namespace espalier::zeroed_array_test {
 namespace {
 
 // Around the size from which arrays come from the system, and well beyond it.
@@ -59,4 +59,4 @@ TEST(TeamRange, IsSharedOutWhole) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::zeroed_array_test

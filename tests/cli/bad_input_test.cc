@@ -2,7 +2,7 @@
 
 #include "cli/bad_input.h"
 
-namespace espalier::testing {
+namespace espalier::testing::bad_input_test {
 namespace {
 
 TEST_P(BadInputTest, IsAnsweredWithOneLine) {
@@ -302,4 +302,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::bad_input_test

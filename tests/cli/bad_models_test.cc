@@ -2,7 +2,7 @@
 
 #include "cli/bad_input.h"
 
-namespace espalier::testing {
+namespace espalier::testing::bad_models_test {
 namespace {
 
 constexpr const char* kAnew = "; copy the model again or retrain it";
@@ -115,4 +115,4 @@ TEST_F(CliModelTest, TruncatedAnywhereIsTold) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::bad_models_test

@@ -2,7 +2,7 @@
 
 #include "cli/bad_input.h"
 
-namespace espalier::testing {
+namespace espalier::testing::bad_options_test {
 namespace {
 
 BadInput bad_option(const std::string& name, const std::string& options, const std::string& message) {
@@ -121,4 +121,4 @@ INSTANTIATE_TEST_SUITE_P(
     name_of);
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::bad_options_test

@@ -4,7 +4,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::convert_test {
 namespace {
 
 class CliConvertTest : public CliTest {
@@ -103,4 +103,4 @@ TEST_F(CliConvertTest, LeavesNothingHalfWritten) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::convert_test

@@ -2,7 +2,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::ending_test {
 namespace {
 
 class CliEndingTest : public CliTest {
@@ -117,4 +117,4 @@ TEST_F(CliEndingTest, SentencesWithoutBlankLinesGetAHint) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::ending_test

@@ -7,7 +7,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::file_roles_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -142,4 +142,4 @@ TEST_F(CliFileRolesTest, DevicesMayPlayEveryRole) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::file_roles_test

@@ -4,7 +4,7 @@
 #include "cli/cli_test.h"
 #include "cli/idx_bytes.h"
 
-namespace espalier::testing {
+namespace espalier::testing::format_test {
 namespace {
 
 class CliFormatTest : public CliTest {
@@ -238,4 +238,4 @@ TEST_F(CliFormatTest, AttributesUnseenInTrainingCountNothing) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::format_test

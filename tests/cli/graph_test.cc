@@ -2,7 +2,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::graph_test {
 namespace {
 
 class CliGraphTest : public CliTest {
@@ -128,4 +128,4 @@ TEST_F(CliGraphTest, BadInput) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::graph_test

@@ -2,7 +2,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::help_test {
 namespace {
 
 class CliHelpTest : public CliTest, public ::testing::WithParamInterface<std::string> {};
@@ -188,4 +188,4 @@ TEST_F(CliProgramTest, Version) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::help_test

@@ -2,7 +2,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::infer_test {
 namespace {
 
 // Two variables that are better equal; Z = 10, the best has 4.
@@ -102,4 +102,4 @@ TEST_F(CliInferTest, RefusesTasksAndInferenceThatDoNotExist) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::infer_test

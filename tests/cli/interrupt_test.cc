@@ -11,7 +11,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::interrupt_test {
 namespace {
 
 class CliInterruptTest : public CliTest, public ::testing::WithParamInterface<int> {
@@ -297,4 +297,4 @@ TEST_F(CliStopTest, TheSmallestBudgetStillGivesACertifiedModel) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::interrupt_test

@@ -6,7 +6,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier {
+namespace espalier::kernel_test {
 namespace {
 
 using testing::CliTest;
@@ -213,4 +213,4 @@ TEST_F(CliKernel, Refusals) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_test

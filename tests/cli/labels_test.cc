@@ -6,7 +6,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::labels_test {
 namespace {
 
 // Columns of words and BIO tags. One line a token.
@@ -242,4 +242,4 @@ TEST_F(CliPartialTest, LbfgsAndMarginsGoThroughItToo) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::labels_test

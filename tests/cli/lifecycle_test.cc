@@ -7,7 +7,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::lifecycle_test {
 namespace {
 
 class CliLifecycleTest : public CliTest {
@@ -493,4 +493,4 @@ TEST_F(CliDiffTest, NeedsTwoModels) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::lifecycle_test

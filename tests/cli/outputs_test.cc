@@ -6,7 +6,7 @@
 
 #include "cli/bad_input.h"
 
-namespace espalier::testing {
+namespace espalier::testing::outputs_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,4 +201,4 @@ TEST_F(CliOutputTest, ALogMayGoIntoAPipe) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::outputs_test

@@ -7,7 +7,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::parse_test {
 namespace {
 
 class CliParseTest : public CliTest {
@@ -583,4 +583,4 @@ TEST_F(CliParseTest, SecondOrder) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::parse_test

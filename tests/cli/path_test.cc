@@ -1,6 +1,6 @@
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::path_test {
 namespace {
 
 class CliPathTest : public CliTest {
@@ -78,4 +78,4 @@ TEST_F(CliPathTest, OtherSolversWalkItToo) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::path_test

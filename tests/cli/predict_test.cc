@@ -7,7 +7,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::predict_test {
 namespace {
 
 class CliPredictTest : public CliTest {
@@ -465,4 +465,4 @@ TEST_F(CliPredictTest, Mistakes) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::predict_test

@@ -4,7 +4,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::race_test {
 namespace {
 
 class CliRaceTest : public CliTest {
@@ -295,4 +295,4 @@ TEST_F(CliRaceTest, AnInterruptEndsItWithTheTableSoFar) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::race_test

@@ -8,7 +8,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::repeat_test {
 namespace {
 
 class CliRepeatTest : public CliTest {
@@ -156,4 +156,4 @@ TEST_F(CliAnnealTest, NamesAreChecked) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::repeat_test

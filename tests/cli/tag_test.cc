@@ -9,7 +9,7 @@
 #include "cli/cli_test.h"
 #include "model/model_file.h"
 
-namespace espalier::testing {
+namespace espalier::testing::tag_test {
 namespace {
 
 class CliTagTest : public CliTest {
@@ -423,4 +423,4 @@ TEST_F(CliTagTest, DamagedModels) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::tag_test

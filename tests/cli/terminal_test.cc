@@ -7,7 +7,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::terminal_test {
 namespace {
 
 // Bare roots and some containers have no pseudo-terminals.
@@ -142,4 +142,4 @@ TEST_F(CliTerminalTest, AReaderThatLeavesEarlyIsNoReasonToComplain) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::terminal_test

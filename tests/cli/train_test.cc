@@ -7,7 +7,7 @@
 #include "espalier/tasks/classify.h"
 #include "espalier/train/train.h"
 
-namespace espalier::testing {
+namespace espalier::testing::train_test {
 namespace {
 
 // Of eight topics a guess is wrong seven times; 300 sentences teach enough to be right about every second
@@ -432,4 +432,4 @@ TEST_F(CliTrainTest, DemoOfTagging) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::train_test

@@ -5,7 +5,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::treebank_test {
 namespace {
 
 class CliTreebankTest : public CliTest {
@@ -276,4 +276,4 @@ TEST_F(CliTreebankTest, Demo) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::treebank_test

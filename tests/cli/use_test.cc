@@ -6,7 +6,7 @@
 
 #include "cli/cli_test.h"
 
-namespace espalier::testing {
+namespace espalier::testing::use_test {
 namespace {
 
 class CliUseTest : public CliTest {
@@ -192,4 +192,4 @@ TEST_F(CliUseTest, GenerateIsRepeatable) {
 }
 
 }  // namespace
-}  // namespace espalier::testing
+}  // namespace espalier::testing::use_test

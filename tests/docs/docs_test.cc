@@ -11,7 +11,7 @@
 #include "docs/transcript.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::docs_test {
 namespace {
 
 using testing::Command;
@@ -161,4 +161,4 @@ TEST(Transcript, OutputsDiffer) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::docs_test

@@ -16,7 +16,7 @@
 
 #include "base/input.h"
 
-namespace espalier {
+namespace espalier::layers_test {
 namespace {
 
 const std::filesystem::path kSource = ESPALIER_SOURCE_DIR;
@@ -107,4 +107,4 @@ TEST(Layers, TasksDoNotKnowEachOther) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::layers_test

@@ -15,7 +15,7 @@
 #include "base/input.h"
 #include "espalier/base/options.h"
 
-namespace espalier {
+namespace espalier::messages_test {
 namespace {
 
 const std::filesystem::path kSource = ESPALIER_SOURCE_DIR;
@@ -124,4 +124,4 @@ TEST(PublicHeaders, DoNotDependOnPrivateFlags) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::messages_test

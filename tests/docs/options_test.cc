@@ -15,7 +15,7 @@
 #include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
 
-namespace espalier {
+namespace espalier::options_test {
 namespace {
 
 // In a cell of a table a bar would end it.
@@ -117,4 +117,4 @@ TEST(OptionsPage, TasksAgreeOnWhatAnOptionOfPredictIs) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::options_test

@@ -16,7 +16,7 @@
 #include "features/word_attributes.h"
 #include "support/counting_allocator.h"
 
-namespace espalier {
+namespace espalier::allocation_test {
 namespace {
 
 const std::vector<std::string_view> kFields{
@@ -107,4 +107,4 @@ TEST(Allocations, OfFeaturesOfTrees) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::allocation_test

@@ -12,7 +12,7 @@
 
 #include "support/arc_feature_checks.h"
 
-namespace espalier {
+namespace espalier::arc_features_test {
 namespace {
 
 using test_support::check_operator;
@@ -192,4 +192,4 @@ TEST(ArcFeatures, TypicalSizeAndCommonShareFollowFromTheTable) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::arc_features_test

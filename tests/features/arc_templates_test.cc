@@ -10,7 +10,7 @@
 
 #include "base/fingerprint.h"
 
-namespace espalier {
+namespace espalier::arc_templates_test {
 namespace {
 
 using Table = std::vector<std::string_view>;
@@ -260,4 +260,4 @@ TEST(ArcTemplates, TheTablesOfTheParser) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::arc_templates_test

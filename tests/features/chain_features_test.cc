@@ -13,7 +13,7 @@
 #include "structures/chain.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::chain_features_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -287,4 +287,4 @@ RC_GTEST_PROP(ChainFeatures, ASequenceAloneHasTheScoresThatItHasInAProblem, (std
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_features_test

@@ -7,7 +7,7 @@
 
 #include "support/arc_feature_checks.h"
 
-namespace espalier {
+namespace espalier::dependency_features_test {
 namespace {
 
 using test_support::image_of;
@@ -91,4 +91,4 @@ TEST(DependencyFeatures, ChangesOfRelationsCancelOnArcs) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dependency_features_test

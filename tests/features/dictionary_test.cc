@@ -9,7 +9,7 @@
 
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::dictionary_test {
 namespace {
 
 using testing::error_message;
@@ -171,4 +171,4 @@ TEST_F(HostileArrays, TheTableIsChecked) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dictionary_test

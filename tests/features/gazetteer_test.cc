@@ -12,7 +12,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::gazetteer_test {
 namespace {
 
 using testing::error_message;
@@ -97,4 +97,4 @@ RC_GTEST_PROP(Gazetteer, FindsWhatItsDefinitionSays, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gazetteer_test

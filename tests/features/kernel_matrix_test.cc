@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "support/kernel_problems.h"
 
-namespace espalier {
+namespace espalier::kernel_matrix_test {
 namespace {
 
 using test_support::kernel_matrix;
@@ -146,4 +146,4 @@ TEST(KernelMatrix, ThreadsShareTheRowsThatThereIsMemoryFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_matrix_test

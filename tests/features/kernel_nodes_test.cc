@@ -11,7 +11,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::kernel_nodes_test {
 namespace {
 
 using espalier::testing::error_message;
@@ -116,4 +116,4 @@ TEST(KernelNodes, ValuesThatAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_nodes_test

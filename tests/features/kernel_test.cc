@@ -4,7 +4,7 @@
 
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::kernel_test {
 namespace {
 
 using espalier::testing::error_message;
@@ -50,4 +50,4 @@ TEST(Kernel, Refusals) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_test

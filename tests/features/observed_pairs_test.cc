@@ -9,7 +9,7 @@
 
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::observed_pairs_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -74,4 +74,4 @@ RC_GTEST_PROP(ObservedPairs, AreThoseOfTokensAndSteps, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::observed_pairs_test

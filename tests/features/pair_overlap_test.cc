@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-namespace espalier {
+namespace espalier::pair_overlap_test {
 namespace {
 
 // Attribute 0 goes with labels 0 and 2, attribute 1 with label 1, attribute 2 with none, attribute 3 with all
@@ -67,4 +67,4 @@ TEST_F(PairOverlapTest, ExamplesOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::pair_overlap_test

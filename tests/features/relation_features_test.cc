@@ -7,7 +7,7 @@
 
 #include "support/arc_feature_checks.h"
 
-namespace espalier {
+namespace espalier::relation_features_test {
 namespace {
 
 using test_support::image_of;
@@ -101,4 +101,4 @@ TEST(RelationFeatures, ArcsAreLeftOutWhereAllTheirLabelsAreNegligible) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::relation_features_test

@@ -10,7 +10,7 @@
 #include "support/feature_checks.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::row_features_test {
 namespace {
 
 using test_support::check_features;
@@ -118,4 +118,4 @@ TEST(Weights, FillLeavesThePaddingZero) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::row_features_test

@@ -11,7 +11,7 @@
 
 #include "base/random.h"
 
-namespace espalier {
+namespace espalier::row_overlap_test {
 namespace {
 
 // Rows that share attributes, have some twice, and may be empty.
@@ -148,4 +148,4 @@ TEST(RowOverlap, ByHand) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::row_overlap_test

@@ -13,7 +13,7 @@
 #include "support/allocations.h"
 #include "support/feature_checks.h"
 
-namespace espalier {
+namespace espalier::span_features_test {
 namespace {
 
 // X -> X X, and X over each of two tags; X has a label. Any words, in any way.
@@ -169,4 +169,4 @@ TEST(CfgFeatures, AllocateNothingOnceWarm) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::span_features_test

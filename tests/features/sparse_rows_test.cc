@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace espalier {
+namespace espalier::sparse_rows_test {
 namespace {
 
 using Entries = std::vector<std::pair<std::uint32_t, float>>;
@@ -103,4 +103,4 @@ RC_GTEST_PROP(SparseRows, RepeatedEntriesAreSummedInTheirFirstPlace, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sparse_rows_test

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace espalier {
+namespace espalier::step_tables_test {
 namespace {
 
 using Ids = std::vector<std::uint32_t>;
@@ -30,4 +30,4 @@ TEST(StepTables, EverySequenceHasItsOwnTables) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::step_tables_test

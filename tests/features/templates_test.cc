@@ -9,7 +9,7 @@
 
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::templates_test {
 namespace {
 
 using testing::error_message;
@@ -212,4 +212,4 @@ RC_GTEST_PROP(Templates, ExpandAsTheirDefinitionSays, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::templates_test

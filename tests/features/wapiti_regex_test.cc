@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string>
 
-namespace espalier {
+namespace espalier::wapiti_regex_test {
 namespace {
 
 std::string match(std::string_view regex, std::string_view text) {
@@ -133,4 +133,4 @@ RC_GTEST_PROP(WapitiRegex, MatchesAsItsDefinitionSays, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::wapiti_regex_test

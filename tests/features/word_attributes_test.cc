@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace espalier {
+namespace espalier::word_attributes_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -150,4 +150,4 @@ RC_GTEST_PROP(WordAttributes, TakeAnyBytesAndNameEachAttributeOnce, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::word_attributes_test

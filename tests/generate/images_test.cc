@@ -6,7 +6,7 @@
 
 #include "espalier/base/json.h"
 
-namespace espalier {
+namespace espalier::images_test {
 namespace {
 
 TEST(NoisyImages, AreTheSameForTheSameSeedAndWrongInOnePixelOfFive) {
@@ -50,4 +50,4 @@ TEST(NoisyImages, AreGraphsWithAnEdgeForEachPairOfNeighbours) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::images_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace espalier {
+namespace espalier::morphology_test {
 namespace {
 
 TEST(Morphology, Plural) {
@@ -51,4 +51,4 @@ TEST(Morphology, Capital) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::morphology_test

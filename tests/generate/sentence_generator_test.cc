@@ -13,7 +13,7 @@
 
 #include "generate/writers.h"
 
-namespace espalier {
+namespace espalier::sentence_generator_test {
 namespace {
 
 std::vector<Sentence> sentences(std::uint64_t seed, std::size_t count) {
@@ -195,7 +195,7 @@ TEST(SentenceGenerator, GoldenSentences) {
       "(CC and) (S (NP (PRP she)) (VP (VBD flew) (NP (DT the) (NNP Yelby) (NNP Island) (NNS cars)))) (. .))");
 }
 
-class GrammarStatistics : public testing::Test {
+class GrammarStatistics : public ::testing::Test {
  protected:
   static const std::vector<Sentence>& sample() {
     static const std::vector<Sentence> result = sentences(11, 20000);
@@ -332,4 +332,4 @@ TEST_F(GrammarStatistics, TopicsAreLearnableButNotTrivial) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sentence_generator_test

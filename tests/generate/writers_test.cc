@@ -6,7 +6,7 @@
 #include <sstream>
 #include <string>
 
-namespace espalier {
+namespace espalier::writers_test {
 namespace {
 
 Sentence sample() {
@@ -110,4 +110,4 @@ TEST(Writers, EveryTagHasAUniversalOne) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::writers_test

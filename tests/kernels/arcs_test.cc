@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::arcs_test {
 namespace {
 
 // What the kernel may read behind its rows, and write after the places. Memory ends there, so that a
@@ -58,4 +58,4 @@ TEST(ArcPlaces, AFeatureHasACacheLineForAllItsDistances) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::arcs_test

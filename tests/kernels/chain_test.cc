@@ -12,7 +12,7 @@
 #include "structures/chain.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::chain_test {
 namespace {
 
 template <class Real>
@@ -113,4 +113,4 @@ TYPED_TEST(ChainKernelTest, SaysWhereTheRangeIsTooWide) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_test

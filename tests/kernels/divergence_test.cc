@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::divergence_test {
 namespace {
 
 // Masses of all sizes, many of them zero or next to it. Vectors lie one element into their memory, and end
@@ -82,4 +82,4 @@ TEST(Divergence, MixIsThatOfTheReference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::divergence_test

@@ -10,7 +10,7 @@
 #include "structures/projective.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::eisner_test {
 namespace {
 
 // Scores and marginals end with their memory, so that a sanitizer sees a step outside.
@@ -102,4 +102,4 @@ TEST(EisnerKernel, SumsOverContextsAreTheReferences) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eisner_test

@@ -12,7 +12,7 @@
 #include "espalier/features/weights.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::gram_test {
 namespace {
 
 using test_support::for_each_simd_target;
@@ -116,4 +116,4 @@ TEST(Gram, ScoresOfRowsAndNodes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::gram_test

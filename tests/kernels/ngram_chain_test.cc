@@ -13,7 +13,7 @@
 #include "support/random_ngrams.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::ngram_chain_test {
 namespace {
 
 template <class Real>
@@ -96,4 +96,4 @@ TYPED_TEST(NgramChainKernelTest, SaysWhereTheRangeIsTooWide) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::ngram_chain_test

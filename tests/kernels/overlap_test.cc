@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::overlap_test {
 namespace {
 
 double between(Random& random, double low, double high) { return low + (high - low) * random.uniform(); }
@@ -102,4 +102,4 @@ TEST(OverlapNorm, ByHand) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::overlap_test

@@ -14,7 +14,7 @@
 #include "espalier/features/weights.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::rows_test {
 namespace {
 
 constexpr std::size_t kRows = 307;
@@ -288,4 +288,4 @@ TEST(AccumulateRowRange, IsRowByRow) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::rows_test

@@ -15,7 +15,7 @@
 #include "kernels/rows.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::simplex_test {
 namespace {
 
 // A point of the simplex: of `few` labels, or of all of them.
@@ -216,4 +216,4 @@ TEST(Simplex, LeavesWhatIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::simplex_test

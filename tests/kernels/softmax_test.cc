@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::softmax_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -146,4 +146,4 @@ TYPED_TEST(SoftmaxTest, ManyLabels) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::softmax_test

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::tables_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -63,4 +63,4 @@ TEST(Tables, AgreeWithTheReference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tables_test

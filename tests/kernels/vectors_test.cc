@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "support/simd_targets.h"
 
-namespace espalier {
+namespace espalier::vectors_test {
 namespace {
 
 // Vectors lie one element into their memory, and end with it, so that a sanitizer sees a step outside.
@@ -86,4 +86,4 @@ TEST(Vectors, ChangeAlongADirectionIsThatOfTheReference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::vectors_test

@@ -8,7 +8,7 @@
 #include "support/random_dependencies.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::accumulate_shared_test {
 namespace {
 
 // Two threads add to the weights at once, each the same ones again and again. All values are integers that
@@ -51,4 +51,4 @@ TEST(AccumulateSharedThreads, LoseNothingOfTrees) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::accumulate_shared_test

@@ -15,7 +15,7 @@
 #include "support/random_objective.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::certificate_test {
 namespace {
 
 using test_support::any_data;
@@ -224,4 +224,4 @@ TEST(Certificate, RelativeGap) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::certificate_test

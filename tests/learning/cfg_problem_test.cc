@@ -16,7 +16,7 @@
 #include "support/random_cfg_problem.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::cfg_problem_test {
 namespace {
 
 using test_support::any_dual;
@@ -165,4 +165,4 @@ TEST(CfgProblem, ShapeAndWeights) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cfg_problem_test

@@ -16,7 +16,7 @@
 #include "support/partial_chain.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::chain_latent_gold_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -238,4 +238,4 @@ TEST(ChainLatentGold, DualsStartNearTheGoldStatistics) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_latent_gold_test

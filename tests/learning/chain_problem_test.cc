@@ -16,7 +16,7 @@
 #include "support/random_objective.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::chain_problem_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -235,4 +235,4 @@ RC_GTEST_PROP(ChainProblem, GapIsTheSumOfItsParts, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_problem_test

@@ -12,7 +12,7 @@
 #include "support/log_conditionals.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::clique_state_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -187,4 +187,4 @@ TEST(CliqueState, OfASubsetIsThatOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::clique_state_test

@@ -13,7 +13,7 @@
 #include "support/feature_checks.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::dependency_problem_test {
 namespace {
 
 using test_support::any_dependencies;
@@ -219,4 +219,4 @@ TEST(ArcSets, AllArcsAreNumberedByModifierAndHead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dependency_problem_test

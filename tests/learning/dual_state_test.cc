@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::dual_state_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -142,4 +142,4 @@ TEST(DualState, IsRestoredFromScoresAndCurvatures) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dual_state_test

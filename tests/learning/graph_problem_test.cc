@@ -22,7 +22,7 @@
 #include "support/random_objective.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::graph_problem_test {
 namespace {
 
 using test_support::any_dual;
@@ -313,4 +313,4 @@ TEST(GraphProblem, OfApproximationsSaysSo) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::graph_problem_test

@@ -13,7 +13,7 @@
 #include "support/enumerated_objective.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::kbest_test {
 namespace {
 
 using test_support::any_chain_data_of_any_shape;
@@ -93,4 +93,4 @@ TEST(Kbest, OfASubsetIsThatOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kbest_test

@@ -13,7 +13,7 @@
 #include "support/feature_checks.h"
 #include "support/kernel_problems.h"
 
-namespace espalier {
+namespace espalier::kernel_problem_test {
 namespace {
 
 using test_support::KernelChains;
@@ -199,4 +199,4 @@ TEST(KernelProblem, TheLinearKernelIsTheLinearModel) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_problem_test

@@ -8,7 +8,7 @@
 
 #include "espalier/base/error.h"
 
-namespace espalier {
+namespace espalier::loss_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -88,4 +88,4 @@ TEST(Loss, TheMessageIsOneLine) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::loss_test

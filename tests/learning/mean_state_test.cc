@@ -11,7 +11,7 @@
 #include "learning/sweep.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::mean_state_test {
 namespace {
 
 TEST(MeanState, BeginsAtTheGoldOutputs) {
@@ -45,4 +45,4 @@ RC_GTEST_PROP(MeanState, HasTheDualOfTheDistributionThatItIsTheMeanOf, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::mean_state_test

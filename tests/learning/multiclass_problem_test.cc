@@ -13,7 +13,7 @@
 #include "support/random_objective.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::multiclass_problem_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -129,4 +129,4 @@ RC_GTEST_PROP(MulticlassProblem, MaximiseBlockIsTheMaximumOfOneExample, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::multiclass_problem_test

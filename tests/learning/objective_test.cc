@@ -13,7 +13,7 @@
 #include "support/problems_of_all_kinds.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::objective_test {
 namespace {
 
 using test_support::any_data;
@@ -212,4 +212,4 @@ RC_GTEST_PROP(ExampleLoss, ScalesAsInMartinsFootnoteTen, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::objective_test

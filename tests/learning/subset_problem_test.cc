@@ -7,7 +7,7 @@
 #include "support/random_graph_problem.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::subset_problem_test {
 namespace {
 
 using test_support::ChainData;
@@ -167,4 +167,4 @@ RC_GTEST_PROP(SubsetProblem, ForwardsEverything, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::subset_problem_test

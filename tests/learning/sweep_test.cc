@@ -11,7 +11,7 @@
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::sweep_test {
 namespace {
 
 using test_support::OwnedChainProblem;
@@ -106,4 +106,4 @@ TEST(Sweep, AddsUpManyBlocks) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sweep_test

@@ -19,7 +19,7 @@
 #include "structures/markov_graph.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::three_structures_test {
 namespace {
 
 constexpr std::uint32_t kLabels = 3, kAttributes = 5;
@@ -285,4 +285,4 @@ TEST(ThreeStructures, HaveTheSameOptimum) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::three_structures_test

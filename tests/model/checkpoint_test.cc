@@ -16,7 +16,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::checkpoint_test {
 namespace {
 using testing::error_message;
 using testing::TemporaryFolder;
@@ -243,4 +243,4 @@ TEST_F(CheckpointTest, RefusesSoundFilesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::checkpoint_test

@@ -10,7 +10,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::model_difference_test {
 namespace {
 
 using testing::error_message;
@@ -103,4 +103,4 @@ TEST_F(ModelDifferenceTest, NeedsModelsOfOneTask) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::model_difference_test

@@ -16,7 +16,7 @@
 // The checksums are computed here with the library's own hash, so that crafted files get past them.
 #include <xxhash.h>
 
-namespace espalier {
+namespace espalier::model_file_test {
 namespace {
 
 using testing::error_message;
@@ -261,4 +261,4 @@ TEST(ModelFile, AMisleadingDirectoryIsRefused) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::model_file_test

@@ -16,7 +16,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::model_test {
 namespace {
 
 using testing::error_message;
@@ -278,4 +278,4 @@ TEST_F(ModelTest, SavesNothingWhereItCannot) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::model_test

@@ -13,7 +13,7 @@
 #include "solvers/training.h"
 #include "support/partial_chain.h"
 
-namespace espalier {
+namespace espalier::cccp_test {
 namespace {
 
 using test_support::OwnedPartialChain;
@@ -174,4 +174,4 @@ TEST(Cccp, AStopEndsTheRoundAtHand) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cccp_test

@@ -18,7 +18,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::cross_validation_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -210,4 +210,4 @@ TEST_F(CrossValidationTest, SearchesByTheMeanOfAllFolds) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cross_validation_test

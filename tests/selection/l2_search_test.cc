@@ -17,7 +17,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::l2_search_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -349,4 +349,4 @@ TEST_F(SearchTest, PassesAreForAllValuesTogether) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::l2_search_test

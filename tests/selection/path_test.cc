@@ -15,7 +15,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::path_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -262,4 +262,4 @@ TEST(Path, GoesOnWhereItWasStopped) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::path_test

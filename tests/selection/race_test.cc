@@ -18,7 +18,7 @@
 #include "support/problems_of_all_kinds.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::race_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -306,4 +306,4 @@ RC_GTEST_PROP(Race, MoreSolversKnowMore, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::race_test

@@ -13,7 +13,7 @@
 #include "solvers/training.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::repeat_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -155,4 +155,4 @@ TEST(Repeat, AStopEndsIt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::repeat_test

@@ -22,7 +22,7 @@
 #include "support/random_dependencies.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::agreement_test {
 namespace {
 
 using test_support::enumerated_qp;
@@ -153,4 +153,4 @@ INSTANTIATE_TEST_SUITE_P(EverySolver, AgreementTest, ::testing::ValuesIn(all_cas
                          [](const auto& info) { return describe(info.param); });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::agreement_test

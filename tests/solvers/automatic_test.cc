@@ -12,7 +12,7 @@
 #include "solvers/training.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::automatic_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -169,4 +169,4 @@ TEST(Automatic, IsThePerceptronForItsLoss) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::automatic_test

@@ -9,7 +9,7 @@
 #include "support/naive_online.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::averaged_weights_test {
 namespace {
 
 using test_support::any_data;
@@ -55,4 +55,4 @@ RC_GTEST_PROP(AveragedWeights, AreTheMeanOfWhatVisitsMeet, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::averaged_weights_test

@@ -20,7 +20,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::bmrm_test {
 namespace {
 
 using test_support::CountingProblem;
@@ -178,4 +178,4 @@ TEST(Bmrm, RefusesThePerceptron) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bmrm_test

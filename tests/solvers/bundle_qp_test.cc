@@ -13,7 +13,7 @@
 
 #include "base/random.h"
 
-namespace espalier {
+namespace espalier::bundle_qp_test {
 namespace {
 
 struct Program {
@@ -237,4 +237,4 @@ TEST(BundleQp, NothingToChoose) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bundle_qp_test

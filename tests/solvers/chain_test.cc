@@ -20,7 +20,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::chain_test {
 namespace {
 
 using test_support::ChainData;
@@ -318,4 +318,4 @@ TEST(ChainsOfOneToken, HaveTheOptimumOfTheMulticlassProblem) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_test

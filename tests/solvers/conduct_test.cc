@@ -27,7 +27,7 @@
 #include "support/problems_of_all_kinds.h"
 #include "support/weighted_twice.h"
 
-namespace espalier {
+namespace espalier::conduct_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -395,4 +395,4 @@ INSTANTIATE_TEST_SUITE_P(EverySolver, SmallDataTest,
                          [](const auto& info) { return name_of(info.param.name); });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::conduct_test

@@ -25,7 +25,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::cutting_plane_test {
 namespace {
 
 using test_support::CountingProblem;
@@ -474,4 +474,4 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cutting_plane_test

@@ -13,7 +13,7 @@
 #include "support/naive_online.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::dca_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -213,4 +213,4 @@ TEST(Dca, PerceptronLossIsAtItsOptimumFromTheStart) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dca_test

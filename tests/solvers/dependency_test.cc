@@ -14,7 +14,7 @@
 #include "support/random_dependencies.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::dependency_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -208,4 +208,4 @@ TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dependency_test

@@ -9,7 +9,7 @@
 #include "support/random_chain.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::eg_allocation_test {
 namespace {
 
 // Allocations of a run that reports once, at its end.
@@ -56,4 +56,4 @@ TEST(EgAllocations, NoneInsideAnEpochOfChains) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_allocation_test

@@ -11,7 +11,7 @@
 #include "support/history_checks.h"
 #include "support/problems_of_all_kinds.h"
 
-namespace espalier {
+namespace espalier::eg_anneal_test {
 namespace {
 
 using test_support::EgSolution;
@@ -122,4 +122,4 @@ TEST(EgAnneal, OnlyWhereItIsAskedForOrHelps) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_anneal_test

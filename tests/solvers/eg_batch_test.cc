@@ -17,7 +17,7 @@
 #include "support/problems_of_all_kinds.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::eg_batch_test {
 namespace {
 
 using test_support::CountingProblem;
@@ -349,4 +349,4 @@ TEST(EgBatch, RefusesThePerceptron) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_batch_test

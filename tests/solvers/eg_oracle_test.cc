@@ -13,7 +13,7 @@
 #include "learning/multiclass_problem.h"
 #include "tasks/classify/reader.h"
 
-namespace espalier {
+namespace espalier::eg_oracle_test {
 namespace {
 
 const std::string kShared = ESPALIER_SHARED_DIR;
@@ -135,4 +135,4 @@ TEST(EgOracle, PredictionsOfLiblinear) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_oracle_test

@@ -12,7 +12,7 @@
 
 #include "base/random.h"
 
-namespace espalier {
+namespace espalier::eg_qp_test {
 namespace {
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -360,4 +360,4 @@ TEST(MinimiseOverSimplices, ConstantFunctionsAreMinimalAnywhere) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_qp_test

@@ -7,7 +7,7 @@
 #include "espalier/solvers/eg.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::eg_smoothing_test {
 namespace {
 
 // P_inf - D_inf <= (P_beta - D_beta) + sum_i omega_i H(u_i)/beta, at any duals.
@@ -52,4 +52,4 @@ TEST(EgSmoothing, GoesOnAtTheBetaThatAGapSpeaksOf) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_smoothing_test

@@ -18,7 +18,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::eg_test {
 namespace {
 
 using test_support::CountingProblem;
@@ -529,4 +529,4 @@ TEST(EgShapes, ValuesOfAllSizes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_test

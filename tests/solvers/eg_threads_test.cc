@@ -15,7 +15,7 @@
 #include "support/random_dependencies.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::eg_threads_test {
 namespace {
 
 using test_support::OwnedChainProblem;
@@ -229,4 +229,4 @@ TEST(LbfgsThreads, LeaveTheSameBitsOfTrees) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::eg_threads_test

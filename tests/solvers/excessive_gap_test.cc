@@ -18,7 +18,7 @@
 #include "support/problems_of_all_kinds.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::excessive_gap_test {
 namespace {
 
 using test_support::CountingProblem;
@@ -399,4 +399,4 @@ TEST(ExcessiveGap, RefusesLossesThatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::excessive_gap_test

@@ -15,7 +15,7 @@
 #include "support/problems_of_all_kinds.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::extragradient_test {
 namespace {
 
 using test_support::CountingProblem;
@@ -143,4 +143,4 @@ TEST(Extragradient, RefusesLossesThatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::extragradient_test

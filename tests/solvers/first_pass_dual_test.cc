@@ -13,7 +13,7 @@
 #include "support/partial_chain.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::first_pass_dual_test {
 namespace {
 
 using test_support::any_chain_data;
@@ -161,4 +161,4 @@ RC_GTEST_PROP(FirstPassDual, IsNoMoreThanTheDualOfHiddenLabels, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::first_pass_dual_test

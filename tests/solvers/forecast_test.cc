@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace espalier {
+namespace espalier::forecast_test {
 namespace {
 
 std::vector<GapAt> straight(double first, double rate, int points) {
@@ -68,4 +68,4 @@ TEST(Forecast, KnowsWhereThereIsNothingToForecast) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::forecast_test

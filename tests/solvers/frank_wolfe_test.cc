@@ -21,7 +21,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::frank_wolfe_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -341,4 +341,4 @@ TEST(FrankWolfe, AllocatesNothingInsideAnEpoch) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::frank_wolfe_test

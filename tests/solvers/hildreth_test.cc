@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "support/slack_qp.h"
 
-namespace espalier {
+namespace espalier::hildreth_test {
 namespace {
 
 using test_support::slack_qp_optimum;
@@ -98,4 +98,4 @@ TEST(Hildreth, RowsShareTheCap) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::hildreth_test

@@ -16,7 +16,7 @@
 #include "support/history_checks.h"
 #include "support/kernel_problems.h"
 
-namespace espalier {
+namespace espalier::kernel_test {
 namespace {
 
 using espalier::testing::error_message;
@@ -149,4 +149,4 @@ TEST(KernelSolvers, ThoseThatTakeWeightsForCoordinatesRefuse) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_test

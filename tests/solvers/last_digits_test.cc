@@ -20,7 +20,7 @@
 #include "support/any_problem.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::last_digits_test {
 namespace {
 
 using test_support::AnyProblem;
@@ -155,4 +155,4 @@ TEST(LastDigits, LbfgsGoesOnWhereThePrimalNoLongerTells) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::last_digits_test

@@ -14,7 +14,7 @@
 #include "support/random_problem.h"
 #include "support/weighted_twice.h"
 
-namespace espalier {
+namespace espalier::lbfgs_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -289,4 +289,4 @@ TEST(Lbfgs, RefusesInfiniteBeta) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::lbfgs_test

@@ -18,7 +18,7 @@
 #include "support/random_objective.h"
 #include "support/slack_qp.h"
 
-namespace espalier {
+namespace espalier::mira_test {
 namespace {
 
 using espalier::testing::error_message;
@@ -331,4 +331,4 @@ TEST(Mira, RefusesWhatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::mira_test

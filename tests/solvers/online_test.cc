@@ -18,7 +18,7 @@
 #include "support/naive_online.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::online_test {
 namespace {
 
 using test_support::distance;
@@ -242,4 +242,4 @@ TEST(OnlineSolvers, ObserverTimeAndGapStop) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::online_test

@@ -10,7 +10,7 @@
 #include "support/naive_online.h"
 #include "support/random_objective.h"
 
-namespace espalier {
+namespace espalier::perceptron_test {
 namespace {
 
 using test_support::distance;
@@ -101,4 +101,4 @@ TEST(Perceptron, FailsOutsideTheRangeOfFloats) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::perceptron_test

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "learning/certify.h"
 
-namespace espalier {
+namespace espalier::plane_test {
 namespace {
 
 // With all elements, with hardly any, and with none.
@@ -45,4 +45,4 @@ RC_GTEST_PROP(Plane, IsTheVectorThatItWasGivenAsFloats, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::plane_test

@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::recent_mean_test {
 namespace {
 
 // Against the recurrence itself, on all weights after each visit. So many visits that the scale of the lag is
@@ -47,4 +47,4 @@ TEST(RecentMean, IsTheMeanThatItSays) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::recent_mean_test

@@ -12,7 +12,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::registry_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -127,4 +127,4 @@ TEST(SolverTable, EgResumesAMaximumWhereItWas) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::registry_test

@@ -12,7 +12,7 @@
 #include "support/error_message.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::run_test {
 namespace {
 
 // Inside of a test, Run is that of the test itself.
@@ -241,4 +241,4 @@ TEST(Run, AFalseCertificateIsAnError) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::run_test

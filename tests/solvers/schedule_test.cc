@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-namespace espalier {
+namespace espalier::schedule_test {
 namespace {
 
 std::vector<std::uint32_t> round_of(Schedule& schedule, const std::vector<float>& priorities = {}) {
@@ -202,4 +202,4 @@ TEST(ScheduleDeathTest, PrioritiesAreFiniteAndNotNegative) {
 #endif
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::schedule_test

@@ -18,7 +18,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::sdca_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -181,4 +181,4 @@ TEST(Sdca, RefusesWhatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sdca_test

@@ -15,7 +15,7 @@
 #include "solvers/lbfgs.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::sgd_test {
 namespace {
 
 using test_support::MulticlassData;
@@ -324,4 +324,4 @@ TEST(Sgd, FailsIfAllRatesDiverge) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::sgd_test

@@ -25,7 +25,7 @@
 #include "support/random_problem.h"
 #include "support/until_gap.h"
 
-namespace espalier {
+namespace espalier::smo_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -391,4 +391,4 @@ TEST(Smo, RefusesWhatItIsNotFor) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::smo_test

@@ -12,7 +12,7 @@
 
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::solver_arguments_test {
 namespace {
 
 using testing::error_message;
@@ -226,4 +226,4 @@ TEST(SolverArguments, NobodyElseNamesTheOptions) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::solver_arguments_test

@@ -21,7 +21,7 @@
 #include "support/random_dependencies.h"
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::solver_sequence_test {
 namespace {
 
 using test_support::expect_gaps;
@@ -322,4 +322,4 @@ TEST(SolverSequence, GoOnWithTheLastStage) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::solver_sequence_test

@@ -20,7 +20,7 @@
 #include "support/history_checks.h"
 #include "support/problems_of_all_kinds.h"
 
-namespace espalier {
+namespace espalier::theory_test {
 namespace {
 
 using test_support::EgSolution;
@@ -469,4 +469,4 @@ TEST(DualNeverFalls, WithSdcaInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::theory_test

@@ -10,7 +10,7 @@
 
 #include "support/random_problem.h"
 
-namespace espalier {
+namespace espalier::vertex_sets_test {
 namespace {
 
 using test_support::OwnedProblem;
@@ -172,4 +172,4 @@ TEST(VertexSets, PlacesRunOut) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::vertex_sets_test

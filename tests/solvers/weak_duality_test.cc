@@ -25,7 +25,7 @@
 #include "support/random_problem.h"
 #include "support/scaled_problem.h"
 
-namespace espalier {
+namespace espalier::weak_duality_test {
 namespace {
 
 using test_support::AnyProblem;
@@ -194,4 +194,4 @@ TEST(WeakDuality, HoldsForSequencesWithHardlyAnyRegularisation) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::weak_duality_test

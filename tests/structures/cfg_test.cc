@@ -16,7 +16,7 @@
 #include "support/random_grammar.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::cfg_test {
 namespace {
 
 using test_support::check_centre;
@@ -264,4 +264,4 @@ TEST(Cfg, AllocatesNothingOnceWarm) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::cfg_test

@@ -15,7 +15,7 @@
 #include "support/log_conditionals.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::chain_test {
 namespace {
 
 using test_support::check_centre;
@@ -281,4 +281,4 @@ TEST(Chain, LongChainsAgreeWithTheReference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chain_test

@@ -9,7 +9,7 @@
 #include "structures/nonprojective.h"
 #include "support/nonprojective_trees.h"
 
-namespace espalier {
+namespace espalier::chu_liu_edmonds_test {
 namespace {
 
 using test_support::arc_scores;
@@ -136,4 +136,4 @@ TEST(ChuLiuEdmonds, WhatMeansNothingIsNotRead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chu_liu_edmonds_test

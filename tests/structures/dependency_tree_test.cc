@@ -17,7 +17,7 @@
 #include "support/random_dependencies.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::dependency_tree_test {
 namespace {
 
 using test_support::check_centre;
@@ -295,4 +295,4 @@ TEST(DependencyTree, LongSentencesOfManyLabels) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dependency_tree_test

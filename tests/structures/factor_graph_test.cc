@@ -7,7 +7,7 @@
 #include "espalier/base/error.h"
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::factor_graph_test {
 namespace {
 
 TEST(FactorGraph, LaysTablesOneAfterAnother) {
@@ -43,4 +43,4 @@ TEST(FactorGraph, RefusesTablesThatNoMemoryHolds) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::factor_graph_test

@@ -14,7 +14,7 @@
 #include "support/enumeration.h"
 #include "support/random_graph.h"
 
-namespace espalier {
+namespace espalier::forest_moves_test {
 namespace {
 
 using test_support::draw_graph;
@@ -99,4 +99,4 @@ TEST(ForestMoves, FindTheBestOfASpinGlass) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::forest_moves_test

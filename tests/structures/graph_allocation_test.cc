@@ -9,7 +9,7 @@
 #include "structures/markov_graph.h"
 #include "support/allocations.h"
 
-namespace espalier {
+namespace espalier::graph_allocation_test {
 namespace {
 
 TEST(MarkovGraph, InferenceAllocatesNothingAfterItsFirstRun) {
@@ -43,4 +43,4 @@ TEST(MarkovGraph, InferenceAllocatesNothingAfterItsFirstRun) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::graph_allocation_test

@@ -8,7 +8,7 @@
 #include "kernels/ngram_automaton.h"
 #include "support/random_ngrams.h"
 
-namespace espalier {
+namespace espalier::label_ngrams_test {
 namespace {
 
 using Labels = std::vector<std::uint32_t>;
@@ -94,4 +94,4 @@ TEST(NgramAutomaton, IsInOrder) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::label_ngrams_test

@@ -16,7 +16,7 @@
 #include "support/random_graph.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::markov_graph_test {
 namespace {
 
 using test_support::check_centre;
@@ -336,4 +336,4 @@ TEST(GraphInference, HasNames) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::markov_graph_test

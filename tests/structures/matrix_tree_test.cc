@@ -9,7 +9,7 @@
 #include "structures/nonprojective.h"
 #include "support/nonprojective_trees.h"
 
-namespace espalier {
+namespace espalier::matrix_tree_test {
 namespace {
 
 using test_support::arc_scores;
@@ -254,4 +254,4 @@ TEST(MatrixTree, WhatMeansNothingIsNotRead) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::matrix_tree_test

@@ -12,7 +12,7 @@
 #include "support/log_conditionals.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::multiclass_test {
 namespace {
 
 using test_support::check_centre;
@@ -162,4 +162,4 @@ TEST(Multiclass, CliqueEntropyOfKnownDistributions) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::multiclass_test

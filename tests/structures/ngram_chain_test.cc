@@ -16,7 +16,7 @@
 #include "support/random_ngrams.h"
 #include "support/random_scores.h"
 
-namespace espalier {
+namespace espalier::ngram_chain_test {
 namespace {
 
 using test_support::all_ngrams;
@@ -360,4 +360,4 @@ TEST(NgramChain, LongChainsAgreeWithTheReference) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::ngram_chain_test

@@ -10,7 +10,7 @@
 #include "structures/nonprojective.h"
 #include "support/nonprojective_trees.h"
 
-namespace espalier {
+namespace espalier::nonprojective_kbest_test {
 namespace {
 
 using test_support::arc_scores;
@@ -81,4 +81,4 @@ TEST(NonprojectiveKBest, OrderOfThreeWords) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::nonprojective_kbest_test

@@ -12,7 +12,7 @@
 #include "support/all_outputs.h"
 #include "support/random_grammar.h"
 
-namespace espalier {
+namespace espalier::pcfg_pruner_test {
 namespace {
 
 using test_support::OwnedCfg;
@@ -198,4 +198,4 @@ TEST(PruningReport, CountsWhatGoldNeeds) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::pcfg_pruner_test

@@ -9,7 +9,7 @@
 #include "structures/projective.h"
 #include "support/counting_allocator.h"
 
-namespace espalier {
+namespace espalier::projective_allocation_test {
 namespace {
 
 TEST(Projective, InferenceAllocatesNothingAfterItsFirstRun) {
@@ -59,4 +59,4 @@ TEST(DependencyTree, InferenceAllocatesNothingAfterItsFirstRun) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::projective_allocation_test

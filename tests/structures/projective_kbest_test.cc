@@ -12,7 +12,7 @@
 #include "structures/enumerated_trees.h"
 #include "structures/projective.h"
 
-namespace espalier {
+namespace espalier::projective_kbest_test {
 namespace {
 
 using test_support::arc_score;
@@ -76,4 +76,4 @@ TEST(ProjectiveKBest, NoTreesAreAsked) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::projective_kbest_test

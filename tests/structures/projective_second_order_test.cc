@@ -10,7 +10,7 @@
 #include "structures/enumerated_trees.h"
 #include "structures/projective.h"
 
-namespace espalier {
+namespace espalier::projective_second_order_test {
 namespace {
 
 using test_support::arc_marginals;
@@ -256,4 +256,4 @@ TEST(ProjectiveSecondOrder, WhereNoTreeIsLeftNothingHasAProbability) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::projective_second_order_test

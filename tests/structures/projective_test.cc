@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "structures/enumerated_trees.h"
 
-namespace espalier {
+namespace espalier::projective_test {
 namespace {
 
 using test_support::arc_marginals;
@@ -204,4 +204,4 @@ TEST(Projective, OfEqualTreesAlwaysTheSameIsTaken) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::projective_test

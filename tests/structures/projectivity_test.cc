@@ -12,7 +12,7 @@
 #include "support/all_trees.h"
 #include "tasks/parse/dependency_reader.h"
 
-namespace espalier {
+namespace espalier::projectivity_test {
 namespace {
 
 using test_support::TreeHeads;
@@ -153,4 +153,4 @@ TEST(Projectivity, OfTreebanks) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::projectivity_test

@@ -10,7 +10,7 @@
 #include "support/all_trees.h"
 #include "support/enumeration.h"
 
-namespace espalier {
+namespace espalier::second_order_tree_test {
 namespace {
 
 // Some of the arcs of a sentence, with those of a tree among them, and their parts.
@@ -110,4 +110,4 @@ TEST(TreeParts, AreThoseOfArcsThatAreAllowed) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::second_order_tree_test

@@ -9,7 +9,7 @@
 #include "structures/nonprojective.h"
 #include "support/nonprojective_trees.h"
 
-namespace espalier {
+namespace espalier::tree_belief_propagation_test {
 namespace {
 
 using test_support::any_size;
@@ -248,4 +248,4 @@ TEST(TreeBeliefPropagation, PairsThatEveryTreeHas) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tree_belief_propagation_test

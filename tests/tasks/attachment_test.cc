@@ -8,7 +8,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::attachment_test {
 namespace {
 
 using HeadList = std::vector<std::uint32_t>;
@@ -190,4 +190,4 @@ TEST(Attachment, NothingAdded) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::attachment_test

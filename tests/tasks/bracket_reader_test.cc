@@ -10,7 +10,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::bracket_reader_test {
 namespace {
 
 using testing::error_message;
@@ -129,4 +129,4 @@ TEST(BracketTree, HasItsWords) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::bracket_reader_test

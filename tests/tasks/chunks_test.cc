@@ -14,7 +14,7 @@
 #include <tuple>
 #include <vector>
 
-namespace espalier {
+namespace espalier::chunks_test {
 namespace {
 
 using Tags = std::vector<std::string>;
@@ -368,7 +368,7 @@ std::string as_conlleval(const Json& report) {
   return text;
 }
 
-class Conlleval : public testing::TestWithParam<const char*> {
+class Conlleval : public ::testing::TestWithParam<const char*> {
  protected:
   static std::filesystem::path file(const std::string& name) {
     return std::filesystem::path(ESPALIER_SHARED_DIR) / "oracles/conlleval" / name;
@@ -382,10 +382,10 @@ TEST_P(Conlleval, PrintsTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, Conlleval,
-                         testing::Values("bio2", "iob1", "iob1_vs_bio2", "empty_pred", "empty_gold", "all_o",
-                                         "perfect", "malformed", "malformed_one_sentence", "single",
-                                         "hyphen_types", "iobes", "boundary", "no_blank_end", "two_columns",
-                                         "no_input", "tab"),
+                         ::testing::Values("bio2", "iob1", "iob1_vs_bio2", "empty_pred", "empty_gold",
+                                           "all_o", "perfect", "malformed", "malformed_one_sentence",
+                                           "single", "hyphen_types", "iobes", "boundary", "no_blank_end",
+                                           "two_columns", "no_input", "tab"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 // The file with types called 0, as it is: the totals are conlleval's, but 0 and the empty type are apart.
@@ -412,4 +412,4 @@ TEST_F(Conlleval, RawTagsHaveAnAccuracy) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::chunks_test

@@ -15,7 +15,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::classify_reader_test {
 namespace {
 
 using testing::error_message;
@@ -529,4 +529,4 @@ TEST(ClassifyReaderData, Conll2000AsClassification) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::classify_reader_test

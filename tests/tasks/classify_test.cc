@@ -12,7 +12,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::classify_test {
 namespace {
 
 using testing::error_message;
@@ -162,4 +162,4 @@ TEST(Classify, ShowsWeights) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::classify_test

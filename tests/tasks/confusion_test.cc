@@ -9,7 +9,7 @@
 
 #include "tasks/classify/reader.h"
 
-namespace espalier {
+namespace espalier::confusion_test {
 namespace {
 
 Dictionary labels_named(const std::vector<std::string>& names) {
@@ -185,4 +185,4 @@ TEST(Confusion, LongNames) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::confusion_test

@@ -17,7 +17,7 @@
 #include "tasks/other_programs.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::convert_test {
 namespace {
 
 using namespace testing;
@@ -397,4 +397,4 @@ TEST_F(ConvertOracleTest, CrfPlusPlus) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::convert_test

@@ -7,7 +7,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::costs_test {
 namespace {
 
 using testing::error_message;
@@ -71,4 +71,4 @@ TEST(Costs, RefusesAMissingFile) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::costs_test

@@ -13,7 +13,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/parse/dependency_writer.h"
 
-namespace espalier {
+namespace espalier::dependency_reader_test {
 namespace {
 
 using testing::error_message;
@@ -357,4 +357,4 @@ TEST(DependencyReader, Treebanks) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dependency_reader_test

@@ -7,7 +7,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::dependency_writer_test {
 namespace {
 
 using Relations = std::vector<std::string_view>;
@@ -78,4 +78,4 @@ TEST(DependencyWriter, KeepsWhatIsNoWord) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::dependency_writer_test

@@ -8,7 +8,7 @@
 
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::encoding_test {
 namespace {
 
 using testing::error_message;
@@ -107,4 +107,4 @@ RC_GTEST_PROP(Encoding, ChunksSurviveEveryWayAround, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::encoding_test

@@ -5,7 +5,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::graph_reader_test {
 namespace {
 
 using testing::error_message;
@@ -159,4 +159,4 @@ TEST_F(GraphReaderTest, SaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::graph_reader_test

@@ -15,7 +15,7 @@
 #include "tasks/graph/kernels.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::kernel_model_test {
 namespace {
 
 using testing::error_message;
@@ -294,4 +294,4 @@ TEST_F(BrokenKernelGraphModel, TooFewCoefficients) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::kernel_model_test

@@ -9,7 +9,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::label_constraints_test {
 namespace {
 
 using testing::error_message;
@@ -179,4 +179,4 @@ TEST(LabelConstraints, FindsWhereASequenceBreaks) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::label_constraints_test

@@ -12,7 +12,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/treebank/bracket_reader.h"
 
-namespace espalier {
+namespace espalier::parseval_test {
 namespace {
 
 using testing::TemporaryFolder;
@@ -174,4 +174,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, EvalbTest,
                          [](const auto& info) { return info.param; });
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::parseval_test

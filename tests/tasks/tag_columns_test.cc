@@ -11,7 +11,7 @@
 #include "tasks/tag/reader.h"
 #include "tasks/tag_reading.h"
 
-namespace espalier {
+namespace espalier::tag_columns_test {
 namespace {
 
 using testing::Attributes;
@@ -264,4 +264,4 @@ TEST_F(TagColumns, GazetteersMakeAttributes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_columns_test

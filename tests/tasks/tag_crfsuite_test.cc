@@ -7,7 +7,7 @@
 #include "tasks/tag/reader.h"
 #include "tasks/tag_reading.h"
 
-namespace espalier {
+namespace espalier::tag_crfsuite_test {
 namespace {
 
 using testing::Attributes;
@@ -92,4 +92,4 @@ TEST_F(TagCrfsuite, HasNoDocumentBoundaries) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_crfsuite_test

@@ -14,7 +14,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tag_gold_test {
 namespace {
 
 using testing::error_message;
@@ -275,4 +275,4 @@ TEST_F(TagGoldTest, PartialLabelsObeyTheConstraints) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_gold_test

@@ -15,7 +15,7 @@
 #include "tasks/tag/model.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tag_layout_test {
 namespace {
 
 using testing::error_message;
@@ -191,4 +191,4 @@ TEST_F(TagLayoutTest, RefusesModelsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_layout_test

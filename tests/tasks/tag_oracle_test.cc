@@ -16,7 +16,7 @@
 #include "tasks/other_programs.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tag_oracle_test {
 namespace {
 
 using namespace testing;
@@ -191,4 +191,4 @@ TEST(TagQuality, OfConll2003WithBuiltInAttributes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_oracle_test

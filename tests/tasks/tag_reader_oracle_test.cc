@@ -13,7 +13,7 @@
 #include "tasks/tag/reader.h"
 #include "tasks/tag_reading.h"
 
-namespace espalier {
+namespace espalier::tag_reader_oracle_test {
 namespace {
 
 using testing::Names;
@@ -210,4 +210,4 @@ TEST(TagReaderData, Conll2003) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_reader_oracle_test

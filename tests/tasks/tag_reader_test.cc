@@ -11,7 +11,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/tag_reading.h"
 
-namespace espalier {
+namespace espalier::tag_reader_test {
 namespace {
 
 using testing::Attributes;
@@ -171,4 +171,4 @@ RC_GTEST_PROP(TagReaderProperty, AllWaysOfReadingAgree, ()) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_reader_test

@@ -14,7 +14,7 @@
 #include "tasks/common.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tag_test {
 namespace {
 
 using testing::error_message;
@@ -545,4 +545,4 @@ TEST_F(TagTest, RefusesSettingsThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_test

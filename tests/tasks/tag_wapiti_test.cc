@@ -6,7 +6,7 @@
 
 #include "tasks/tag_reading.h"
 
-namespace espalier {
+namespace espalier::tag_wapiti_test {
 namespace {
 
 using testing::Names;
@@ -46,4 +46,4 @@ TEST_F(TagWapiti, OtherFieldsAreErrors) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tag_wapiti_test

@@ -19,7 +19,7 @@
 #include "tasks/tag/chunk_labels.h"
 #include "tasks/trained.h"
 
-namespace espalier {
+namespace espalier::tagger_test {
 namespace {
 
 using testing::error_message;
@@ -398,4 +398,4 @@ TEST(Tagger, ManyThreadsShareIt) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tagger_test

@@ -9,7 +9,7 @@
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::training_set_test {
 namespace {
 
 using testing::TemporaryFolder;
@@ -95,4 +95,4 @@ TEST_F(TrainingSetTest, FingerprintsAreThoseOfTheFeatures) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::training_set_test

@@ -7,7 +7,7 @@
 
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::tree_drawing_test {
 namespace {
 
 struct Word {
@@ -109,4 +109,4 @@ TEST(TreeDrawing, LongWordsPushOnlyTheirOwnLine) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tree_drawing_test

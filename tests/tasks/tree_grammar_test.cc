@@ -14,7 +14,7 @@
 #include "tasks/treebank/bracket_reader.h"
 #include "tasks/treebank/head_rules.h"
 
-namespace espalier {
+namespace espalier::tree_grammar_test {
 namespace {
 
 using Side = BinariseOptions::Side;
@@ -215,4 +215,4 @@ TEST(HeadRules, AreThoseOfCollins) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::tree_grammar_test

@@ -9,7 +9,7 @@
 
 #include "support/error_message.h"
 
-namespace espalier {
+namespace espalier::treebank_lexicon_test {
 namespace {
 
 using testing::error_message;
@@ -83,4 +83,4 @@ TEST_F(TagLexiconTest, IsTheSameFromAModel) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::treebank_lexicon_test

@@ -8,7 +8,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::treebank_reader_test {
 namespace {
 
 using testing::error_message;
@@ -53,4 +53,4 @@ TEST(TreebankReader, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::treebank_reader_test

@@ -15,7 +15,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::uai_reader_test {
 namespace {
 
 using testing::error_message;
@@ -199,4 +199,4 @@ INSTANTIATE_TEST_SUITE_P(Models, UaiOracle,
                                            "Segmentation_12"));
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::uai_reader_test

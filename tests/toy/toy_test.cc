@@ -16,7 +16,7 @@
 #include "espalier/train/train.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::toy_test {
 
 TaskEntry toy_task();
 
@@ -152,4 +152,4 @@ TEST_F(ToyTest, GeneratesAndShowsItself) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::toy_test

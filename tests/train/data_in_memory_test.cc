@@ -18,7 +18,7 @@
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::data_in_memory_test {
 namespace {
 
 using testing::error_message;
@@ -336,4 +336,4 @@ TEST(ClassifyData, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::data_in_memory_test

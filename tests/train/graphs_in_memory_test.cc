@@ -18,7 +18,7 @@
 #include "support/temporary_folder.h"
 #include "tasks/graph/reader.h"
 
-namespace espalier {
+namespace espalier::graphs_in_memory_test {
 namespace {
 
 using testing::error_message;
@@ -264,4 +264,4 @@ TEST(GraphLabeller, RefusesWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::graphs_in_memory_test

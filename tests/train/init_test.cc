@@ -19,7 +19,7 @@
 #include "support/temporary_folder.h"
 #include "train/initial_model.h"
 
-namespace espalier {
+namespace espalier::init_test {
 namespace {
 
 using testing::error_message;
@@ -203,4 +203,4 @@ TEST(InitTreebank, RefusesWeightsThatMeanSomethingElse) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::init_test

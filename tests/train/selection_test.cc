@@ -18,7 +18,7 @@
 #include "support/generated_data.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::selection_test {
 namespace {
 
 using testing::error_message;
@@ -174,4 +174,4 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::selection_test

@@ -15,7 +15,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::train_test {
 namespace {
 
 using testing::error_message;
@@ -159,4 +159,4 @@ TEST_F(TrainTest, RefusesWhatIsNoProblem) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::train_test

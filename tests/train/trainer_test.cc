@@ -14,7 +14,7 @@
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
 
-namespace espalier {
+namespace espalier::trainer_test {
 namespace {
 
 using testing::error_message;
@@ -178,4 +178,4 @@ TEST_F(TrainerTest, RefusesWhatDoesNotGoTogether) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::trainer_test

@@ -21,7 +21,7 @@
 #include "tasks/parse/dependency_writer.h"
 #include "tasks/treebank/bracket_reader.h"
 
-namespace espalier {
+namespace espalier::trees_in_memory_test {
 namespace {
 
 using testing::error_message;
@@ -440,4 +440,4 @@ TEST(TreebankParser, ParsesAsPredictDoes) {
 }
 
 }  // namespace
-}  // namespace espalier
+}  // namespace espalier::trees_in_memory_test
