@@ -85,11 +85,11 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
         BadInput{"NoCommand", "",
                  "no command; expected train, predict, eval, path, cross-validate, race, show, convert, "
-                 "infer, demo or generate; see "
+                 "attributes, infer, demo or generate; see "
                  "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm",
                  "'trane' is no command; expected train, predict, eval, path, cross-validate, race, show, "
-                 "convert, infer, demo or generate; see 'espalier --help'"},
+                 "convert, attributes, infer, demo or generate; see 'espalier --help'"},
         BadInput{"NoTask", "train",
                  "no task; expected tag, classify, parse, treebank or graph; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
