@@ -124,10 +124,17 @@ TEST_F(CliUseTest, EvalShowsAConfusionTable) {
             "        predicted\n"
             " gold     a     b\n"
             "    a     2     0\n"
-            "    b     1     1\n");
-  EXPECT_EQ(succeed("eval model.esp test.svm --json"),
-            R"({"error":0.25,"errors":1,"examples":4,"labels":["a","b"],"confusion":[[2,0],[1,1]]})"
-            "\n");
+            "    b     1     1\n"
+            "\n"
+            "               precision    recall        F1       gold  predicted    correct\n"
+            "macro average    83.33 %   75.00 %   73.33 %\n"
+            "a                66.67 %  100.00 %   80.00 %          2          3          2\n"
+            "b               100.00 %   50.00 %   66.67 %          2          1          1\n");
+  const std::string json = succeed("eval model.esp test.svm --json");
+  EXPECT_TRUE(json.starts_with(
+      R"({"error":0.25,"errors":1,"examples":4,"labels":["a","b"],"confusion":[[2,0],[1,1]],"macro":)"))
+      << json;
+  EXPECT_EQ(lines(json).size(), 1u);
 }
 
 TEST_F(CliUseTest, AnUnseenLabelIsAnErrorAndShown) {
@@ -141,7 +148,12 @@ TEST_F(CliUseTest, AnUnseenLabelIsAnErrorAndShown) {
             "     gold         a         b\n"
             "        a         1         0\n"
             "        b         0         0\n"
-            "(unknown)         0         1\n");
+            "(unknown)         0         1\n"
+            "\n"
+            "               precision    recall        F1       gold  predicted    correct\n"
+            "macro average    50.00 %   50.00 %   50.00 %\n"
+            "a               100.00 %  100.00 %  100.00 %          1          1          1\n"
+            "b                 0.00 %    0.00 %    0.00 %          0          1          0\n");
   EXPECT_EQ(json("eval model.esp test.svm --json").at("error"), 0.5);
 }
 

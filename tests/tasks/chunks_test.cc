@@ -134,7 +134,7 @@ TEST(ChunkScores, WideTable) {
             "whole sequences 50.00 % (1 of 2)\n"
             "\n"
             "                    precision    recall        F1       gold  predicted    correct\n"
-            "all types            100.00 %   99.99 %  100.00 %     12,346     12,345     12,345\n"
+            "all types            100.00 %   99.99 %   99.99 %     12,346     12,345     12,345\n"
             "NP                     0.00 %    0.00 %    0.00 %          1          0          0\n"
             "a-rather-long-name   100.00 %  100.00 %  100.00 %     12,345     12,345     12,345\n");
 }
