@@ -350,7 +350,7 @@ TEST_F(CliParseTest, OptionsThatAreForOthers) {
   succeed("generate tag -n 20 -o tags.txt");
   succeed("train tag tags.txt --gap 0.1 --quiet -o tagger.esp");
   EXPECT_EQ(error("predict model.esp dev.conllu --format conllu"),
-            "espalier: --format: found 'conllu'; expected conll or tree");
+            "espalier: --format: found 'conllu'; did you mean conll?");
   EXPECT_EQ(error("eval model.esp dev.conllu --format tree"), "espalier: --format: 'tree'; expected conll");
   EXPECT_EQ(succeed("predict model.esp dev.conllu --format conll"), succeed("predict model.esp dev.conllu"));
   for (const std::string option :
