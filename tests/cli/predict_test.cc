@@ -245,7 +245,7 @@ TEST_F(CliPredictTest, WritesOtherEncodings) {
   EXPECT_EQ(written("bioes"), "S-LOC B-LOC E-LOC O ");
   EXPECT_EQ(succeed("predict model.esp --encoding bio", input), succeed("predict model.esp", input));
   expect_error("predict model.esp train.txt --encoding iob -o out.txt",
-               "--encoding: found 'iob'; expected iob1, bio or bioes");
+               "--encoding: found 'iob'; did you mean iob1?");
   write("tags.txt", "a DT\ndog NN\n");
   succeed("train tag tags.txt -o tags.esp --quiet");
   expect_error("predict tags.esp tags.txt --encoding bio -o out.txt",
@@ -426,10 +426,9 @@ TEST_F(CliPredictTest, FilesOfWhichTheModelKnowsNothing) {
 TEST_F(CliPredictTest, Mistakes) {
   const std::string see = "; see 'espalier predict --help'";
   write("new.txt", "Rome\tNNP\n");
-  expect_error("predict model.esp --marginals new.txt",
-               "--marginals: found 'new.txt'; expected label or entity; arguments without a name go before "
-               "--marginals" +
-                   see);
+  expect_error(
+      "predict model.esp --marginals new.txt",
+      "--marginals: found 'new.txt'; expected label or entity; put file names before --marginals" + see);
   expect_error("predict model.esp new.txt --min-confidence 1.5",
                "--min-confidence: found '1.5'; expected a probability, a number from 0 to 1" + see);
   expect_error("predict model.esp new.txt --forced x",

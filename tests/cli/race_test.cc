@@ -260,9 +260,9 @@ TEST_F(CliRaceTest, RefusesBeforeReading) {
   EXPECT_EQ(error("--solvers eg").rfind("espalier: missing.txt: ", 0), 0u);
   const Outcome partial = run("race tag missing.txt --partial --solvers eg");
   EXPECT_EQ(partial.status, 2);
-  EXPECT_EQ(
-      partial.err,
-      "espalier: --partial: not in a race, whose solvers share one convex problem; expected known labels\n");
+  EXPECT_EQ(partial.err,
+            "espalier: --partial: not in a race, whose solvers share one convex problem; expected labels "
+            "that are all known\n");
 }
 
 TEST_F(CliRaceTest, AFullDiskUnderThePictureIsAnError) {

@@ -136,10 +136,9 @@ TEST_F(CliTagTest, EveryLoss) {
   train("--gap 5e-2 --l2 5 --loss svm");
   EXPECT_LE(certificate().at("relative_gap").get<double>(), 5e-2);
   EXPECT_GT(f1("test.txt"), 0.5);
-  EXPECT_EQ(
-      run("predict model.esp test.txt --marginals").err,
-      "espalier: --marginals: a model of loss svm has no probabilities; expected one trained with a finite "
-      "beta, as --loss crf\n");
+  EXPECT_EQ(run("predict model.esp test.txt --marginals").err,
+            "espalier: --marginals: a model of loss svm has no probabilities; expected one trained with a "
+            "finite beta, such as --loss crf\n");
 }
 
 TEST_F(CliTagTest, MarginalsAddUp) {
