@@ -16,10 +16,13 @@
 #include "espalier/train/train.h"
 #include "support/temporary_folder.h"
 
-namespace espalier::toy_test {
+namespace espalier {
 
 TaskEntry toy_task();
 
+}  // namespace espalier
+
+namespace espalier::toy_test {
 namespace {
 
 class ToyTest : public ::testing::Test {
