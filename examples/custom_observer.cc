@@ -15,8 +15,8 @@ int main(int argc, char** argv) try {
   options.gap = 0;           // never ends on its own account
   options.report_every = 5;  // a report, and so a call, after at most so many passes
 
-  // Our rule: the objective may still fall by a thousandth of a nat for each example, no more. It has to hold for the
-  // weights that the report certifies, and those are what the run leaves.
+  // Our rule: the objective may still fall by a thousandth of a nat for each example, no more. It has to hold
+  // for the weights that the report certifies, and those are what the run leaves.
   const double enough = 1e-3 * static_cast<double>(data->problem().size());
   bool stopped = false;
   const auto watch = [&](const espalier::Progress& progress, const espalier::Weights&) {

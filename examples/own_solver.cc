@@ -1,4 +1,5 @@
-// A solver from scratch: gradient descent on the primal with a fixed step. docs/adding-a-solver.md goes through it.
+// A solver from scratch: gradient descent on the primal with a fixed step. docs/adding-a-solver.md goes
+// through it.
 
 #include <espalier/espalier.h>
 #include <fmt/format.h>
@@ -8,9 +9,11 @@
 
 namespace {
 
-//   grad P = l2 theta + sum_i omega_i F_i(pi_i - z_i),   theta <- theta - grad P / (l2 + beta sum_i omega_i G_i^2)
-// The divisor bounds the curvature of P (a variance within a ball of radius G_i is at most G_i^2), so P never increases.
-// A pass costs one inference per example. Memory: two vectors of doubles.
+//   grad P = l2 theta + sum_i omega_i F_i(pi_i - z_i),
+//                                                        theta <- theta - grad P / (l2 + beta sum_i omega_i
+//                                                        G_i^2)
+// The divisor bounds the curvature of P (a variance within a ball of radius G_i is at most G_i^2), so P never
+// increases. A pass costs one inference per example. Memory: two vectors of doubles.
 espalier::Summary gradient_descent(const espalier::Objective& objective,
                                    const espalier::StoppingRule& stopping, espalier::Weights& theta,
                                    const espalier::Observer& observer = {}) {

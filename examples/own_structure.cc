@@ -1,5 +1,6 @@
-// Trains over a structure that the library does not have: several labels an example (subset.h), with a margin for every
-// label that is missing or too many (subset_examples.h). docs/adding-a-structure.md goes through it.
+// Trains over a structure that the library does not have: several labels an example (subset.h), with a margin
+// for every label that is missing or too many (subset_examples.h). docs/adding-a-structure.md goes through
+// it.
 
 #include <espalier/espalier.h>
 #include <fmt/format.h>
@@ -9,7 +10,8 @@
 #include "subset_examples.h"
 
 int main() {
-  // Words of a headline (0 goal, 1 bank, 2 film, 3 buys, 4 and a constant) and its topics (sport, money, arts).
+  // Words of a headline (0 goal, 1 bank, 2 film, 3 buys, 4 and a constant) and its topics (sport, money,
+  // arts).
   espalier::SparseRows rows;
   for (const std::vector<std::uint32_t>& words :
        {std::vector<std::uint32_t>{0, 4}, {1, 4}, {2, 4}, {0, 3, 4}, {2, 3, 4}, {1, 2, 4}}) {

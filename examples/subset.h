@@ -10,7 +10,8 @@
 
 namespace example {
 
-// Any subset of K items: chi(y) is a vector of K bits. Items do not interact, so everything is a sum over them:
+// Any subset of K items: chi(y) is a vector of K bits. Items do not interact, so everything is a sum over
+// them:
 //   log Z(s) = sum_k log(1 + exp s_k),   mu_k = 1/(1 + exp(-s_k)),   max_y s.chi(y) = sum_k max(s_k, 0).
 // A score of -infinity excludes its item.
 class Subset {

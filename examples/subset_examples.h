@@ -13,7 +13,8 @@
 
 namespace example {
 
-// What StructuredProblem asks for. F_i = x_i (x) I, as in classification: each item has its own weights on x_i.
+// What StructuredProblem asks for. F_i = x_i (x) I, as in classification: each item has its own weights on
+// x_i.
 class SubsetExamples {
  public:
   SubsetExamples(const espalier::SparseRows& rows, std::size_t num_attributes,

@@ -1,4 +1,5 @@
-// Tags sentences that are in memory with a model from a file, on several threads: how a program embeds a tagger.
+// Tags sentences that are in memory with a model from a file, on several threads: how a program embeds a
+// tagger.
 
 #include <espalier/espalier.h>
 #include <fmt/format.h>
@@ -31,7 +32,8 @@ std::vector<std::string> names_in(const Text& text, espalier::Tagger::Sentence& 
   return names;
 }
 
-// Most programs have a model already, trained by `espalier train tag`. This one trains on sentences of the built-in grammar.
+// Most programs have a model already, trained by `espalier train tag`. This one trains on sentences of the
+// built-in grammar.
 void train(const std::string& folder, const std::string& model) {
   const std::string data = folder + "/train.txt";
   std::string text;

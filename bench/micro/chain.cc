@@ -1,5 +1,5 @@
-// Chains of 24 labels, the length of a sentence: the kernels against the reference in logarithms. Rates are positions a
-// second.
+// Chains of 24 labels, the length of a sentence: the kernels against the reference in logarithms. Rates are
+// positions a second.
 
 #include <benchmark/benchmark.h>
 
@@ -32,8 +32,9 @@ void count(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kLength));
 }
 
-// The n-grams of up to `longest` labels that one meets in a text the size of CoNLL-2000 (which has 145 pairs, 762 triples
-// and 2848 quadruples of 22 labels), drawn from a chain where each label is followed by 1 to 14 others.
+// The n-grams of up to `longest` labels that one meets in a text the size of CoNLL-2000 (which has 145 pairs,
+// 762 triples and 2848 quadruples of 22 labels), drawn from a chain where each label is followed by 1 to 14
+// others.
 LabelNgrams observed_in_text(std::size_t labels, std::size_t longest) {
   constexpr std::size_t kTokens = 200000;
   Random random(2);

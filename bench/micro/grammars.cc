@@ -1,5 +1,5 @@
-// Derivations by a random grammar of about the size of a treebank's, over sentences of 10 to 80 words: what pruning, packing and
-// inference take. Rates are sentences a second.
+// Derivations by a random grammar of about the size of a treebank's, over sentences of 10 to 80 words: what
+// pruning, packing and inference take. Rates are sentences a second.
 
 #include <benchmark/benchmark.h>
 
@@ -21,8 +21,8 @@ void lengths(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgName("words")->Arg(10)->Arg(20)->Arg(40)->Arg(80);
 }
 
-// 40 tags, 50 phrases with a label each, and rules in which some symbols are much more frequent than others. Every sentence has a
-// derivation.
+// 40 tags, 50 phrases with a label each, and rules in which some symbols are much more frequent than others.
+// Every sentence has a derivation.
 Grammar random_grammar() {
   constexpr std::uint32_t kTags = 40, kPhrases = 50;
   constexpr std::size_t kBinaries = 1500, kUnaries = 130;

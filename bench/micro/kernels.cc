@@ -1,5 +1,5 @@
-// The kernels against their scalar references, on rows like those of MNIST. Rates are multiplications and additions (or
-// exponentials) per second.
+// The kernels against their scalar references, on rows like those of MNIST. Rates are multiplications and
+// additions (or exponentials) per second.
 
 #include <benchmark/benchmark.h>
 

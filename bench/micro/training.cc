@@ -1,4 +1,5 @@
-// What training spends its time on, per example: visits of EG and certificates, on digits like those of MNIST.
+// What training spends its time on, per example: visits of EG and certificates, on digits like those of
+// MNIST.
 
 #include <benchmark/benchmark.h>
 

@@ -1,4 +1,5 @@
-// Dependency trees over sentences of 10 to 80 words, and the features of their arcs. Rates are sentences a second.
+// Dependency trees over sentences of 10 to 80 words, and the features of their arcs. Rates are sentences a
+// second.
 
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
@@ -91,7 +92,8 @@ void decode_pairs(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations());
 }
 
-// Words of a vocabulary of thousands, with some tens of tags: weights are met as in a treebank, most of them not in the cache.
+// Words of a vocabulary of thousands, with some tens of tags: weights are met as in a treebank, most of them
+// not in the cache.
 struct Sentences {
   static constexpr std::size_t kSentences = 256;
   static constexpr unsigned kHashBits = 22;

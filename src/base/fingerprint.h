@@ -11,7 +11,8 @@ namespace espalier {
 // XXH3 (64 bits) of some bytes.
 std::uint64_t fingerprint_of(std::string_view bytes);
 
-// XXH3 (64 bits) of data that comes in pieces: equal data have equal ones, and others almost certainly have not.
+// XXH3 (64 bits) of data that comes in pieces: equal data have equal ones, and others almost certainly have
+// not.
 class Fingerprint {
  public:
   Fingerprint();

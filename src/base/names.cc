@@ -16,7 +16,8 @@ bool same(char a, char b) { return lower(a) == lower(b); }
 
 }  // namespace
 
-// Optimal string alignment: d(i, j) is the distance of the first i letters of a from the first j letters of b.
+// Optimal string alignment: d(i, j) is the distance of the first i letters of a from the first j letters of
+// b.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;

@@ -9,8 +9,8 @@ namespace espalier {
 
 // Messages about a name that is not one of those known.
 
-// How many letters have to be inserted, deleted, replaced or swapped with their neighbour to turn one text into
-// the other. Letters of ASCII count as the same in either case.
+// How many letters have to be inserted, deleted, replaced or swapped with their neighbour to turn one text
+// into the other. Letters of ASCII count as the same in either case.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The known name that was probably meant: the nearest, if at most about a third of its letters are wrong.

@@ -24,8 +24,8 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 16;
 
-// The temporary files that there are, where a signal handler can find them: it may neither allocate nor wait. More files
-// at a time than there are places are forgotten, and stay behind if the program is killed.
+// The temporary files that there are, where a signal handler can find them: it may neither allocate nor wait.
+// More files at a time than there are places are forgotten, and stay behind if the program is killed.
 enum class Place { free, changing, used, taken };
 struct TemporaryName {
   std::atomic<Place> state{Place::free};

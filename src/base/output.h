@@ -28,12 +28,12 @@ class OutputFile {
   std::unique_ptr<Sink> sink_;
 };
 
-// Throws Error, as OutputFile would, where nothing can be written at this path, and leaves no trace. A pipe is not
-// opened: its reader would take the closing for the end.
+// Throws Error, as OutputFile would, where nothing can be written at this path, and leaves no trace. A pipe
+// is not opened: its reader would take the closing for the end.
 void check_writable(const std::string& path);
 
-// Removes the temporary files of whatever is not committed. For a signal handler that ends the program right afterwards:
-// it is async-signal-safe.
+// Removes the temporary files of whatever is not committed. For a signal handler that ends the program right
+// afterwards: it is async-signal-safe.
 void remove_temporary_files() noexcept;
 
 }  // namespace espalier

@@ -21,8 +21,8 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   std::size_t size() const { return threads_.size() + 1; }
-  // Calls job(0), ..., job(size() - 1), each on its thread, and returns once all have returned. An exception of a job is
-  // thrown again then; of several, that of the first worker.
+  // Calls job(0), ..., job(size() - 1), each on its thread, and returns once all have returned. An exception
+  // of a job is thrown again then; of several, that of the first worker.
   void run(const Job& job);
 
  private:

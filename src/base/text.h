@@ -14,7 +14,8 @@ std::string grouped(std::size_t number);
 std::string counted(std::size_t number, std::string_view singular, std::string_view plural = {});
 
 void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments);
-// to += fmt::format(...) without the string in between. fmt::format_to would compile all of fmt into each source that uses it.
+// to += fmt::format(...) without the string in between. fmt::format_to would compile all of fmt into each
+// source that uses it.
 template <class... T>
 void append_format(std::string& to, fmt::format_string<T...> format, T&&... arguments) {
   append_formatted(to, format, fmt::make_format_args(arguments...));

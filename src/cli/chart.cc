@@ -11,7 +11,8 @@
 namespace espalier::cli {
 namespace {
 
-// After Okabe and Ito, whose colours most colour-blind readers can tell apart; darker where text would be pale.
+// After Okabe and Ito, whose colours most colour-blind readers can tell apart; darker where text would be
+// pale.
 constexpr std::string_view kColours[] = {"#0072b2", "#d55e00", "#009e73", "#b0559a", "#c98500", "#222222"};
 // Further lines have the colours again, with dashes.
 constexpr std::string_view kDashes[] = {"", "7 3", "2 3", "9 3 2 3"};
@@ -21,7 +22,8 @@ constexpr double kLeft = 78, kRight = 118, kAbove = 34, kBelow = 52;  // around 
 constexpr double kTitle = 40;                                         // above all panels
 constexpr double kTextLine = 14;                                      // between two lines of text
 
-// Text as XML may have it: markup is escaped, control characters and bytes that are no UTF-8 become question marks.
+// Text as XML may have it: markup is escaped, control characters and bytes that are no UTF-8 become question
+// marks.
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -134,8 +136,8 @@ std::string text(double x, double y, std::string_view words, std::string_view mo
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, more, escaped(words));
 }
 
-// Moves positions apart until lines of text at them do not overlap, and keeps their order. Where there is no room for that between
-// `low` and `high`, they are as far apart as there is.
+// Moves positions apart until lines of text at them do not overlap, and keeps their order. Where there is no
+// room for that between `low` and `high`, they are as far apart as there is.
 std::vector<double> spread(const std::vector<double>& positions, double low, double high) {
   std::vector<std::size_t> order(positions.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -34,8 +34,8 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
 
 constexpr std::size_t kWidth = 100, kDescriptions = 26;  // columns of the help, and where descriptions begin
 
-// The words of a text in lines, from `column` on, all but the first of them indented up to it. A TAB is a space that
-// does not end a line.
+// The words of a text in lines, from `column` on, all but the first of them indented up to it. A TAB is a
+// space that does not end a line.
 std::string wrapped(std::string_view text, std::size_t column) {
   std::string result;
   std::size_t at = column;

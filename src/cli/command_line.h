@@ -16,7 +16,8 @@ class Option;
 
 namespace espalier::cli {
 
-// The part of CLI11 that the commands use. Its header takes longer to compile than a command does, and one source has it.
+// The part of CLI11 that the commands use. Its header takes longer to compile than a command does, and one
+// source has it.
 
 // Looks at an option's value, and may change it. Returns what is wrong with it; empty: nothing.
 using Check = std::function<std::string(std::string&)>;
@@ -60,7 +61,8 @@ class Command {
   Option add_option(const std::string& names, std::optional<std::uint64_t>& variable,
                     const std::string& help);
   Option add_flag(const std::string& names, bool& variable, const std::string& help);
-  // An option of a table; `set` is told each value that is given, after the row has found nothing wrong with it.
+  // An option of a table; `set` is told each value that is given, after the row has found nothing wrong with
+  // it.
   Option add_option(const OptionRow& row, std::function<void(const std::string& text)> set);
   // All options of a table, which set the values. Those must outlive the parsing.
   void add_options(OptionValues& values);
@@ -90,8 +92,8 @@ class Program {
   ~Program();
 
   Command root();
-  // Runs the callback of the command that was given. Returns the exit status where nothing is left to do (--help, help
-  // COMMAND, --version). Throws Error if the command line is wrong.
+  // Runs the callback of the command that was given. Returns the exit status where nothing is left to do
+  // (--help, help COMMAND, --version). Throws Error if the command line is wrong.
   std::optional<int> parse(std::vector<std::string> arguments);
   // All options of the command that was given; those that were not have no values.
   std::vector<GivenOption> options() const;

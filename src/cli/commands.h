@@ -8,8 +8,8 @@
 
 namespace espalier::cli {
 
-// Each adds one subcommand to the program. Parsing sets `action` to what the command line asks for; the action
-// returns the exit status and throws Error for the user's mistakes.
+// Each adds one subcommand to the program. Parsing sets `action` to what the command line asks for; the
+// action returns the exit status and throws Error for the user's mistakes.
 using Action = std::function<int()>;
 void add_train(Command program, Action& action);
 void add_path(Command program, Action& action);

@@ -8,7 +8,8 @@
 
 namespace espalier::cli {
 
-// What a long run shows on standard error: one line per report, and on a terminal a line below them that moves.
+// What a long run shows on standard error: one line per report, and on a terminal a line below them that
+// moves.
 class Display {
  public:
   // `gap` is the relative gap aimed at, which the bar measures progress by; quiet shows nothing.

@@ -23,11 +23,13 @@ struct Miss {
 // A run's message with the option that ended it: "out of passes (--passes): ..." for "out of passes: ...".
 std::string with_limit(const std::string& message);
 
-// By how much it missed, how long it would take, and what to try, to follow "relative gap 0.31 after 1000 passes". Empty for
-// other endings, and where nothing can be said: the gap asked for is 0, or certifies nothing.
+// By how much it missed, how long it would take, and what to try, to follow "relative gap 0.31 after 1000
+// passes". Empty for other endings, and where nothing can be said: the gap asked for is 0, or certifies
+// nothing.
 std::string describe_miss(const Miss& miss);
 
-// What is said of a model that is far from its optimum when it is used; nullopt where it is not, as far as is known.
+// What is said of a model that is far from its optimum when it is used; nullopt where it is not, as far as is
+// known.
 std::optional<std::string> far_from_optimum(const ModelInfo& info);
 // The same on standard error, with the model's name.
 void warn_if_far(const std::string& path, const ModelInfo& info);

@@ -27,8 +27,8 @@ struct Role {
   Use use;
   std::string what;
 };
-// Every option of every command whose value is a file, but for those of single tasks. A checkpoint that is gone on from is read and
-// written, too.
+// Every option of every command whose value is a file, but for those of single tasks. A checkpoint that is
+// gone on from is read and written, too.
 const Role kRoles[] = {
     {"output", Use::writes, "the output (-o)"},
     {"log", Use::writes, "the log (--log)"},
@@ -68,7 +68,8 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// Where a file would appear that is written at this path: links are followed, also those that lead to nothing yet.
+// Where a file would appear that is written at this path: links are followed, also those that lead to nothing
+// yet.
 fs::path place_of(fs::path path) {
   std::error_code failed;
   for (int links = 0; links < 40 && fs::is_symlink(path, failed); ++links) {

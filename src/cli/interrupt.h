@@ -5,13 +5,13 @@
 
 namespace espalier::cli {
 
-// From now on Ctrl-C or SIGTERM ends the program at once, with status kInterrupted, a line that says so and no temporary file
-// left behind, except where an InterruptGuard has something to save first.
+// From now on Ctrl-C or SIGTERM ends the program at once, with status kInterrupted, a line that says so and
+// no temporary file left behind, except where an InterruptGuard has something to save first.
 void end_at_interrupts();
 
-// While one of these lives, the first Ctrl-C (or SIGTERM) sets a flag that training looks at; the second one ends the program.
-// And a reader of standard output, standard error or a log that goes away (SIGPIPE) does not end it: those are errors of
-// writing like others.
+// While one of these lives, the first Ctrl-C (or SIGTERM) sets a flag that training looks at; the second one
+// ends the program. And a reader of standard output, standard error or a log that goes away (SIGPIPE) does
+// not end it: those are errors of writing like others.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -23,9 +23,9 @@ class InterruptGuard {
   static bool interrupted() { return flag()->load(); }
 };
 
-// A part of a guarded run that has nothing to save yet, as reading data: while one of these lives, an interrupt ends the program
-// at once, also while it waits for a pipe. Inside another command that has a guard of its own (the demo, which has a folder to
-// remove) the flag is set as ever.
+// A part of a guarded run that has nothing to save yet, as reading data: while one of these lives, an
+// interrupt ends the program at once, also while it waits for a pipe. Inside another command that has a guard
+// of its own (the demo, which has a folder to remove) the flag is set as ever.
 class NothingToSave {
  public:
   // "while reading train.txt", for the message.

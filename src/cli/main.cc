@@ -9,8 +9,8 @@
 namespace espalier::cli {
 namespace {
 
-// A standard stream that is closed (2>&-) would lend its number to the next file that is opened, a model say, and what is said
-// on standard error would end up there. In its place: something that only fails.
+// A standard stream that is closed (2>&-) would lend its number to the next file that is opened, a model say,
+// and what is said on standard error would end up there. In its place: something that only fails.
 void occupy_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;

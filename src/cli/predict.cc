@@ -14,8 +14,8 @@ namespace espalier::cli {
 
 namespace {
 
-// An option as the help of `predict` has it, which does not know the model's task yet: of those that have it, the tasks that
-// say the same of it say so together.
+// An option as the help of `predict` has it, which does not know the model's task yet: of those that have it,
+// the tasks that say the same of it say so together.
 OptionRow merged(const std::string& name) {
   std::optional<OptionRow> all;
   std::vector<std::pair<std::string, std::vector<std::string>>> helps;
@@ -38,8 +38,8 @@ OptionRow merged(const std::string& name) {
     if (tasks.size() < task_table().size()) all->help += fmt::format("{}: ", fmt::join(tasks, ", "));
     all->help += help;
   }
-  // Which words are right is for the model's task to say, unless they decide what the rest of the command line means. So are
-  // defaults that are words.
+  // Which words are right is for the model's task to say, unless they decide what the rest of the command
+  // line means. So are defaults that are words.
   if (all->implied.empty()) all->choices.clear();
   if (all->kind == OptionKind::text) all->default_value = Json();
   return *all;

@@ -12,8 +12,8 @@
 
 namespace espalier::cli {
 
-// Not through fmt::print, which throws if standard error cannot be written: there is nobody left to tell. Always one
-// line, whatever the library that wrote the message intended.
+// Not through fmt::print, which throws if standard error cannot be written: there is nobody left to tell.
+// Always one line, whatever the library that wrote the message intended.
 void complain(std::string what) {
   std::ranges::replace(what, '\n', ' ');
   std::fputs(("espalier: " + what + '\n').c_str(), stderr);

@@ -176,7 +176,8 @@ void add_race(Command program, Action& action) {
         subcommand.callback([arguments, &action] { action = [arguments] { return run_race(*arguments); }; });
       },
       [](Command subcommand, Arguments&) {
-        // A race has several solvers, calls the time its budget, has one objective for all, and saves no model.
+        // A race has several solvers, calls the time its budget, has one objective for all, and saves no
+        // model.
         for (const char* name : {"--solver", "--seconds", "--rescaling", "--require-gap"}) {
           subcommand.remove_option(name);
         }

@@ -7,8 +7,8 @@
 
 namespace espalier::cli {
 
-// What a race found, for people: passes and seconds to each gap, two lines per solver. `metric` is what the values on held-out data are, empty
-// without any.
+// What a race found, for people: passes and seconds to each gap, two lines per solver. `metric` is what the
+// values on held-out data are, empty without any.
 std::string race_table(const Race& race, const std::string& metric);
 // The same numbers for programs.
 Json race_json(const Race& race, const std::string& metric);

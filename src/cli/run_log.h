@@ -12,17 +12,20 @@
 
 namespace espalier::cli {
 
-// RUN.jsonl: one JSON object per line, written as it happens so that a running job can be followed. An empty path logs nothing.
-// A log that cannot be written any more, on a full disk say, ends there: `warn` is told, once, and the run continues without it.
+// RUN.jsonl: one JSON object per line, written as it happens so that a running job can be followed. An empty
+// path logs nothing. A log that cannot be written any more, on a full disk say, ends there: `warn` is told,
+// once, and the run continues without it.
 class RunLog {
  public:
   RunLog(std::string path, std::function<void(const std::string&)> warn)
       : path_(std::move(path)), warn_(std::move(warn)) {}
 
-  // Creates the file, or continues with the one of the run that this one resumes; a run that never starts leaves an old one
-  // alone. A pipe is opened but once, and waits for its reader. Throws Error if it cannot be opened.
+  // Creates the file, or continues with the one of the run that this one resumes; a run that never starts
+  // leaves an old one alone. A pipe is opened but once, and waits for its reader. Throws Error if it cannot
+  // be opened.
   void start(const Json& settings, bool resumed);
-  // `dev` is null without held-out data; `where` has what else tells this report from others: a round, a fold.
+  // `dev` is null without held-out data; `where` has what else tells this report from others: a round, a
+  // fold.
   void progress(const std::string& solver, double l2, const Progress& progress, const Json& dev,
                 const Json& where = nullptr);
   void end(const Json& outcome, const char* name = "end");

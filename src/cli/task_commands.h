@@ -9,8 +9,9 @@
 
 namespace espalier::cli {
 
-// Adds a subcommand for each task. Its options are, in this order, those of the task, those that `add_own` adds, which are
-// special to `command`, and those that all commands have in common, some of which `adjust` changes or takes away.
+// Adds a subcommand for each task. Its options are, in this order, those of the task, those that `add_own`
+// adds, which are special to `command`, and those that all commands have in common, some of which `adjust`
+// changes or takes away.
 template <class Arguments, class AddOwn, class Adjust>
 void add_task_commands(Command command, const AddOwn& add_own, const Adjust& adjust) {
   command.require_subcommand();

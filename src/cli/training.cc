@@ -110,7 +110,8 @@ class Session {
     return message;
   }
 
-  // Saves, unless the numbers are worthless, and ends the log. `l2_option` is what sets the smallest l2. Returns the exit status.
+  // Saves, unless the numbers are worthless, and ends the log. `l2_option` is what sets the smallest l2.
+  // Returns the exit status.
   int finish(std::string message, std::string_view l2_option = "l2") {
     const Path& path = trainer_->path();
     const PathPoint& best = path.points.at(path.best);

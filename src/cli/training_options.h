@@ -72,8 +72,9 @@ struct TrainingOptions {
   std::vector<std::string> solver_names() const;  // those of a sequence of solvers
 };
 
-// Weights that were interrupted before their first pass was over are those that training started from, or little better: they
-// are not worth the model that they would replace, whatever the run went on from. `passes` are those of this run alone.
+// Weights that were interrupted before their first pass was over are those that training started from, or
+// little better: they are not worth the model that they would replace, whatever the run went on from.
+// `passes` are those of this run alone.
 bool stopped_in_vain(Status status, double passes);
 // What to say then.
 std::string nothing_saved(double passes);

@@ -4,8 +4,8 @@
 
 namespace espalier::cli {
 
-// Checks of options' values, with our words for what is wrong. CLI11's own conversion takes "" for 0 and -1 for a
-// very large whole number.
+// Checks of options' values, with our words for what is wrong. CLI11's own conversion takes "" for 0 and -1
+// for a very large whole number.
 Check positive_number();
 Check number_from_zero();
 Check probability();

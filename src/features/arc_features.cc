@@ -44,8 +44,8 @@ double ArcFeatures::common_share() const {
   return static_cast<double>(common) / static_cast<double>(templates_->size());
 }
 
-// Calls use(arc, places) for every arc that is wanted, modifier by modifier, where `places` says where the weights of its
-// features are; and before that ask(place) for one on each of their cache lines.
+// Calls use(arc, places) for every arc that is wanted, modifier by modifier, where `places` says where the
+// weights of its features are; and before that ask(place) for one on each of their cache lines.
 template <class Wanted, class Ask, class Use>
 void ArcFeatures::for_each_arc(std::span<const WordAtoms> words, const ArcSet& arcs, const Wanted& wanted,
                                const Ask& ask, const Use& use, Workspace& ws) const {
@@ -85,7 +85,8 @@ void ArcFeatures::for_each_arc(std::span<const WordAtoms> words, const ArcSet& a
       lowest = std::min(lowest, h);
       highest = std::max(highest, h);
     }
-    // Heads to the left from the nearest to the farthest, then those to the right: what lies between only grows.
+    // Heads to the left from the nearest to the farthest, then those to the right: what lies between only
+    // grows.
     for (const bool left : {true, false}) {
       std::fill(num_between.begin(), num_between.end(), 0);
       const std::uint32_t direction = direction_key(left);

@@ -11,9 +11,10 @@
 
 namespace espalier {
 
-// The features of all arcs of a sentence, as the linear operator F between weights and one score for each arc. Features
-// are never stored: their keys follow from the words at every call, and a key's low bits say where its weight is, in a space of
-// 2^bits weights. A feature as it is and the same with the distance of head and modifier lie on one cache line.
+// The features of all arcs of a sentence, as the linear operator F between weights and one score for each
+// arc. Features are never stored: their keys follow from the words at every call, and a key's low bits say
+// where its weight is, in a space of 2^bits weights. A feature as it is and the same with the distance of
+// head and modifier lie on one cache line.
 class ArcFeatures {
  public:
   ArcFeatures(const ArcTemplates& templates, unsigned bits);
@@ -32,7 +33,8 @@ class ArcFeatures {
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
                       Real negligible, Workspace& ws) const;
 
-  // About how many features an arc has, the most it can have, and which part of them nearly every sentence has too.
+  // About how many features an arc has, the most it can have, and which part of them nearly every sentence
+  // has too.
   double typical_size() const;
   double largest_size() const;
   double common_share() const;

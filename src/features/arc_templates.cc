@@ -10,8 +10,9 @@
 namespace espalier {
 namespace {
 
-// h, d and b are the head, the modifier and a word between them, s and g a sibling and a grandparent of the modifier; f its form, x the first letters of that, l its lemma, c and p
-// its coarse and its fine tag, m its morphology; +1 and -1 the word after and before.
+// h, d and b are the head, the modifier and a word between them, s and g a sibling and a grandparent of the
+// modifier; f its form, x the first letters of that, l its lemma, c and p its coarse and its fine tag, m its
+// morphology; +1 and -1 the word after and before.
 constexpr std::string_view kArcTable[] = {
     // one of the two words
     "hf hp",

@@ -18,7 +18,8 @@ inline kernels::SparseRow as_kernel(const SparseRows::Row& row) {
 inline kernels::SparseRowRange as_kernel(const SparseRows::Range& range) {
   return {range.offsets, range.ids, range.values, range.size};
 }
-// Rows with the entries whose attribute belongs to the one part (first(attribute) is 1, not 0), and with the others.
+// Rows with the entries whose attribute belongs to the one part (first(attribute) is 1, not 0), and with the
+// others.
 template <class First>
 std::pair<SparseRows::Range, SparseRows::Range> split_entries(const SparseRows::Range& x,
                                                               Workspace::Frame& frame, const First& first) {

@@ -16,7 +16,8 @@
 namespace espalier {
 namespace {
 
-// The L rows of weights of each attribute of a transition, as if they were L tokens: token i has the row of `before` = i.
+// The L rows of weights of each attribute of a transition, as if they were L tokens: token i has the row of
+// `before` = i.
 SparseRows::Range expand(const SparseRows::Row& row, const ChainShape& shape, Workspace::Frame& frame) {
   const std::size_t labels = shape.num_labels, entries = row.ids.size();
   const auto offsets = frame.take<std::size_t>(labels + 1);
@@ -32,7 +33,8 @@ SparseRows::Range expand(const SparseRows::Row& row, const ChainShape& shape, Wo
   return {offsets.data(), ids.data(), row.values.empty() ? nullptr : values.data(), labels};
 }
 
-// n-grams as runs of weights that lie side by side: use(first n-gram of the run, its weight, n-grams in the run).
+// n-grams as runs of weights that lie side by side: use(first n-gram of the run, its weight, n-grams in the
+// run).
 template <class W, class Use>
 void for_each_ngram_run(const ChainShape& shape, kernels::RowTable<W> w, const Use& use) {
   const std::size_t ngrams = shape.num_ngrams(), width = w.width == w.stride ? ngrams : w.width;
@@ -245,8 +247,8 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
     table_of_.reserve(sequences.num_tokens());
   }
   const std::vector<float> frequencies = tokens_.frequencies(shape.num_attributes, size());
-  // Without a lock on these, two threads lost so much in them that CoNLL-2000 had five times the gap after five passes; on rarer
-  // ones it made no difference.
+  // Without a lock on these, two threads lost so much in them that CoNLL-2000 had five times the gap after
+  // five passes; on rarer ones it made no difference.
   constexpr float kCommon = 0.1f;
   for (const float frequency : frequencies) common_.push_back(frequency >= kCommon);
   StepTables tables;
@@ -272,7 +274,8 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
   if (table_pairs_) table_pairs_->finish();
 }
 
-// The largest |F_i(chi(y) - chi(y'))|^2 of outputs that differ at that token alone, steps and n-grams apart; for pairs a bound.
+// The largest |F_i(chi(y) - chi(y'))|^2 of outputs that differ at that token alone, steps and n-grams apart;
+// for pairs a bound.
 double ChainFeatures::largest_change(std::size_t token) const {
   if (kernel_) return 2 * kernel_->self(token);
   const auto row = sequences_.tokens.row(token);
@@ -300,16 +303,16 @@ ChainFeatures::Sizes ChainFeatures::sizes_of(std::size_t i, std::span<const floa
     steps += std::sqrt(step);
     squared_steps += step;
   }
-  // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and steps
-  // together move F by no more than the sum of what they move it by alone. One label is a pair at its position, and in
-  // the tables of the steps to and from it.
+  // Two outputs differ by at most a pair of unit vectors at each position and in the table of each step, and
+  // steps together move F by no more than the sum of what they move it by alone. One label is a pair at its
+  // position, and in the tables of the steps to and from it.
   double diameter = shape_.observed() ? token_pairs_->largest_squared_norm(i)
                     : kernel_         ? 2 * kernel_->largest_squared_norm(begin, end, ws)
                                       : 2 * token_overlap_.largest_squared_norm(i);
   diameter += 2 * steps * steps;
   double transitions = 4 * squared_steps;
-  // Likewise, there are n - 1 fewer places for an n-gram than for a label, each with at most one of that length, and one
-  // label is part of n of them.
+  // Likewise, there are n - 1 fewer places for an n-gram than for a label, each with at most one of that
+  // length, and one label is part of n of them.
   if (shape_.num_ngrams() > 0) {
     for (std::size_t n = shape_.ngrams->ngram(0).size(); n <= shape_.ngrams->order() + 1 && n <= length;
          ++n) {

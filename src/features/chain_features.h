@@ -19,13 +19,15 @@
 
 namespace espalier {
 
-// Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L rows (one a
-// label before) for each attribute of a transition, then the n-grams, L a row. Those of observed features are one value wide:
-// a row for each pair of an attribute and a label, for each attribute of a transition with a pair of labels, for each n-gram.
+// Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L
+// rows (one a label before) for each attribute of a transition, then the n-grams, L a row. Those of observed
+// features are one value wide: a row for each pair of an attribute and a label, for each attribute of a
+// transition with a pair of labels, for each n-gram.
 struct ChainShape {
   std::size_t num_attributes = 0, num_transition_attributes = 0, num_labels = 0;
   std::shared_ptr<const ObservedPairs> tokens = nullptr;  // nullptr: every attribute with every label
-  // Where tokens are observed: of transitions that look at the input. nullptr: transitions are all alike, and n-grams.
+  // Where tokens are observed: of transitions that look at the input. nullptr: transitions are all alike, and
+  // n-grams.
   std::shared_ptr<const ObservedPairs> steps = nullptr;
   // nullptr: none. Where transitions are n-grams there is a list of them, be it empty.
   std::shared_ptr<const LabelNgrams> ngrams = nullptr;
@@ -47,14 +49,15 @@ struct ChainShape {
   WeightPlace ngram_weight(std::size_t k) const;
 };
 
-// A shape with the counts of `counts`, for chains of this order: with weights for all features, or for those that were
-// observed in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are always observed ones.
+// A shape with the counts of `counts`, for chains of this order: with weights for all features, or for those
+// that were observed in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are
+// always observed ones.
 ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
                        std::span<const std::uint32_t> labels);
 
-// The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table for each of
-// `tables`, rows of sequences.transitions, then n-grams. Where weights of tokens are coefficients of a kernel, the nodes that
-// they belong to; else nullptr.
+// The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table
+// for each of `tables`, rows of sequences.transitions, then n-grams. Where weights of tokens are coefficients
+// of a kernel, the nodes that they belong to; else nullptr.
 void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> tables,
                     const ChainShape& shape, WeightsView theta, const KernelNodes* kernel, std::span<float> s,
                     Workspace& ws);
@@ -66,10 +69,11 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 //   nodes   (F'w)_tj  = sum_a x_ta w_aj           F delta: row a changes by sum_t x_ta delta_t
 //   tables  (F'w)_kij = sum_b v_kb w_bij          F delta: matrix b changes by sum_k v_kb delta_k
 //   n-grams (F'w)_g   = w_g
-// The tables of a sequence are the distinct rows of `transitions` among its steps, in order of appearance. Weights that the
-// shape does not have are 0 and stay so.
-// Keeps a reference to the sequences. With a kernel, the weights of tokens are coefficients (kernel_matrix.h): token t of all
-// sequences is its input t, and the attributes that the shape counts are its nodes.
+// The tables of a sequence are the distinct rows of `transitions` among its steps, in order of appearance.
+// Weights that the shape does not have are 0 and stay so.
+// Keeps a reference to the sequences. With a kernel, the weights of tokens are coefficients
+// (kernel_matrix.h): token t of all sequences is its input t, and the attributes that the shape counts are
+// its nodes.
 class ChainFeatures {
  public:
   ChainFeatures(const Sequences& sequences, const ChainShape& shape,
@@ -98,8 +102,8 @@ class ChainFeatures {
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
   // An upper bound on |F_i(chi(y) - chi(y'))|^2 over all pairs of outputs.
   double squared_diameter(std::size_t i) const { return sizes_[i].diameter; }
-  // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label; where not every feature has a weight, over
-  // labels that have, roughly.
+  // The mean of |F_i(chi(y) - chi(y'))|^2 over outputs that differ in one label; where not every feature has
+  // a weight, over labels that have, roughly.
   double squared_change(std::size_t i) const { return sizes_[i].change; }
   // The part of it in rows that another sequence, picked at random, has too.
   double overlap(std::size_t i) const { return sizes_[i].overlap; }

@@ -10,18 +10,19 @@
 
 namespace espalier {
 
-// All features of a parser: those of arcs and, where arcs have labels, those of arcs with their labels, and in models of
-// second order those of parts. Their weights lie in this order.
+// All features of a parser: those of arcs and, where arcs have labels, those of arcs with their labels, and
+// in models of second order those of parts. Their weights lie in this order.
 class DependencyFeatures {
  public:
-  // 2^bits weights of arcs, and in second order as many of parts; with more than one label 2^relation_bits rows of them.
+  // 2^bits weights of arcs, and in second order as many of parts; with more than one label 2^relation_bits
+  // rows of them.
   DependencyFeatures(unsigned bits, unsigned relation_bits, std::size_t num_labels,
                      bool second_order = false);
 
   std::size_t num_labels() const { return relations_ ? relations_->num_labels() : 1; }
   WeightShape weight_shape() const { return {first_of_parts() + (parts_ ? parts_->num_weights() : 0), 1}; }
-  // About |F chi|^2 of an arc with its label and parts, the most that it can be, and which part of it nearly every sentence
-  // has too.
+  // About |F chi|^2 of an arc with its label and parts, the most that it can be, and which part of it nearly
+  // every sentence has too.
   double typical_size() const;
   double largest_size() const;
   double common_share() const { return arcs_.common_share(); }

@@ -13,7 +13,8 @@
 
 namespace espalier {
 
-// Lists of phrases that are known to be of some type: places, first names, ... A phrase may have several types.
+// Lists of phrases that are known to be of some type: places, first names, ... A phrase may have several
+// types.
 class Gazetteer {
  public:
   // Where a phrase of one type is in a sequence.
@@ -22,8 +23,9 @@ class Gazetteer {
     std::uint32_t type;
   };
 
-  // Adds the phrases of a file: lines "TYPE TAB words of the phrase", or just the words, whose type is the name of the
-  // file up to its first dot. Throws Error::at for a line without a type before its TAB, or without words after it.
+  // Adds the phrases of a file: lines "TYPE TAB words of the phrase", or just the words, whose type is the
+  // name of the file up to its first dot. Throws Error::at for a line without a type before its TAB, or
+  // without words after it.
   void read(const std::string& path);
 
   // All phrases as lines "TYPE TAB WORD WORD ...", which a model keeps.
@@ -34,8 +36,8 @@ class Gazetteer {
   bool empty() const { return text_.empty(); }
   std::string_view type(std::uint32_t id) const { return types_.name(id); }
 
-  // The phrases of a sequence: from left to right the longest one that begins there, then on after it. One match for
-  // each of its types. Const and thread-safe; allocates nothing but what `matches` needs.
+  // The phrases of a sequence: from left to right the longest one that begins there, then on after it. One
+  // match for each of its types. Const and thread-safe; allocates nothing but what `matches` needs.
   void find(std::span<const std::string_view> words, std::vector<Match>& matches) const;
 
  private:

@@ -119,7 +119,8 @@ void GraphFeatures::measure(std::size_t i) {
     add_reach(i, t, reach, ws);
     if (types_[t].arity == 1) nodes += end(i, t) - begin(i, t);
   }
-  // |F(z - chi(y))|^2 = sum_a |sum_c x_ca d_c|^2 <= sum_a (sum_c |x_ca| |d_c|)^2 with |d_c|^2 <= 2, a difference of two units.
+  // |F(z - chi(y))|^2 = sum_a |sum_c x_ca d_c|^2 <= sum_a (sum_c |x_ca| |d_c|)^2 with |d_c|^2 <= 2, a
+  // difference of two units.
   squared_diameters_[i] = 2 * reach.together;
   // One node with another label: its own row, and those of the cliques that it is in.
   squared_changes_[i] = 2 * reach.alone / static_cast<double>(std::max<std::size_t>(nodes, 1));

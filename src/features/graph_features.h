@@ -15,10 +15,10 @@
 
 namespace espalier {
 
-// The weights of graphs are tied by type: nodes of one type, or cliques of one type, share a block of weights, one row for each
-// attribute of the type, one column for each label (nodes) or joint labelling (cliques). Types have different numbers of
-// columns, so all blocks lie one after the other in one long row of weights, each padded as BasicWeights pads its rows, and
-// begin on cache lines.
+// The weights of graphs are tied by type: nodes of one type, or cliques of one type, share a block of
+// weights, one row for each attribute of the type, one column for each label (nodes) or joint labelling
+// (cliques). Types have different numbers of columns, so all blocks lie one after the other in one long row
+// of weights, each padded as BasicWeights pads its rows, and begin on cache lines.
 struct GraphTypeSize {
   std::size_t attributes = 0;
   std::size_t columns = 0;
@@ -49,14 +49,14 @@ class GraphWeights {
 // The linear operator of graphs: with x_c the attributes of a node or clique c of type T(c),
 //   (F'w)_c,k  = sum_a x_ca w_T(c),ak
 //   F delta    : row a of the block of T changes by sum of x_ca delta_c over the c of type T
-// The statistics of a graph are in the order of types, and in each type in the order in which its rows were added.
-// Requires that a row names an attribute at most once. Types may have a kernel: then the rows of their block are coefficients
-// (kernel_matrix.h), one for each node of the kernel.
+// The statistics of a graph are in the order of types, and in each type in the order in which its rows were
+// added. Requires that a row names an attribute at most once. Types may have a kernel: then the rows of their
+// block are coefficients (kernel_matrix.h), one for each node of the kernel.
 class GraphFeatures {
  public:
   explicit GraphFeatures(std::vector<GraphTypeSize> types);
-  // The same graphs, with kernels for types: one for each type, null for those that have none, and for the last ones left out.
-  // Row r of a type is input r of its kernel. Requires all graphs to be finished.
+  // The same graphs, with kernels for types: one for each type, null for those that have none, and for the
+  // last ones left out. Row r of a type is input r of its kernel. Requires all graphs to be finished.
   GraphFeatures(GraphFeatures&& linear, std::vector<std::shared_ptr<const KernelMatrix>> kernels);
   GraphFeatures(GraphFeatures&&) = default;
   GraphFeatures& operator=(GraphFeatures&&) = default;
@@ -103,12 +103,14 @@ class GraphFeatures {
   struct Table {
     SparseRows rows;  // with a kernel, its inputs
     std::shared_ptr<const KernelMatrix> kernel = nullptr;
-    // For each entry, which of the graph's attributes of this type it has: |F delta|^2 is summed in a block of just these.
+    // For each entry, which of the graph's attributes of this type it has: |F delta|^2 is summed in a block
+    // of just these.
     std::vector<std::uint32_t> local_ids;
     std::vector<std::uint32_t> local_of;  // scratch: of each attribute, in the graph that is being built
   };
 
-  // How far rows can move F, squared and but for a factor of 2: all of them together, and one alone, summed over all.
+  // How far rows can move F, squared and but for a factor of 2: all of them together, and one alone, summed
+  // over all.
   struct Reach {
     double together = 0, alone = 0;
   };

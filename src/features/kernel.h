@@ -17,8 +17,9 @@ struct Kernel {
   int degree = 1;
   float constant = 1, scale = 1, gamma = 1;
 
-  // "linear", "poly,DEGREE[,CONSTANT[,SCALE]]" with a constant of 1 and a scale of 1 where they are left out, or "rbf,GAMMA".
-  // Throws Error for anything else: constants below 0, and scales and gammas that are not above it, are no inner products.
+  // "linear", "poly,DEGREE[,CONSTANT[,SCALE]]" with a constant of 1 and a scale of 1 where they are left out,
+  // or "rbf,GAMMA". Throws Error for anything else: constants below 0, and scales and gammas that are not
+  // above it, are no inner products.
   static Kernel parse(std::string_view text);
   // What parse() reads; every number written out.
   std::string name() const;

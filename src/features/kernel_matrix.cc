@@ -68,7 +68,8 @@ void KernelMatrix::compute_all() {
   }
 }
 
-// A slot for the node, with one user more; `fill`: it has to be computed, which nobody else does. None where all are in use.
+// A slot for the node, with one user more; `fill`: it has to be computed, which nobody else does. None where
+// all are in use.
 std::uint32_t KernelMatrix::find_slot(std::uint32_t node, bool& fill) const {
   fill = false;
   if (slot_of_[node] != kNone) {

@@ -28,18 +28,20 @@ struct Coefficients {
   const Real* row(std::size_t r) const { return first + r * stride; }
 };
 
-// The node part of a problem in kernel form. Its weights are coefficients: row v of them, one value per label, belongs to node v,
-// and stands for the vector sum_v phi(x_v) (x) c_v, which nobody writes down. With K(x, y) = phi(x).phi(y), over the training
-// inputs t = begin, ..., end - 1 of an example (tokens of a sequence, nodes of a graph; row `of[t]` is that of input t),
+// The node part of a problem in kernel form. Its weights are coefficients: row v of them, one value per
+// label, belongs to node v, and stands for the vector sum_v phi(x_v) (x) c_v, which nobody writes down. With
+// K(x, y) = phi(x).phi(y), over the training inputs t = begin, ..., end - 1 of an example (tokens of a
+// sequence, nodes of a graph; row `of[t]` is that of input t),
 //   (F'w)_t       = sum_v K(x_v, x_t) c_v
 //   F delta       : c_of[t] changes by delta_t
 //   |F delta|^2   = sum_tt' K(x_t, x_t') delta_t.delta_t'
 //   <a, b>        = sum_uv K(x_u, x_v) a_u.b_v
-// The Gram matrix of all nodes is kept in full where it fits into the memory given; else rows of it, those that were used last.
-// Const and thread-safe.
+// The Gram matrix of all nodes is kept in full where it fits into the memory given; else rows of it, those
+// that were used last. Const and thread-safe.
 class KernelMatrix {
  public:
-  // `of` says which node each training input is. `memory` in bytes: rows that do not fit are computed whenever they are needed.
+  // `of` says which node each training input is. `memory` in bytes: rows that do not fit are computed
+  // whenever they are needed.
   KernelMatrix(std::shared_ptr<const KernelNodes> nodes, const std::vector<std::uint32_t>& of,
                std::size_t memory);
 

@@ -13,22 +13,25 @@
 
 namespace espalier {
 
-// The distinct ones among some rows, in order of appearance, with ids in ascending order, and which of them each row is.
+// The distinct ones among some rows, in order of appearance, with ids in ascending order, and which of them
+// each row is.
 struct DistinctRows {
   SparseRows rows;
   std::vector<std::uint32_t> of;
 };
 DistinctRows distinct_rows(const SparseRows& rows);
 
-// Inputs x_v that a function f(x) = sum_v K(x_v, x) c_v is an expansion over: the different inputs of the training data, or
-// those that a model keeps. The coefficients c_v, one a label, are a row of weights each.
+// Inputs x_v that a function f(x) = sum_v K(x_v, x) c_v is an expansion over: the different inputs of the
+// training data, or those that a model keeps. The coefficients c_v, one a label, are a row of weights each.
 //
-// All K(x_v, x) of one x are computed together, attribute by attribute, from lists of the nodes that have an attribute; those of
-// attributes that many nodes have are kept in full, which vectors like better. Sums are over ascending attributes, so that
-// K(x, y) and K(y, x) are equal to the last bit, and do not depend on what else is computed.
+// All K(x_v, x) of one x are computed together, attribute by attribute, from lists of the nodes that have an
+// attribute; those of attributes that many nodes have are kept in full, which vectors like better. Sums are
+// over ascending attributes, so that K(x, y) and K(y, x) are equal to the last bit, and do not depend on what
+// else is computed.
 class KernelNodes {
  public:
-  // Requires distinct rows as distinct_rows() makes them, with ids below num_attributes. Throws Error if the kernel overflows.
+  // Requires distinct rows as distinct_rows() makes them, with ids below num_attributes. Throws Error if the
+  // kernel overflows.
   KernelNodes(const Kernel& kernel, SparseRows nodes, std::size_t num_attributes);
 
   const Kernel& kernel() const { return kernel_; }
@@ -37,14 +40,15 @@ class KernelNodes {
   // What an array of values of all nodes has to hold, at least.
   std::size_t padded_size() const;
 
-  // k[v] = K(x_v, x) for the first `count` nodes; more of k, up to padded_size(), is overwritten. Requires ids in ascending order.
+  // k[v] = K(x_v, x) for the first `count` nodes; more of k, up to padded_size(), is overwritten. Requires
+  // ids in ascending order.
   void values(const SparseRows::Row& x, std::size_t count, float* k) const;
   // The same for node u, and of u with itself.
   void values(std::size_t u, std::size_t count, float* k) const { values(rows_.row(u), count, k); }
   float self(std::size_t u) const { return self_[u]; }
 
-  // s_tj = sum_v K(x_v, x_t) theta_vj for inputs x_t that need not be nodes, with ids in any order; the nodes' coefficients are
-  // the first rows of theta.
+  // s_tj = sum_v K(x_v, x_t) theta_vj for inputs x_t that need not be nodes, with ids in any order; the
+  // nodes' coefficients are the first rows of theta.
   void score(const SparseRows::Range& x, WeightsView theta, std::span<float> s, Workspace& ws) const;
   void score(const SparseRows::Range& x, WeightsView theta, std::span<double> s, Workspace& ws) const;
 

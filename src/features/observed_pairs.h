@@ -9,14 +9,14 @@
 
 namespace espalier {
 
-// Which labels each attribute was seen with in training: the pairs that have a weight where not all have one. Pair e of all,
-// in the order of attributes, then of labels, is row e of weights that are one value wide. An attribute of a step goes with
-// pairs of labels rather than with labels: before * L + after stands for one.
+// Which labels each attribute was seen with in training: the pairs that have a weight where not all have one.
+// Pair e of all, in the order of attributes, then of labels, is row e of weights that are one value wide. An
+// attribute of a step goes with pairs of labels rather than with labels: before * L + after stands for one.
 class ObservedPairs {
  public:
   ObservedPairs() = default;
-  // Attribute a has the labels from offsets[a] to offsets[a + 1] - 1. Requires offsets that rise from 0 to their number, and
-  // labels that rise strictly within an attribute.
+  // Attribute a has the labels from offsets[a] to offsets[a + 1] - 1. Requires offsets that rise from 0 to
+  // their number, and labels that rise strictly within an attribute.
   ObservedPairs(std::vector<std::uint64_t> offsets, std::vector<std::uint32_t> labels);
 
   std::size_t size() const { return labels_.size(); }

@@ -14,8 +14,8 @@ namespace espalier {
 
 // What RowOverlap is for weights of all labels, for those of observed pairs: with one vector delta_r a row,
 //   |F delta|^2  =  sum_rj c_rj delta_rj^2  +  sum_a sum_{j seen with a} ( sum_{r has a} x_ra delta_rj )^2
-// where c_rj sums the squares of attributes that only row r of the example has and that were seen with label j, and the
-// second sum is over the other attributes. Linear in the number of pairs in memory and time.
+// where c_rj sums the squares of attributes that only row r of the example has and that were seen with label
+// j, and the second sum is over the other attributes. Linear in the number of pairs in memory and time.
 class PairOverlap {
  public:
   // Deltas have `width` values per row: the pairs' labels are below it.

@@ -9,11 +9,12 @@
 
 namespace espalier {
 
-// What kernels/rows.h does for weights of all labels, for those of observed pairs: w[e] is the weight of pair e, and s and
-// delta have `width` values per row. Most attributes have one or two labels, too few for vectors.
+// What kernels/rows.h does for weights of all labels, for those of observed pairs: w[e] is the weight of pair
+// e, and s and delta have `width` values per row. Most attributes have one or two labels, too few for
+// vectors.
 
-// Calls use(r, x, first, last) for each entry of each row: its value and the pairs of its attribute. Where those lie is
-// asked for well ahead, then the pairs themselves and their weights.
+// Calls use(r, x, first, last) for each entry of each row: its value and the pairs of its attribute. Where
+// those lie is asked for well ahead, then the pairs themselves and their weights.
 template <class W, class Use>
 void for_each_entry(const ObservedPairs& pairs, const SparseRows::Range& rows, const W* w, const Use& use) {
   constexpr std::size_t kAhead = 8;

@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// Features of pairs of arcs that interact, siblings and grandparents, by hashing as in ArcFeatures: templates look at three
-// words, and their directions.
+// Features of pairs of arcs that interact, siblings and grandparents, by hashing as in ArcFeatures: templates
+// look at three words, and their directions.
 class PartFeatures {
  public:
   explicit PartFeatures(unsigned bits);
@@ -30,7 +30,8 @@ class PartFeatures {
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const TreeParts& parts, std::span<const Real> delta,
                       Real negligible, Workspace& ws) const;
-  // An arc of a tree is the farther one of at most one pair of siblings, and the lower one of at most one with a grandparent.
+  // An arc of a tree is the farther one of at most one pair of siblings, and the lower one of at most one
+  // with a grandparent.
   double size_for_arc() const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// Features of arcs with their relations: each arc has a few rows out of 2^bits, found by hashing as in ArcFeatures, and each
-// row has a weight for every relation. Weights start on a cache line.
+// Features of arcs with their relations: each arc has a few rows out of 2^bits, found by hashing as in
+// ArcFeatures, and each row has a weight for every relation. Weights start on a cache line.
 class RelationFeatures {
  public:
   RelationFeatures(const ArcTemplates& templates, unsigned bits, std::size_t num_labels);

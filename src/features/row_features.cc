@@ -65,7 +65,8 @@ void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, Doubl
 }
 
 void RowFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w) const {
-  // Examples of classes often have most attributes in common (MNIST: without a lock two threads took three times the passes).
+  // Examples of classes often have most attributes in common (MNIST: without a lock two threads took three
+  // times the passes).
   const std::lock_guard lock(*writing_);
   accumulate(i, delta, w);
 }

@@ -16,9 +16,9 @@ struct Overlap;
 
 // How the sparse rows of an example overlap, so that with one vector delta_r a row
 //   | sum_r x_r (x) delta_r |^2  =  sum_r c_r |delta_r|^2  +  sum_a | sum_{r has a} x_ra delta_r |^2
-// needs no look at the weights: c_r sums the squares of attributes that only row r of the example has, and the second sum
-// is over the others. Its memory and time are linear in the number of entries, where those of a Gram matrix are quadratic
-// in the number of rows.
+// needs no look at the weights: c_r sums the squares of attributes that only row r of the example has, and
+// the second sum is over the others. Its memory and time are linear in the number of entries, where those of
+// a Gram matrix are quadratic in the number of rows.
 class RowOverlap {
  public:
   explicit RowOverlap(std::size_t num_attributes) : entries_(num_attributes) {}

@@ -8,9 +8,10 @@
 
 namespace espalier {
 
-// Sequences of tokens, seen through their attributes. Token t of the whole table has the attributes of row t; the step
-// from token t - 1 to token t has those of a row of `transitions`, which holds each distinct set of attributes once:
-// steps with equal sets have equal scores, and a chain keeps one table of statistics for them.
+// Sequences of tokens, seen through their attributes. Token t of the whole table has the attributes of row t;
+// the step from token t - 1 to token t has those of a row of `transitions`, which holds each distinct set of
+// attributes once: steps with equal sets have equal scores, and a chain keeps one table of statistics for
+// them.
 struct Sequences {
   std::vector<std::size_t> offsets{0};  // sequence i has the tokens offsets[i] .. offsets[i + 1] - 1
   SparseRows tokens;

@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// Tells the attributes that several rows of an example have from those that just one row has. On CoNLL-2000 seven entries
-// of ten are the only ones of their sentence.
+// Tells the attributes that several rows of an example have from those that just one row has. On CoNLL-2000
+// seven entries of ten are the only ones of their sentence.
 class SharedEntries {
  public:
   struct Entry {
@@ -22,8 +22,8 @@ class SharedEntries {
 
   explicit SharedEntries(std::size_t num_attributes) : counts_(num_attributes, 0) {}
 
-  // For `count` rows, the r-th of them row_id(r): calls own(r, attribute, value) for attributes that only row r has, row by
-  // row, and returns the other entries by attribute, then by row. Valid until the next call.
+  // For `count` rows, the r-th of them row_id(r): calls own(r, attribute, value) for attributes that only row
+  // r has, row by row, and returns the other entries by attribute, then by row. Valid until the next call.
   template <class RowId, class Own>
   std::span<const Entry> split(const SparseRows& rows, std::size_t count, const RowId& row_id,
                                const Own& own) {

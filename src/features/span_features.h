@@ -26,15 +26,16 @@ SpanWord span_word(std::string_view form, std::string_view tag);
 
 struct CfgFeatureOptions {
   bool spans = true;  // and splits; without them a model has rules (and tags) alone
-  // 2^bits rows for spans and splits, with a weight for each label, and 2^tag_bits for words, with a weight for each tag; 0:
-  // words have one tag each.
+  // 2^bits rows for spans and splits, with a weight for each label, and 2^tag_bits for words, with a weight
+  // for each tag; 0: words have one tag each.
   unsigned bits = 18, tag_bits = 0;
 };
 
-// All features of derivations, as the linear operator F between weights and statistics (Cfg): a weight for each rule and, for each
-// place (a span, a split, a word), a few rows of weights, found by hashing what its templates see there. A row has a weight
-// for each label, so that the scores of all labels over a span are one sum of rows. Rows are never stored: they follow from the words at every
-// call. Weights are a flat array that starts on a cache line: rules, rows of spans and splits, rows of words.
+// All features of derivations, as the linear operator F between weights and statistics (Cfg): a weight for
+// each rule and, for each place (a span, a split, a word), a few rows of weights, found by hashing what its
+// templates see there. A row has a weight for each label, so that the scores of all labels over a span are
+// one sum of rows. Rows are never stored: they follow from the words at every call. Weights are a flat array
+// that starts on a cache line: rules, rows of spans and splits, rows of words.
 class CfgFeatures {
  public:
   CfgFeatures(const GrammarIndex& index, const CfgFeatureOptions& options);

@@ -50,7 +50,8 @@ constexpr std::string_view kSpanTable[] = {
     "ft aw",
 };
 
-// Around a split: before it is the last word of the left part, and then comes the first one of the right part.
+// Around a split: before it is the last word of the left part, and then comes the first one of the right
+// part.
 constexpr std::string_view kSplitTable[] = {
     "bw", "fw", "bt ft", "bw ft", "bt fw", "bw fw", "bt-1 bt ft", "bt ft ft+1", "bs fs",
 };

@@ -13,12 +13,12 @@ namespace espalier {
 // A table of templates of features of spans. Each names what it looks at: words by their place,
 //   f and l   the first and the last one of the span
 //   b and a   the one before it and the one after it
-// (f+1 and b-1 are one further on), what of such a word: w its form, s its shape, p its first and x its last letters, t its tag;
-// n the length of the span, z the tags of all its words, where they are few.
+// (f+1 and b-1 are one further on), what of such a word: w its form, s its shape, p its first and x its last
+// letters, t its tag; n the length of the span, z the tags of all its words, where they are few.
 // Splits and words are spans that begin there: f is the word after the split, b the one before it.
 //
-// What is seen at a span's begin and at its end has a key of its own, so that those of all spans are found from those of all
-// positions.
+// What is seen at a span's begin and at its end has a key of its own, so that those of all spans are found
+// from those of all positions.
 class SpanTemplates {
  public:
   explicit SpanTemplates(std::span<const std::string_view> table);

@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-// Numbers places, which may lie far apart, by the order of their first appearance: a hash table in memory of a workspace.
+// Numbers places, which may lie far apart, by the order of their first appearance: a hash table in memory of
+// a workspace.
 class SparsePlaces {
  public:
   // For at most so many different places.

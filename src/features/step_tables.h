@@ -6,12 +6,12 @@
 
 namespace espalier {
 
-// Which steps of a sequence share a table of transitions: those with the same row of Sequences::transitions. Tables are
-// numbered in order of appearance.
+// Which steps of a sequence share a table of transitions: those with the same row of Sequences::transitions.
+// Tables are numbered in order of appearance.
 class StepTables {
  public:
-  // For the steps of one sequence, given by their rows: appends each distinct row to `rows`, and the table of each step
-  // to `tables`. Allocates no more once it has seen the largest row.
+  // For the steps of one sequence, given by their rows: appends each distinct row to `rows`, and the table of
+  // each step to `tables`. Allocates no more once it has seen the largest row.
   void append(std::span<const std::uint32_t> steps, std::vector<std::uint32_t>& rows,
               std::vector<std::uint32_t>& tables);
 

@@ -18,24 +18,26 @@ namespace espalier {
 //   wapiti  lines u, b and *, also in upper case, macros %x %X %t %T %m %M; text from '#' on is a comment
 enum class TemplateLanguage { crfpp, wapiti };
 
-// Wapiti's where a line has something that CRF++ does not know: u, b or * at the front, a macro other than %x, or a
-// position counted from an end of the sequence, %x[@1,0]. CRF++'s otherwise.
+// Wapiti's where a line has something that CRF++ does not know: u, b or * at the front, a macro other than
+// %x, or a position counted from an end of the sequence, %x[@1,0]. CRF++'s otherwise.
 TemplateLanguage template_language(std::string_view text);
 
 // One line of a template: text with macros, which stand for the field of a token nearby.
 class Template {
  public:
-  // Appends the attribute's name at token t: the line with its macros replaced. Tokens before the sequence are
+  // Appends the attribute's name at token t: the line with its macros replaced. Tokens before the sequence
+  // are
   //   CRF++: "_B-1", "_B-2", ..., those after it "_B+1", "_B+2", ...
   //   Wapiti: "_x-1" to "_x-4", then "_x-#", those after it "_x+1" to "_x+4", then "_x+#"
   void expand(const TokenTable& table, std::size_t t, std::string& to) const;
 
   // No macros: the same at every token.
   bool is_constant() const { return macros_.empty(); }
-  // A line with %v[row,column], which stands for nothing in the name: the number in that field is the attribute's value.
-  // (Without one, the value is 1.)
+  // A line with %v[row,column], which stands for nothing in the name: the number in that field is the
+  // attribute's value. (Without one, the value is 1.)
   bool has_value() const { return value_ != kNoValue; }
-  // Requires has_value(). The token that has the value; none beyond the sequence, where the attribute is to be left out.
+  // Requires has_value(). The token that has the value; none beyond the sequence, where the attribute is to
+  // be left out.
   std::optional<std::size_t> value_token(std::size_t t, std::size_t length) const;
   std::size_t value_column() const { return macros_[value_].column; }
   // As the line has it, for messages.
@@ -68,8 +70,8 @@ class Template {
   std::size_t value_ = kNoValue;  // which macro is the value's
 };
 
-// A file of templates, in either language. Lines that begin with U give attributes of a token, lines that begin with B
-// attributes of the step into a token, lines that begin with * both.
+// A file of templates, in either language. Lines that begin with U give attributes of a token, lines that
+// begin with B attributes of the step into a token, lines that begin with * both.
 class Templates {
  public:
   // `name` is the file's, for messages. Throws Error for what is no template.

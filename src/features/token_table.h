@@ -6,8 +6,8 @@
 
 namespace espalier {
 
-// The fields of one sequence, a row of columns for each token, numbered as in the file from 0. The label's column may be
-// empty: no attribute looks at it.
+// The fields of one sequence, a row of columns for each token, numbered as in the file from 0. The label's
+// column may be empty: no attribute looks at it.
 struct TokenTable {
   std::span<const std::string_view> fields;
   std::size_t num_columns = 1;

@@ -12,7 +12,8 @@ class RE2;
 namespace espalier {
 
 // The regular expressions of Wapiti's patterns, which are a small language of their own:
-//   .  any character          \a \d \l \p \s \u \w  letter, digit, lower case, punctuation, space, upper case, letter or digit
+//   .  any character          \a \d \l \p \s \u \w
+//      letter, digit, lower case, punctuation, space, upper case, letter or digit
 //   x  itself                 \A \D \L ...          any character but those; \x for other x is x itself
 //   ^  at the front, $ at the end: the ends of the text; elsewhere themselves
 //   x* as few as will do      x? one if that will do

@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// The built-in attributes of column files, for when there is no template. docs/formats.md lists them. The word is the first
-// column that is not the label; what would look beyond the sequence is left out.
+// The built-in attributes of column files, for when there is no template. docs/formats.md lists them. The
+// word is the first column that is not the label; what would look beyond the sequence is left out.
 class WordAttributes {
  public:
   // Requires a column besides the label and, where given, one that is to be ignored.
@@ -40,8 +40,8 @@ class WordAttributes {
 
 // All append to `to`. Bytes that are not UTF-8 count as characters of their own, which have no case.
 void append_lower_case(std::string_view word, std::string& to);
-// X for capital letters, x for other letters, d for digits, other characters as they are; a run of the same is one:
-// "McDonald's" is "XxXx'x", "1,200" is "d,d".
+// X for capital letters, x for other letters, d for digits, other characters as they are; a run of the same
+// is one: "McDonald's" is "XxXx'x", "1,200" is "d,d".
 void append_shape(std::string_view word, std::string& to);
 // The first or the last n characters; all, if there are not as many.
 std::string_view prefix_of(std::string_view word, std::size_t n);

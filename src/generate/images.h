@@ -15,8 +15,8 @@ struct NoisyImage {
   std::vector<bool> ink, dark;  // row by row; dark is what is seen
 };
 
-// Pictures of a few filled rectangles and discs, of which one pixel in five is seen wrong. The same seed gives the same
-// pictures, whatever the machine.
+// Pictures of a few filled rectangles and discs, of which one pixel in five is seen wrong. The same seed
+// gives the same pictures, whatever the machine.
 class NoisyImages {
  public:
   explicit NoisyImages(std::uint64_t seed) : random_(seed) {}
@@ -26,8 +26,8 @@ class NoisyImages {
   Random random_;
 };
 
-// A line of JSON for the graph task: a node for each pixel, labelled ink or paper, and cliques of the types right and down
-// for neighbours.
+// A line of JSON for the graph task: a node for each pixel, labelled ink or paper, and cliques of the types
+// right and down for neighbours.
 void append_graph(const NoisyImage& image, std::string& out);
 
 }  // namespace espalier

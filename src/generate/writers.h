@@ -14,8 +14,8 @@ namespace espalier {
 void append_classify(const Sentence& sentence, std::string& out);
 // CoNLL columns "word TAB tag TAB entity", and a blank line.
 void append_tag(const Sentence& sentence, std::string& out);
-// CoNLL columns "word TAB supertag", and a blank line. A supertag says how a word fits in: its tag, its relation, the side that
-// its head is on and the head's tag, as "NN/nsubj>VBD"; there are hundreds.
+// CoNLL columns "word TAB supertag", and a blank line. A supertag says how a word fits in: its tag, its
+// relation, the side that its head is on and the head's tag, as "NN/nsubj>VBD"; there are hundreds.
 void append_supertag(const Sentence& sentence, std::string& out);
 // CoNLL-U, and a blank line.
 void append_parse(const Sentence& sentence, std::string& out);

@@ -23,7 +23,8 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The larger of the two, and infinity from the first x on that is no number: hn::Max would forget it with the next one.
+// The larger of the two, and infinity from the first x on that is no number: hn::Max would forget it with the
+// next one.
 template <class D>
 HWY_INLINE hn::Vec<D> largest_so_far(D d, hn::Vec<D> largest, hn::Vec<D> x) {
   const auto number_or_infinity =
@@ -88,8 +89,8 @@ HWY_INLINE Real exponentiate(D d, Real* x, std::size_t n) {
   return hn::GetLane(highest);
 }
 
-// kVectors vectors of x'M from `column` on: sums of the rows of M, in kChains chains so that additions do not wait for
-// each other.
+// kVectors vectors of x'M from `column` on: sums of the rows of M, in kChains chains so that additions do not
+// wait for each other.
 template <std::size_t kVectors, std::size_t kChains, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void product_block(D d, const Real* x, const Real* matrix, std::size_t rows, std::size_t stride,
                               std::size_t column, Real* out) {
@@ -143,8 +144,8 @@ HWY_INLINE void product(D d, const Real* x, const Real* matrix, std::size_t rows
   }
 }
 
-// kRows rows and kVectors vectors of sum_t a_t h_{t+1}', times M. Rows of a, h and M follow each other after so many
-// elements.
+// kRows rows and kVectors vectors of sum_t a_t h_{t+1}', times M. Rows of a, h and M follow each other after
+// so many elements.
 template <std::size_t kRows, std::size_t kVectors, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void counts_block(D d, const Real* a, std::size_t a_stride, const Real* h, std::size_t h_stride,
                              std::size_t steps, std::size_t row, std::size_t column, Real* matrix,

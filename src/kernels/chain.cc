@@ -1,17 +1,19 @@
 // Forward-backward and Viterbi for chains, vectorised over labels.
 //
-// With potentials E_t(j) = exp s_t(j) and M_t(i, j) = exp of the transition scores, each divided by its largest value,
+// With potentials E_t(j) = exp s_t(j) and M_t(i, j) = exp of the transition scores, each divided by its
+// largest value,
 //
 //   forward    a_t(j) = E_t(j) sum_i a_{t-1}(i) M_t(i, j) / z_t        z_t makes a_t sum to one
-//   backward   b_{t-1}(i) = sum_j M_t(i, j) h_t(j)                     h_t(j) = E_t(j) b_t(j) / z_t,   b_m = 1
+//   backward   b_{t-1}(i) = sum_j M_t(i, j) h_t(j)                     h_t(j) = E_t(j) b_t(j) / z_t,
+//              b_m = 1
 //
-// so that E[y_t = j] = a_t(j) b_t(j), E[y_{t-1} = i, y_t = j] = a_{t-1}(i) M_t(i, j) h_t(j), and log Z is the sum of the
-// log z_t and of the divisors' logarithms. Transitions that share a table are exponentiated once, and their expected
-// counts are M o sum_t a_{t-1} h_t': one product of matrices.
+// so that E[y_t = j] = a_t(j) b_t(j), E[y_{t-1} = i, y_t = j] = a_{t-1}(i) M_t(i, j) h_t(j), and log Z is the
+// sum of the log z_t and of the divisors' logarithms. Transitions that share a table are exponentiated once,
+// and their expected counts are M o sum_t a_{t-1} h_t': one product of matrices.
 //
-// What is lost: a potential below kSmallest counts as zero, and so may a forward message. Such an entry would have
-// changed a marginal by at most kSmallest b_t(j)/z_t, so where b_t/z_t stays below kLargest nothing is lost that could be
-// seen. Where it does not, the caller has to work with logarithms.
+// What is lost: a potential below kSmallest counts as zero, and so may a forward message. Such an entry would
+// have changed a marginal by at most kSmallest b_t(j)/z_t, so where b_t/z_t stays below kLargest nothing is
+// lost that could be seen. Where it does not, the caller has to work with logarithms.
 
 #include "kernels/chain.h"
 
@@ -197,7 +199,8 @@ HWY_INLINE void best(D d, const ChainScores<Real>& chain, std::uint32_t* y, Real
       hn::Store(hn::Add(hn::Load(d, v + k), hn::Load(d, reach + k)), d, v + k);
   }
 
-  // The way back asks again which label was the best before: cheaper than having kept the answer for all of them.
+  // The way back asks again which label was the best before: cheaper than having kept the answer for all of
+  // them.
   const Real* last = scratch.potentials + (length - 1) * stride;
   y[length - 1] = static_cast<std::uint32_t>(std::max_element(last, last + labels) - last);
   for (std::size_t t = length - 1; t > 0; --t) {
@@ -216,7 +219,8 @@ HWY_INLINE void best(D d, const ChainScores<Real>& chain, std::uint32_t* y, Real
   }
 }
 
-// HWY_EXPORT takes plain names. Strides are 4 or a multiple of 8, so that one of these vector lengths divides them.
+// HWY_EXPORT takes plain names. Strides are 4 or a multiple of 8, so that one of these vector lengths divides
+// them.
 bool marginals_f32(const ChainScores<float>& chain, float* mu, float* pairs, double* log_z, float* scratch) {
   // NOLINTNEXTLINE(bugprone-branch-clone): the two are the same only where vectors are short
   return chain.labels > 4 ? marginals(hn::CappedTag<float, 8>(), chain, mu, pairs, log_z, scratch)

@@ -5,8 +5,8 @@
 
 namespace espalier::kernels {
 
-// The scores of a chain, laid out as in structures/chain.h: a row of `labels` scores for each of `length` >= 1 positions,
-// then `num_tables` tables of transition scores, row = the label before.
+// The scores of a chain, laid out as in structures/chain.h: a row of `labels` scores for each of `length` >=
+// 1 positions, then `num_tables` tables of transition scores, row = the label before.
 template <class Real>
 struct ChainScores {
   std::size_t length, labels, num_tables;
@@ -21,13 +21,13 @@ constexpr std::size_t chain_stride(std::size_t labels) { return labels <= 4 ? 4 
 // Scratch memory that the functions below need, in elements; it starts on a cache line.
 std::size_t chain_scratch(std::size_t length, std::size_t labels, std::size_t num_tables);
 
-// Expected statistics mu and log Z, in scaled probability space. False where the range of the scores is too wide for that,
-// or no sequence is possible: then nothing is known.
+// Expected statistics mu and log Z, in scaled probability space. False where the range of the scores is too
+// wide for that, or no sequence is possible: then nothing is known.
 bool chain_marginals(const ChainScores<float>& chain, float* mu, double* log_z, float* scratch);
 bool chain_marginals(const ChainScores<double>& chain, double* mu, double* log_z, double* scratch);
 
-// The same, and in `pairs` the marginals of each pair of neighbours: length - 1 tables of labels x labels, row = the label
-// before, without padding.
+// The same, and in `pairs` the marginals of each pair of neighbours: length - 1 tables of labels x labels,
+// row = the label before, without padding.
 bool chain_pair_marginals(const ChainScores<float>& chain, float* mu, float* pairs, double* log_z,
                           float* scratch);
 

@@ -7,14 +7,16 @@
 namespace espalier::kernels {
 
 // At x = p + step(q - p), on the way from p to q,
-//   value = sum_k x_k log( x_k/q_k ),   first = sum_k (q_k - p_k) log( x_k/q_k ),   second = sum_k (q_k - p_k)^2 / x_k,
-// the divergence KL(x|q) with its derivatives in the step, where p and q sum to the same. Logarithms of ratios: near q they are
-// small, and so is what rounding does to them.
+//   value = sum_k x_k log( x_k/q_k ),   first = sum_k (q_k - p_k) log( x_k/q_k ),
+//                                       second = sum_k (q_k - p_k)^2 / x_k,
+// the divergence KL(x|q) with its derivatives in the step, where p and q sum to the same. Logarithms of
+// ratios: near q they are small, and so is what rounding does to them.
 struct DivergenceTerms {
   double value = 0, first = 0, second = 0;
 };
 
-// Masses below this count as none: where most outputs have next to no mass, most vectors of lanes need no logarithm.
+// Masses below this count as none: where most outputs have next to no mass, most vectors of lanes need no
+// logarithm.
 inline constexpr float kLeastMass = 1e-10f;
 // Where q has no mass, the divergence would be infinite.
 inline constexpr float kSmallestRatio = 1e-37f;

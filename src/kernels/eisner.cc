@@ -7,26 +7,34 @@
 //   R(i, j)  i with all that it has to its right, up to j          = sum_{i < k <= j} A(i, k) R(k, j)
 //   L(i, j)  j with all that it has to its left, down to i         = sum_{i <= k < j} L(i, k) B(k, j)
 //
-// where S(i, j) = sum_{i <= k < j} R(i, k) L(k + 1, j) and R(i, i) = L(i, i) = 1. Each tree comes about in one way. With any
-// number of roots Z = R(0, m); with one, Z = sum_k L(1, k) W(0, k) R(k, m), and spans begin at word 1.
+// where S(i, j) = sum_{i <= k < j} R(i, k) L(k + 1, j) and R(i, i) = L(i, i) = 1. Each tree comes about in
+// one way. With any number of roots Z = R(0, m); with one, Z = sum_k L(1, k) W(0, k) R(k, m), and spans begin
+// at word 1.
 //
-// Rows are computed from the last to the first. In row i, as soon as A, B, R and L are known at j they are multiplied with the
-// rows j and j + 1, which are complete, and added to what is still to come: sums of whole rows, without any sum across a
-// vector. Vectors may begin and end outside the triangle: in rows of inside values there are zeros, and whatever else is there
-// stays in lanes that nobody reads.
+// Rows are computed from the last to the first. In row i, as soon as A, B, R and L are known at j they are
+// multiplied with the rows j and j + 1, which are complete, and added to what is still to come: sums of whole
+// rows, without any sum across a vector. Vectors may begin and end outside the triangle: in rows of inside
+// values there are zeros, and whatever else is there stays in lanes that nobody reads.
 //
 // The outside values, written A', B', R', L' and S', are derivatives of log Z:
 //
-//   A'(i, j) = sum_{k >= j} R'(i, k) R(j, k)        R'(i, j) = sum_{h < i} A(h, i) R'(h, j) + sum_{k > j} S'(i, k) L(j + 1, k)
-//   B'(i, j) = sum_{h <= i} L(h, i) L'(h, j)        L'(i, j) = sum_{h < i} R(h, i - 1) S'(h, j) + sum_{k > j} L'(i, k) B(j, k)
-//   S'(i, j) = W(i, j) A'(i, j) + W(j, i) B'(i, j)  P(i -> j) = A(i, j) A'(i, j),  P(j -> i) = B(i, j) B'(i, j)
+//   A'(i, j) = sum_{k >= j} R'(i, k) R(j, k)
+//                                                   R'(i, j) = sum_{h < i} A(h, i) R'(h, j)
+//                                                       + sum_{k > j} S'(i, k) L(j + 1, k)
+//   B'(i, j) = sum_{h <= i} L(h, i) L'(h, j)
+//                                                   L'(i, j) = sum_{h < i} R(h, i - 1) S'(h, j)
+//                                                       + sum_{k > j} L'(i, k) B(j, k)
+//   S'(i, j) = W(i, j) A'(i, j) + W(j, i) B'(i, j)  P(i -> j) = A(i, j) A'(i, j),
+//                                                   P(j -> i) = B(i, j) B'(i, j)
 //
-// They go from the first row to the last. Sums over h are products of a vector and the rows before; those over k are passed
-// on within the row, from its end to its beginning, with columns of the inside values, which are therefore kept twice.
+// They go from the first row to the last. Sums over h are products of a vector and the rows before; those
+// over k are passed on within the row, from its end to its beginning, with columns of the inside values,
+// which are therefore kept twice.
 //
-// Time O(m^3), memory O(m^2). Each word has one head, so its scores may be shifted: the largest weight of a word is 1. Sums of
-// products of such weights, with outside values that are at most the number of trees / Z, lose nothing that could be seen where
-// a product underflows, as long as Z is not small. Where it is, the caller has to work with logarithms.
+// Time O(m^3), memory O(m^2). Each word has one head, so its scores may be shifted: the largest weight of a
+// word is 1. Sums of products of such weights, with outside values that are at most the number of trees / Z,
+// lose nothing that could be seen where a product underflows, as long as Z is not small. Where it is, the
+// caller has to work with logarithms.
 
 #include "kernels/eisner.h"
 
@@ -47,7 +55,8 @@
 #define ESPALIER_KERNELS_EISNER_ONCE
 namespace espalier::kernels {
 
-// Square matrices with rows of whole vectors. Row and column m + 1 are empty spans, which saves asking for them.
+// Square matrices with rows of whole vectors. Row and column m + 1 are empty spans, which saves asking for
+// them.
 struct EisnerChart {
   std::size_t words, stride;
   double* weights;                                     // W(h, d) at [d][h]
@@ -236,7 +245,8 @@ HWY_INLINE void add_rows_before(D d, const double* x, std::size_t first, std::si
   }
 }
 
-// Row i of the outside values, from the rows before it. R'(i, .) and L'(i, .) come with what the root adds to them.
+// Row i of the outside values, from the rows before it. R'(i, .) and L'(i, .) come with what the root adds to
+// them.
 HWY_INLINE void outside_row(D d, const EisnerChart& chart, std::size_t i, std::size_t first, double* mu) {
   const std::size_t lanes = hn::Lanes(d), stride = chart.stride, words = chart.words;
   const std::size_t start = vector_of(d, i), columns = words + 1;
@@ -293,8 +303,8 @@ HWY_INLINE double largest(D d, const double* x, std::size_t n) {
   return hn::GetLane(hn::MaxOfLanes(d, highest));
 }
 
-// W(h, d) = exp(s(h, d) - shift of d), and the sum of all shifts. With one root, which has one modifier, its scores are
-// shifted once more.
+// W(h, d) = exp(s(h, d) - shift of d), and the sum of all shifts. With one root, which has one modifier, its
+// scores are shifted once more.
 HWY_INLINE double exponentiate(D d, const EisnerChart& chart, bool single_root, const double* s) {
   constexpr double kLowest = -std::numeric_limits<double>::infinity();
   const std::size_t lanes = hn::Lanes(d), columns = chart.words + 1;

@@ -1,6 +1,6 @@
-// Rows of a Gram matrix, and their products with a table of coefficients. A block of the product, some rows by up to four
-// vectors of columns, stays in registers while all nodes are added to it: each vector of coefficients that is loaded counts
-// for all of the rows.
+// Rows of a Gram matrix, and their products with a table of coefficients. A block of the product, some rows
+// by up to four vectors of columns, stays in registers while all nodes are added to it: each vector of
+// coefficients that is loaded counts for all of the rows.
 
 #include "kernels/gram.h"
 
@@ -91,8 +91,8 @@ HWY_INLINE void score_block(D d, const RowTable<const W>& w, const GramRows& gra
   }
 }
 
-// All columns of a stride of kStride, or of any multiple of the vectors' length where that is 0: blocks that a stride never
-// has are not compiled, which takes long.
+// All columns of a stride of kStride, or of any multiple of the vectors' length where that is 0: blocks that
+// a stride never has are not compiled, which takes long.
 template <std::size_t kStride, std::size_t kRows, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const GramRows& gram, std::size_t first,
                               Real scale, Real* s) {

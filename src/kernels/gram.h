@@ -23,8 +23,8 @@ void to_polynomial(float scale, float constant, int degree, float* k, std::size_
 // k[v] = exp(-gamma max(0, norm + norms[v] - 2 k[v])); n as above.
 void to_gaussian(float gamma, float norm, const float* norms, float* k, std::size_t n);
 
-// Some rows of a Gram matrix, each one value per node, and the nodes that count: node nodes[j] for j < size, or all from 0 to
-// size - 1 where nodes is nullptr.
+// Some rows of a Gram matrix, each one value per node, and the nodes that count: node nodes[j] for j < size,
+// or all from 0 to size - 1 where nodes is nullptr.
 struct GramRows {
   const float* const* rows;
   std::size_t num_rows;
@@ -32,7 +32,8 @@ struct GramRows {
   std::size_t size;
 };
 
-// s[r][k] = scale sum_v K[r][v] W[v][k] for k < width: a row of the product after the other, `width` values each.
+// s[r][k] = scale sum_v K[r][v] W[v][k] for k < width: a row of the product after the other, `width` values
+// each.
 void score_gram(RowTable<const float> w, const GramRows& gram, float scale, float* s);
 void score_gram(RowTable<const float> w, const GramRows& gram, double scale, double* s);
 void score_gram(RowTable<const double> w, const GramRows& gram, double scale, double* s);

@@ -32,8 +32,8 @@ NgramAutomaton::NgramAutomaton(std::size_t labels, std::span<const Labels> ngram
       beginning = without_last(beginning);
   }
 
-  // Classes: what some history extends; longest first, and those with equally many states next to each other, so that a
-  // processor can tell how often loops over them run.
+  // Classes: what some history extends; longest first, and those with equally many states next to each other,
+  // so that a processor can tell how often loops over them run.
   struct Class {
     Labels name;
     std::vector<const Labels*> members;

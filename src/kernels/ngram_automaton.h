@@ -10,14 +10,15 @@
 
 namespace espalier {
 
-// The states that a sequence of labels is in, as far as the scores of n-grams depend on it (Aho and Corasick 1975): the
-// longest of its endings with which one of the n-grams begins, but at least the last label. A step with label j scores the
-// n-grams q' j for the state q and for all of its shorter endings q'.
+// The states that a sequence of labels is in, as far as the scores of n-grams depend on it (Aho and Corasick
+// 1975): the longest of its endings with which one of the n-grams begins, but at least the last label. A step
+// with label j scores the n-grams q' j for the state q and for all of its shorter endings q'.
 //
-// Where a step leads depends on less. States are in one class if every label leads them to the same states: those whose
-// longest ending that can still be extended is the same. This ending r is the class's name. Label j leads from it to the
-// state r j if there is one, else where it leads from the class of the next shorter such ending, its parent. So each state
-// has one place (class, label) of its own, and all other places pass on to a parent.
+// Where a step leads depends on less. States are in one class if every label leads them to the same states:
+// those whose longest ending that can still be extended is the same. This ending r is the class's name. Label
+// j leads from it to the state r j if there is one, else where it leads from the class of the next shorter
+// such ending, its parent. So each state has one place (class, label) of its own, and all other places pass
+// on to a parent.
 struct NgramAutomaton {
   NgramAutomaton(std::size_t num_labels, std::span<const std::vector<std::uint32_t>> ngrams);
 
@@ -43,7 +44,8 @@ struct NgramAutomaton {
   AlignedVector<float> passes_float;
   AlignedVector<double> passes_double;
 
-  // The n-grams q j of state q: from ngram_begin[q] on, by label. N-gram ngram_index[k] has the last label ngram_label[k].
+  // The n-grams q j of state q: from ngram_begin[q] on, by label. N-gram ngram_index[k] has the last label
+  // ngram_label[k].
   std::vector<std::uint32_t> ngram_begin, ngram_label, ngram_index;
 
   std::size_t next(std::size_t state, std::size_t j) const {

@@ -1,16 +1,17 @@
 // Forward-backward and Viterbi for chains with label n-grams, vectorised over labels.
 //
-// A sequence is in one of the states q of kernels/ngram_automaton.h. With W_t(q, j) = exp of all scores that label j
-// brings after q, but for that of j itself, which is E_t(j), the messages of kernels/chain.cc become
+// A sequence is in one of the states q of kernels/ngram_automaton.h. With W_t(q, j) = exp of all scores that
+// label j brings after q, but for that of j itself, which is E_t(j), the messages of kernels/chain.cc become
 //
 //   forward    r_t(c, j) = sum_{q in c} a_{t-1}(q) W_t(q, j)           c: a class of states
 //              a_t(q') = E_t(j) sum_{c: j leads to q'} r_t(c, j) / z_t j: the last label of q'
 //   backward   h_t(c, j) = E_t(j) b_t(q') / z_t                        q': where j leads to from c
 //              b_{t-1}(q) = sum_j W_t(q, j) h_t(c(q), j)
 //
-// so that E[y_t = j] sums a_t(q) b_t(q) over the states that end with j, and the expected number of steps from q with j is
-// the sum of a_{t-1}(q) W_t(q, j) h_t(c(q), j). N-gram q j is what all steps with j are that begin at q or at a state that
-// ends with q. One step takes time O(states * L); what is done per place (class, label) is little beside that.
+// so that E[y_t = j] sums a_t(q) b_t(q) over the states that end with j, and the expected number of steps
+// from q with j is the sum of a_{t-1}(q) W_t(q, j) h_t(c(q), j). N-gram q j is what all steps with j are that
+// begin at q or at a state that ends with q. One step takes time O(states * L); what is done per place
+// (class, label) is little beside that.
 //
 // What is lost is what kernels/chain.cc says, for states instead of labels.
 
@@ -84,7 +85,8 @@ HWY_INLINE const double* passes_of(const NgramAutomaton& automaton, double) {
   return automaton.passes_double.data();
 }
 
-// The logarithm of W for table k: a state has the scores of its next shorter one, and those of its own n-grams.
+// The logarithm of W for table k: a state has the scores of its next shorter one, and those of its own
+// n-grams.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void copy_arcs(D d, const NgramChainScores<Real>& scores, std::size_t k, Real* zeros, Real* arcs) {
   const ChainScores<Real>& chain = scores.chain;
@@ -145,8 +147,8 @@ HWY_INLINE void go_forward(D d, const NgramAutomaton& automaton, const Real* bef
   for (std::size_t q = 0; q < automaton.num_states; ++q) a[q] = reach[automaton.place[q]];
 }
 
-// h_t in place of b_t, which is at the places of states, and E[y_t = j], from the forward messages at the same places. The
-// largest b_t/z_t.
+// h_t in place of b_t, which is at the places of states, and E[y_t = j], from the forward messages at the
+// same places. The largest b_t/z_t.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> scale_backward(D d, const NgramAutomaton& automaton, Real inverse_z, const Real* reach,
                                      const Real* potentials, Real* h, Real* nodes) {
@@ -212,7 +214,8 @@ HWY_INLINE void count_steps(D d, const NgramChainScores<Real>& scores, const Ngr
     hn::Store(hn::Mul(hn::Load(d, sums + k), hn::Load(d, arcs + k)), d, arcs + k);
 }
 
-// The counts of n-grams and of a table's pairs from those of steps. Steps from a state are steps from its next shorter one.
+// The counts of n-grams and of a table's pairs from those of steps. Steps from a state are steps from its
+// next shorter one.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE void add_up_counts(D d, const NgramChainScores<Real>& scores, std::size_t k, Real* arcs,
                               Real* mu) {
@@ -355,8 +358,8 @@ HWY_INLINE void ngram_best(D d, const NgramChainScores<Real>& scores, std::uint3
                memory + at.reach, values(t));
   }
 
-  // The way back. Several states may be equally good with the labels chosen so far: all are kept, until a label before
-  // them decides.
+  // The way back. Several states may be equally good with the labels chosen so far: all are kept, until a
+  // label before them decides.
   std::uint32_t *kept = states, *before = states + num_states, *is_kept = states + 2 * num_states;
   std::fill_n(is_kept, num_states, 0u);
   Real* highest = memory + at.block;
@@ -375,7 +378,8 @@ HWY_INLINE void ngram_best(D d, const NgramChainScores<Real>& scores, std::uint3
       is_kept[kept[n]] = automaton.label[kept[n]] == j ? 1 : 0;
       highest[kept[n]] = kExcluded;
     }
-    // Calls use(q, where j leads to from q, the score of that) for all states q that lead to one that is kept.
+    // Calls use(q, where j leads to from q, the score of that) for all states q that lead to one that is
+    // kept.
     const Real *v = values(t - 1), *arcs = arcs_of(t) + j;
     const auto for_each_way = [&](const auto& use) {
       for (std::size_t c = 0; c < automaton.num_classes; ++c) {

@@ -16,7 +16,8 @@ struct Overlap {
   std::size_t num_members;
 };
 
-// sum_r c_r |delta_r|^2 + sum over groups of | sum_r x_r delta_r |^2, where delta_r is `width` values from r * width on.
+// sum_r c_r |delta_r|^2 + sum over groups of | sum_r x_r delta_r |^2, where delta_r is `width` values from r
+// * width on.
 double overlap_norm(const Overlap& overlap, const float* delta, std::size_t width);
 
 // What the kernel must agree with, written the plain way.

@@ -1,4 +1,5 @@
-// Sums of weight rows over a block of columns, in registers. Included once per SIMD target, hence the guard that toggles.
+// Sums of weight rows over a block of columns, in registers. Included once per SIMD target, hence the guard
+// that toggles.
 #if defined(ESPALIER_KERNELS_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef ESPALIER_KERNELS_ROWS_INL_H
 #undef ESPALIER_KERNELS_ROWS_INL_H

@@ -40,8 +40,8 @@ void score_rows(RowTable<const double> w, SparseRow x, double scale, double* s);
 void accumulate_rows(RowTable<float> w, SparseRow x, const float* delta);
 void accumulate_rows(RowTable<double> w, SparseRow x, const double* delta);
 
-// The same for many rows, with s and delta `width` values per row: one call an example, which sees in time which weights
-// come next.
+// The same for many rows, with s and delta `width` values per row: one call an example, which sees in time
+// which weights come next.
 void score_row_range(RowTable<const float> w, SparseRowRange x, float scale, float* s);
 void score_row_range(RowTable<const float> w, SparseRowRange x, double scale, double* s);
 void score_row_range(RowTable<const double> w, SparseRowRange x, double scale, double* s);

@@ -1,9 +1,9 @@
-// Vectors of weights that other threads may be changing, without locks: a value read is one that somebody wrote, but two that
-// add to one at the same time may lose an addition.
+// Vectors of weights that other threads may be changing, without locks: a value read is one that somebody
+// wrote, but two that add to one at the same time may lose an addition.
 //
-// Every lane is an aligned value of four or eight bytes, which x86-64 and ARM64 load and store as a whole also as part of a
-// vector. C++ has no name for that, only for atomics of one value each, which do without vectors. So those
-// are what the thread sanitizer sees, and it checks everything else.
+// Every lane is an aligned value of four or eight bytes, which x86-64 and ARM64 load and store as a whole
+// also as part of a vector. C++ has no name for that, only for atomics of one value each, which do without
+// vectors. So those are what the thread sanitizer sees, and it checks everything else.
 
 #if defined(ESPALIER_KERNELS_SHARED_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ESPALIER_KERNELS_SHARED_INL_H_

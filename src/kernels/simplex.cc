@@ -1,12 +1,13 @@
 // The maximiser of a separable quadratic over the simplex, vectorised over labels.
 //
-// tau is the root of  f(tau) = sum_k max(b_k - tau, 0) - 1,  which is convex, falls and is linear between two b. Newton's method
-// from below, where f >= 0, rises to the root and is there when a step leaves the set of b above tau as it was. It begins at
-// max b - 1: of many labels, only a few are above that.
+// tau is the root of  f(tau) = sum_k max(b_k - tau, 0) - 1,  which is convex, falls and is linear between two
+// b. Newton's method from below, where f >= 0, rises to the root and is there when a step leaves the set of b
+// above tau as it was. It begins at max b - 1: of many labels, only a few are above that.
 //
-// In floats, b and tau would know a small mass only to the digits of a large one. So it is written for what changes: with
-// a_k = (max s - s_k)/q and t = -tau (less the same for all labels),
-//   mu_k - mu'_k = a_k - t  for labels S above tau, mu_k for the others,   t = (sum_S a_k + sum_others mu_k) / |S|,
+// In floats, b and tau would know a small mass only to the digits of a large one. So it is written for what
+// changes: with a_k = (max s - s_k)/q and t = -tau (less the same for all labels),
+//   mu_k - mu'_k = a_k - t  for labels S above tau, mu_k for the others,
+//                           t = (sum_S a_k + sum_others mu_k) / |S|,
 // where everything is small when the step is.
 
 #include "kernels/simplex.h"
@@ -68,7 +69,8 @@ struct InMemory {
   HWY_INLINE void set(std::size_t v, hn::Vec<D> to) { store(to, D(), values, v, n); }
 };
 
-// mu <- mu'. Scores are -infinity in lanes without a label. `change` is scratch, and mu - mu' where that is not zero.
+// mu <- mu'. Scores are -infinity in lanes without a label. `change` is scratch, and mu - mu' where that is
+// not zero.
 template <class D, class Scores, class Change>
 HWY_INLINE SimplexStep maximise(D d, const Scores& scores, float q, std::size_t n, float* mu,
                                 Change& change) {
@@ -79,7 +81,8 @@ HWY_INLINE SimplexStep maximise(D d, const Scores& scores, float q, std::size_t 
   for (std::size_t v = 0; v < change.size(); ++v) highest = hn::Max(highest, scores(v));
   highest = hn::MaxOfLanes(d, highest);
 
-  // max s - s.mu as a sum of what is not below zero, so that it is exactly zero where all mass is on best labels.
+  // max s - s.mu as a sum of what is not below zero, so that it is exactly zero where all mass is on best
+  // labels.
   const V inverse = hn::Set(d, 1 / std::max(q, std::numeric_limits<float>::min()));
   V gaps = zero, largest = hn::Set(d, kLowest);
   for (std::size_t v = 0; v < change.size(); ++v) {
@@ -194,7 +197,8 @@ SimplexStep maximise_by_parts(RowTable<float> w, SparseRow x, float scale, const
   return step;
 }
 
-// A stride is 1, 2, 4 or a multiple of 8 (row_stride). Labels are told apart by floats, which is exact for so few.
+// A stride is 1, 2, 4 or a multiple of 8 (row_stride). Labels are told apart by floats, which is exact for so
+// few.
 template <class D>
 HWY_INLINE SimplexStep maximise_any(D d, const RowTable<float>& w, const SparseRow& x, float scale,
                                     const LabelCosts& costs, float q, float omega, float* mu, float* memory) {

@@ -20,11 +20,12 @@ struct SimplexStep {
 // A step that changes no mu by more than this share of itself is not made: it is what rounding leaves.
 constexpr float kLeastMove = 1e-6f;
 
-// mu <- the maximiser over the simplex of  s.mu' - q/2 |mu' - mu|^2,  and delta = mu - mu'. Requires q >= 0 and mu in the simplex;
-// with q = 0 it is the best label, or all of those where they are several. Where nothing moves, mu and delta are left as they are.
+// mu <- the maximiser over the simplex of  s.mu' - q/2 |mu' - mu|^2,  and delta = mu - mu'. Requires q >= 0
+// and mu in the simplex; with q = 0 it is the best label, or all of those where they are several. Where
+// nothing moves, mu and delta are left as they are.
 //
-// It is the projection of b = mu + s/q onto the simplex: mu'_k = max(b_k - tau, 0), with the tau for which they add up to one
-// (Crammer and Singer 2001, section 6; Keerthi et al. 2008, section 3.1).
+// It is the projection of b = mu + s/q onto the simplex: mu'_k = max(b_k - tau, 0), with the tau for which
+// they add up to one (Crammer and Singer 2001, section 6; Keerthi et al. 2008, section 3.1).
 SimplexStep maximise_on_simplex(const float* s, float q, std::size_t n, float* mu, float* delta);
 
 // scale p, of an example of classes.
@@ -44,9 +45,9 @@ struct LabelCosts {
   }
 };
 
-// The same at scores of rows of weights, to which the change goes back: with s = scale sum_j x_j W[id_j] + cost, mu becomes the
-// maximiser and W[id_j] += omega x_j delta. In one call, since of few labels everything stays in registers. Requires memory for twice
-// as many floats as there are labels.
+// The same at scores of rows of weights, to which the change goes back: with s = scale sum_j x_j W[id_j] +
+// cost, mu becomes the maximiser and W[id_j] += omega x_j delta. In one call, since of few labels everything
+// stays in registers. Requires memory for twice as many floats as there are labels.
 SimplexStep maximise_over_rows(RowTable<float> w, SparseRow x, float scale, const LabelCosts& costs, float q,
                                float omega, float* mu, float* memory);
 

@@ -11,7 +11,8 @@ namespace espalier::kernels {
 // out[k] = log sum_r exp table[r * width + k]; -infinity where all of a column is.
 void log_sum_rows(const double* table, std::size_t rows, std::size_t width, double* out);
 
-// table[r * width + k] = exp(table[r * width + k] + shift[k]), 0 where one of the two is -infinity. Neither may be +infinity.
+// table[r * width + k] = exp(table[r * width + k] + shift[k]), 0 where one of the two is -infinity. Neither
+// may be +infinity.
 void exp_rows(double* table, std::size_t rows, std::size_t width, const double* shift);
 
 // What the kernels must agree with, written the plain way.

@@ -6,8 +6,8 @@
 
 namespace espalier::kernels {
 
-// Sums over float vectors, in double precision: a compiler may not reorder such a sum by itself, and one addition
-// after the other costs more than inference on a small structure.
+// Sums over float vectors, in double precision: a compiler may not reorder such a sum by itself, and one
+// addition after the other costs more than inference on a small structure.
 
 // sum_k a_k b_k
 double dot(const float* a, const float* b, std::size_t n);

@@ -31,7 +31,8 @@ struct RoundingPolynomial {
       const double omega = problem.weight(i);
       squared_reach += omega * omega * problem.squared_diameter(i);
       longest = std::max(longest, problem.num_statistics(i));
-      // q_i cancels with p_i.chi(y), at the gold output entirely; and logarithms of sums are those of numbers near 1.
+      // q_i cancels with p_i.chi(y), at the gold output entirely; and logarithms of sums are those of numbers
+      // near 1.
       const double size = 2 * objective.loss.gamma * problem.cost_offset(i) + objective.loss.inverse_beta();
       floor += squared_rounding(problem.num_statistics(i), omega * size, 0);
     }
@@ -64,8 +65,8 @@ void become_difference(const Problem& problem, std::size_t i, DoubleOut mu) {
   problem.add_gold(i, omega, mu);
 }
 
-// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the loss's. `w` and `sizes` are
-// scratch: however many temperatures there are, they allocate nothing.
+// The dual of a maximum at u_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y), for a beta that is not the
+// loss's. `w` and `sizes` are scratch: however many temperatures there are, they allocate nothing.
 double dual_at_temperature(const Objective& objective, const Weights& theta, double beta, DoubleWeights& w,
                            std::vector<double>& sizes, Sweep& sweep) {
   const Problem& problem = objective.problem;
@@ -153,7 +154,8 @@ double certain_dual(const Objective& objective, const ImpliedPoint& point) {
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const std::size_t statistics = problem.num_statistics(i);
     const double omega = problem.weight(i), squared_reach = omega * omega * problem.squared_diameter(i);
-    // Numbers that cancel in L_i: log-partition, the gold output's score and costs. Logarithms are those of numbers near 1.
+    // Numbers that cancel in L_i: log-partition, the gold output's score and costs. Logarithms are those of
+    // numbers near 1.
     const double cancelling = point.sizes[i] + 2 * gamma * problem.cost_offset(i) + 1 / beta;
     of_primal += squared_rounding(statistics, omega * cancelling, 0);
     // 1 - pi_i(z_i) = 1 - exp(-beta L_i): as often as that do errors of scores count, in L_i and in mu_i.

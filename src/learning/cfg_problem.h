@@ -20,8 +20,9 @@ struct CfgSentence {
   Derivation gold;
 };
 
-// Sentences with their derivations. The cost is the number of constituents (label, begin, end) that the gold derivation does not
-// have (Bartlett et al. 2004, example 2). Requires gold derivations that are in their forests. Keeps references.
+// Sentences with their derivations. The cost is the number of constituents (label, begin, end) that the gold
+// derivation does not have (Bartlett et al. 2004, example 2). Requires gold derivations that are in their
+// forests. Keeps references.
 class CfgExamples final : public Sharing {
  public:
   CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features);
@@ -46,7 +47,8 @@ class CfgExamples final : public Sharing {
   void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
     for (const std::uint32_t k : wrong_of(i)) out[k] += scale;
   }
-  // Derivations that differ in symbols, which costs nothing, are not near the gold one either: also what is not in it.
+  // Derivations that differ in symbols, which costs nothing, are not near the gold one either: also what is
+  // not in it.
   void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,

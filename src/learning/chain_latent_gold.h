@@ -8,8 +8,9 @@
 
 namespace espalier {
 
-// The partly known labels of a chain problem's sequences. They start with the mean over all sequences that are possible,
-// which is what theta = 0 says of them. Refers to the problem, which has this gold (ChainExamples::set_partial).
+// The partly known labels of a chain problem's sequences. They start with the mean over all sequences that
+// are possible, which is what theta = 0 says of them. Refers to the problem, which has this gold
+// (ChainExamples::set_partial).
 class ChainLatentGold final : public LatentGold {
  public:
   ChainLatentGold(const ChainProblem& problem, std::shared_ptr<PartialGold> gold);

@@ -25,16 +25,18 @@ inline Chain chain_of(const ChainFeatures& features, std::size_t i, const ChainC
              : Chain(length, labels, features.tables(i), features.num_tables(i), constraints, ngrams);
 }
 
-// Label sequences: attributes of tokens and transitions, a gold label for each token, and the number of wrong labels as
-// the cost. Requires: no empty sequence; labels in range; gold sequences that the constraints allow; omega empty (all 1)
-// or one positive weight a sequence. Keeps references to the sequences and the constraints.
+// Label sequences: attributes of tokens and transitions, a gold label for each token, and the number of wrong
+// labels as the cost. Requires: no empty sequence; labels in range; gold sequences that the constraints
+// allow; omega empty (all 1) or one positive weight a sequence. Keeps references to the sequences and the
+// constraints.
 class ChainExamples final : public KernelGeometry, public SlackRescaling, public Sharing {
  public:
   ChainExamples(const Sequences& sequences, const ChainShape& shape, std::vector<std::uint32_t> gold,
                 const ChainConstraints* constraints = nullptr, std::vector<double> omega = {},
                 std::shared_ptr<const KernelMatrix> kernel = nullptr);
 
-  // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1 each.
+  // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1
+  // each.
   void set_costs(std::vector<float> costs);
   // Sequences with labels that are not known for sure: `gold` does not count for them.
   void set_partial(std::shared_ptr<const PartialGold> partial) { partial_ = std::move(partial); }
@@ -81,8 +83,8 @@ class ChainExamples final : public KernelGeometry, public SlackRescaling, public
       for (std::size_t j = 0; j < labels; ++j) out[t * labels + j] += j == y[t] ? Real{0} : scale;
     }
   }
-  // -kappa [j is not the gold label], whatever that costs: wrong labels that are free would begin with as much mass as
-  // right ones. Where labels are not sure, max( log z_tj, -kappa ).
+  // -kappa [j is not the gold label], whatever that costs: wrong labels that are free would begin with as
+  // much mass as right ones. Where labels are not sure, max( log z_tj, -kappa ).
   void add_near_gold(std::size_t i, float kappa, std::span<float> s) const;
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,

@@ -108,7 +108,8 @@ void evaluate_dual(const Objective& objective, const CliqueState& state, DualVal
     problem.add_gold(i, omega, mu);
     return omega * result.conjugate[i];
   });
-  // Entropies of rebuilt distributions are sums of what is not negative. Each statistic is a product along the clique tree.
+  // Entropies of rebuilt distributions are sums of what is not negative. Each statistic is a product along
+  // the clique tree.
   result.value = certain_dual(objective, sum, result.w, {longest, 0});
 }
 

@@ -11,9 +11,10 @@
 
 namespace espalier {
 
-// The dual variables of every example as the marginals of its cliques, untied, with the statistics that they add up to: for
-// solvers that mix distributions and need their entropy. It is for problems with Problem::factored(), and takes a float for
-// every clique marginal: of a chain, L^2 for every pair of neighbours.
+// The dual variables of every example as the marginals of its cliques, untied, with the statistics that they
+// add up to: for solvers that mix distributions and need their entropy. It is for problems with
+// Problem::factored(), and takes a float for every clique marginal: of a chain, L^2 for every pair of
+// neighbours.
 class CliqueState {
  public:
   // Near the gold outputs. Requires problem.factored().
@@ -52,7 +53,8 @@ class CliqueState {
   ZeroedArray<float> cliques_, marginals_;
 };
 
-// The dual in double precision, of the distributions that the marginals say up to their rounding (Factored::rebuild).
+// The dual in double precision, of the distributions that the marginals say up to their rounding
+// (Factored::rebuild).
 void evaluate_dual(const Objective& objective, const CliqueState& state, DualValue& result, Sweep& sweep);
 
 }  // namespace espalier

@@ -53,8 +53,8 @@ class ArcSets {
   std::vector<std::uint16_t> heads_;
 };
 
-// Dependency trees: features of arcs, and the number of wrong heads as the cost. Requires gold trees that the shape and the
-// arcs allow, and no empty sentence. Keeps references to all of them.
+// Dependency trees: features of arcs, and the number of wrong heads as the cost. Requires gold trees that the
+// shape and the arcs allow, and no empty sentence. Keeps references to all of them.
 class DependencyExamples final : public Sharing {
  public:
   DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs, const DependencyFeatures& features,

@@ -9,8 +9,9 @@
 
 namespace espalier {
 
-// Another problem as it is, or some of its examples: derived classes override what is to be different. A capability that
-// depends on what they override has to be theirs, too. Refers to the other problem, which must outlive it.
+// Another problem as it is, or some of its examples: derived classes override what is to be different. A
+// capability that depends on what they override has to be theirs, too. Refers to the other problem, which
+// must outlive it.
 class ForwardingProblem : public Problem {
  public:
   explicit ForwardingProblem(const Problem& inner);

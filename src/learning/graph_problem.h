@@ -20,13 +20,14 @@ struct GraphExample {
   double weight = 1;
 };
 
-// Markov random fields: features of nodes and cliques with weights tied by type, and costs of nodes. Requires gold labels that
-// the structures allow, and cliques in the structures in the order of the features: by types, and in each type in the order of
-// its rows. Keeps a reference to the features, which may have kernels.
+// Markov random fields: features of nodes and cliques with weights tied by type, and costs of nodes. Requires
+// gold labels that the structures allow, and cliques in the structures in the order of the features: by
+// types, and in each type in the order of its rows. Keeps a reference to the features, which may have
+// kernels.
 class GraphExamples final : public KernelGeometry, public Sharing {
  public:
-  // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any other, since its
-  // best labelling need not be the best one.
+  // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any
+  // other, since its best labelling need not be the best one.
   GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples, bool maxima = false);
 
   std::size_t size() const { return examples_.size(); }

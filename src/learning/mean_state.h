@@ -8,13 +8,14 @@
 
 namespace espalier {
 
-// The dual variables of every example as the expected statistics mu_i of its distribution over outputs, for solvers that mix
-// outputs instead of moving scores. For beta = infinity that is all the dual needs to know:
+// The dual variables of every example as the expected statistics mu_i of its distribution over outputs, for
+// solvers that mix outputs instead of moving scores. For beta = infinity that is all the dual needs to know:
 //   D = sum_i omega_i gamma(p_i.mu_i + q_i) - |w|^2/(2 l2),   w = sum_i omega_i F_i(z_i - mu_i).
-// Nothing can tell from tied statistics whether any distribution has them, so whoever writes them has to see to that: they are
-// sums of outputs, each with a weight that is not negative, and weights that are divided by their sum. In double precision, so that all that comes
-// in between are roundings of single elements, and counted, so that certificates know what those may do: each element is that
-// of a distribution times 1 + d, |d| <= roundings() 2^-53.
+// Nothing can tell from tied statistics whether any distribution has them, so whoever writes them has to see
+// to that: they are sums of outputs, each with a weight that is not negative, and weights that are divided by
+// their sum. In double precision, so that all that comes in between are roundings of single elements, and
+// counted, so that certificates know what those may do: each element is that of a distribution times 1 + d,
+// |d| <= roundings() 2^-53.
 class MeanState {
  public:
   // The gold outputs themselves: w = 0, D = 0.

@@ -27,7 +27,8 @@ class MulticlassFactored final : public Factored {
     return {sum.value, sum.first, sum.second};
   }
   double rebuild(std::size_t, In clique_mu, DoubleOut mu) const override {
-    // The largest is what the others leave: divided by their sum, all would be off by the rounding of the largest.
+    // The largest is what the others leave: divided by their sum, all would be off by the rounding of the
+    // largest.
     const auto largest =
         static_cast<std::size_t>(std::max_element(clique_mu.begin(), clique_mu.end()) - clique_mu.begin());
     double others = 0;
@@ -116,7 +117,8 @@ double MulticlassExamples::slack_argmax(std::size_t i, std::span<const double> s
 
 BlockMaximum MulticlassExamples::maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
                                                 Workspace& ws) const {
-  // With u_i alone the dual is, but for a constant, omega_i { s.mu' - q/2 |mu' - mu|^2 }, q = omega_i |x_i|^2 / l2.
+  // With u_i alone the dual is, but for a constant, omega_i { s.mu' - q/2 |mu' - mu|^2 }, q = omega_i |x_i|^2
+  // / l2.
   const double omega = weight(i);
   const auto q = static_cast<float>(omega * features_.squared_length(i) / l2);
   const std::size_t labels = mu.size();

@@ -8,8 +8,9 @@
 
 namespace espalier {
 
-// Most parts of a sentence are so unlikely that a step moves next to nothing on them. The largest number below a power of two
-// up to which at most this part of all that moves lies; what is left out of the weights is set right at every certificate.
+// Most parts of a sentence are so unlikely that a step moves next to nothing on them. The largest number
+// below a power of two up to which at most this part of all that moves lies; what is left out of the weights
+// is set right at every certificate.
 inline float negligible(std::span<const float> delta, float part) {
   constexpr int kExponents = 256, kMantissa = 23;
   std::array<float, kExponents> mass{};  // by exponents

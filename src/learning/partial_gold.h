@@ -7,8 +7,8 @@
 
 namespace espalier {
 
-// The gold outputs of sequences whose labels are not all known for sure: the labels that each token may have, and in the
-// place of chi(y_i) gold statistics z_i, a mean over the sequences that are possible.
+// The gold outputs of sequences whose labels are not all known for sure: the labels that each token may have,
+// and in the place of chi(y_i) gold statistics z_i, a mean over the sequences that are possible.
 class PartialGold {
  public:
   struct Sequence {

@@ -8,8 +8,8 @@
 
 namespace espalier {
 
-// Some examples of another problem, as a problem: what cross-validation trains on. The weights keep their shape; those of
-// attributes that no example of the subset has stay zero.
+// Some examples of another problem, as a problem: what cross-validation trains on. The weights keep their
+// shape; those of attributes that no example of the subset has stay zero.
 class SubsetProblem final : public ForwardingProblem {
  public:
   SubsetProblem(const Problem& whole, std::vector<std::uint32_t> examples)

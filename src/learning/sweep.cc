@@ -6,7 +6,8 @@
 namespace espalier {
 namespace {
 
-// Then it changes no weights. Of maxima that is most examples near the optimum: all mass is on the gold output.
+// Then it changes no weights. Of maxima that is most examples near the optimum: all mass is on the gold
+// output.
 bool all_zero(DoubleIn delta) {
   return std::all_of(delta.begin(), delta.end(), [](double d) { return d == 0; });
 }
@@ -57,9 +58,9 @@ double Sweep::accumulate_alone(const Problem& problem, DoubleWeights& w, const F
   return sum;
 }
 
-// Block by block: first everybody fills in the deltas of some examples, then everybody adds all of them to the rows that are
-// its share. So a row takes in its changes in the order of the examples, as it does with one thread, and nobody writes where
-// another one does.
+// Block by block: first everybody fills in the deltas of some examples, then everybody adds all of them to
+// the rows that are its share. So a row takes in its changes in the order of the examples, as it does with
+// one thread, and nobody writes where another one does.
 double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, const Fill& fill,
                                   const std::function<bool(std::size_t examples)>& go_on) {
   const Sharing* sharing = problem.sharing();

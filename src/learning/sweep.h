@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-// Goes over all examples of a problem, with several threads, for what certificates and batch solvers sum up. Whatever the
-// number of threads, the sums have the same bits.
+// Goes over all examples of a problem, with several threads, for what certificates and batch solvers sum up.
+// Whatever the number of threads, the sums have the same bits.
 class Sweep {
  public:
   explicit Sweep(std::size_t threads = 1);
@@ -19,8 +19,9 @@ class Sweep {
 
   // value(i) for every example, several at a time; returns their sum.
   double sum(std::size_t n, const std::function<double(std::size_t i, Workspace& ws)>& value);
-  // The same, where value(i) also fills in a delta of the example's statistics, which is added to the weights:
-  // w += F_i delta_i. It ends early where go_on(examples so far) says no: the sums are worth nothing then.
+  // The same, where value(i) also fills in a delta of the example's statistics, which is added to the
+  // weights: w += F_i delta_i. It ends early where go_on(examples so far) says no: the sums are worth nothing
+  // then.
   using Fill = std::function<double(std::size_t i, DoubleOut delta, Workspace& ws)>;
   double accumulate(const Problem& problem, DoubleWeights& w, const Fill& fill,
                     const std::function<bool(std::size_t examples)>& go_on = {});

@@ -118,8 +118,8 @@ void restore_marginals(const ModelFile& file, std::string_view section, std::siz
   restore(stored);
 }
 
-// Duals or weights, in sections whose names begin with `prefix`. What the writer refers to and nobody else has goes into
-// `curvatures`.
+// Duals or weights, in sections whose names begin with `prefix`. What the writer refers to and nobody else
+// has goes into `curvatures`.
 void add_training(const Training& training, const std::string& prefix, std::vector<float>& curvatures,
                   ModelFileWriter& writer) {
   if (training.dual) {
@@ -170,8 +170,8 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
   identity.update(sections.settings);
   Fingerprint examples;
   for (const auto& [name, bytes] : sections.arrays) {
-    // The parts of dictionaries have a dot in their names. They, and what a parser prunes by, come from the training data
-    // alone.
+    // The parts of dictionaries have a dot in their names. They, and what a parser prunes by, come from the
+    // training data alone.
     if (name.find('.') != std::string::npos || name == "pruner") {
       examples.add_list(std::span<const char>(bytes));
     } else {

@@ -76,7 +76,8 @@ WeightShape shape_from(const Json& settings) {
 }
 
 Json parse_settings(const ModelFile& file) {
-  // The checksums hold, so whatever is wrong was written that way: a file made by hand, or by another program.
+  // The checksums hold, so whatever is wrong was written that way: a file made by hand, or by another
+  // program.
   if (file.has("checkpoint")) {
     throw Error::in(file.path(), fmt::format("a checkpoint, which {} continues from", setting("resume")),
                     "expected a model");

@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-// What differs between two models of one task, weights matched by name; a weight that a model does not have is 0.
+// What differs between two models of one task, weights matched by name; a weight that a model does not have
+// is 0.
 struct ModelDifference {
   struct Setting {
     std::string name;

@@ -1,11 +1,14 @@
 // The concave-convex procedure. With A_i the outputs that example i may have, the true objective is
 //
-//   T(theta) = P_0(theta) - sum_i omega_i f_i(theta),   f_i = 1/beta log sum_{y in A_i} exp beta theta.F_i chi(y)
+//   T(theta) = P_0(theta) - sum_i omega_i f_i(theta),
+//                                                       f_i = 1/beta log sum_{y in A_i} exp beta theta.F_i
+//                                                       chi(y)
 //
-// where P_0 is the primal without its gold term, and f_i is convex. z_i = E[chi] under pi_theta on A_i makes F_i z_i its
-// gradient, so that for all theta'
+// where P_0 is the primal without its gold term, and f_i is convex. z_i = E[chi] under pi_theta on A_i makes
+// F_i z_i its gradient, so that for all theta'
 //
-//   T(theta') <= P_0(theta') - sum_i omega_i [ f_i(theta) + (theta' - theta).F_i z_i ] = P_z(theta') + constant
+//   T(theta') <= P_0(theta') - sum_i omega_i [ f_i(theta) + (theta' - theta).F_i z_i ]
+//       = P_z(theta') + constant
 //
 // with equality at theta: what lowers P_z, a convex objective with gold statistics z_i, lowers T.
 
@@ -67,9 +70,9 @@ Cccp cccp(const Objective& objective, LatentGold& gold, const CccpOptions& optio
       loop.status = Status::out_of_rounds;
     } else {
       gold.complete(training.theta, objective.loss);
-      // Duals of one round move the weights of the next by F(z' - z)/l2. Where much has changed, that is further from its
-      // optimum than the beginning (sentences with 40 % of the labels unknown: 318 passes in all if duals are always kept,
-      // 247 if never, 191 like this).
+      // Duals of one round move the weights of the next by F(z' - z)/l2. Where much has changed, that is
+      // further from its optimum than the beginning (sentences with 40 % of the labels unknown: 318 passes in
+      // all if duals are always kept, 247 if never, 191 like this).
       constexpr double kFar = 0.1;
       const bool far = loop.rounds.empty() || here.objective < (1 - kFar) * loop.rounds.back().objective;
       if (far && training.dual) training = {};

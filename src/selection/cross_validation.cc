@@ -110,7 +110,8 @@ std::vector<std::vector<std::uint32_t>> make_folds(std::span<const std::uint32_t
                             setting("folds"), k, counted(groups.size(), "group")));
   }
   Random(seed).shuffle(std::span(groups));
-  // The largest first, each to the smallest fold: then no fold is larger than another by more than the group it got last.
+  // The largest first, each to the smallest fold: then no fold is larger than another by more than the group
+  // it got last.
   std::ranges::stable_sort(groups, [](const auto& a, const auto& b) { return a.size() > b.size(); });
   std::vector<std::vector<std::uint32_t>> folds(k);
   for (const auto& group : groups) {

@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kStart = 10;
 
-// The values of a range on three levels: decades, halves and quarters of them. Each has the ends of the range.
+// The values of a range on three levels: decades, halves and quarters of them. Each has the ends of the
+// range.
 class Grid {
  public:
   static constexpr std::size_t kLevels = 3;
@@ -85,8 +86,8 @@ class Known {
   std::vector<std::optional<double>> dev_errors_;
 };
 
-// The next decade below those that were tried, unless the last one is no better than the others, or worse. Each takes several times the
-// passes of the one above it, so one that brings nothing is enough.
+// The next decade below those that were tried, unless the last one is no better than the others, or worse.
+// Each takes several times the passes of the one above it, so one that brings nothing is enough.
 std::optional<double> below(const Known& decades) {
   const std::size_t last = decades.last();
   double others = std::numeric_limits<double>::infinity();
@@ -95,7 +96,8 @@ std::optional<double> below(const Known& decades) {
   return better && last + 1 < decades.size() ? std::optional(decades.value(last + 1)) : std::nullopt;
 }
 
-// The next decade above, unless the first one is clearly worse than the best, or two are no better: these are cheap.
+// The next decade above, unless the first one is clearly worse than the best, or two are no better: these are
+// cheap.
 std::optional<double> above(const Known& decades) {
   const std::size_t first = decades.first(), best = *decades.best();
   const bool turned =
@@ -103,8 +105,8 @@ std::optional<double> above(const Known& decades) {
   return !turned && first > 0 ? std::optional(decades.value(first - 1)) : std::nullopt;
 }
 
-// A neighbour of the best on its level that was not tried and has tried ones on both sides; of two, the one towards the better
-// of those.
+// A neighbour of the best on its level that was not tried and has tried ones on both sides; of two, the one
+// towards the better of those.
 std::optional<double> beside(const Known& known, std::size_t best) {
   const bool larger = best > known.first() && !known.dev_error(best - 1);
   const bool smaller = best < known.last() && !known.dev_error(best + 1);
@@ -116,7 +118,8 @@ std::optional<double> beside(const Known& known, std::size_t best) {
   return known.value(*known.dev_error(up) <= *known.dev_error(down) ? best - 1 : best + 1);
 }
 
-// Whether the best and the two values nearest to it, one on each side where there are, are as good but for chance.
+// Whether the best and the two values nearest to it, one on each side where there are, are as good but for
+// chance.
 bool is_flat(const Known& all, std::size_t best) {
   const double limit = (1 + kWorthwhile) * *all.dev_error(best);
   int good = 0, sides = 0;

@@ -31,24 +31,26 @@ struct PathRun {
   std::function<void(const PathPoint&)> finished{};
 };
 
-// The regularisation path (Collins et al. 2008, section 7.1.2): each l2 is optimised to the tolerance from the previous one's
-// duals, which w(u) keeps valid as they are. `dev_error` rates weights on held-out data. The observer sees passes and seconds that run on
-// over all values. A stop (observer or Ctrl-C) ends the path with the points so far, the last one at the gap it has.
+// The regularisation path (Collins et al. 2008, section 7.1.2): each l2 is optimised to the tolerance from
+// the previous one's duals, which w(u) keeps valid as they are. `dev_error` rates weights on held-out data.
+// The observer sees passes and seconds that run on over all values. A stop (observer or Ctrl-C) ends the path
+// with the points so far, the last one at the gap it has.
 Path regularisation_path(const Problem& problem, const Loss& loss, const PathOptions& options,
                          const SolverEntry& solver, const SolverSettings& settings,
                          const std::function<double(const Weights&)>& dev_error,
                          const PathObserver& observer = {},
                          const std::function<void(const PathPoint&)>& finished = {});
 
-// The same for a path that was begun: the values after its points, the first of them from where its training is. While it runs,
-// `path` is as it was at the last report, without the value that is being optimised: what a checkpoint keeps.
+// The same for a path that was begun: the values after its points, the first of them from where its training
+// is. While it runs, `path` is as it was at the last report, without the value that is being optimised: what
+// a checkpoint keeps.
 void continue_path(PathInProgress& path, const PathRun& run, const PathOptions& options);
 
-// One step of it: optimises l2 to a relative gap, from where the training is, and rates it. nullopt where the run ended before
-// its first report.
+// One step of it: optimises l2 to a relative gap, from where the training is, and rates it. nullopt where the
+// run ended before its first report.
 std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double l2, double gap);
-// The next one: adds the point of the value that was optimised last. False where that did not come to its end, and the path
-// ends with it.
+// The next one: adds the point of the value that was optimised last. False where that did not come to its
+// end, and the path ends with it.
 bool add_point(PathInProgress& path, const PathRun& run, const PathPoint& point);
 
 }  // namespace espalier

@@ -1,12 +1,15 @@
 // Several solvers as one. Each contender has its work, in passes of eg, counted by fixed ratios:
 //
-//   done so far, left = passes that its own gaps forecast (forecast.h), or a promise where it has not been tried
+//   done so far, left = passes that its own gaps forecast (forecast.h), or a promise where it has not been
+//   tried
 //
-// The one at work is left where what it has left is more than kAdvantage times what the best of the others has. It is parked with
-// its duals, if it has any, so that it can continue if the other turns out to be no better.
+// The one at work is left where what it has left is more than kAdvantage times what the best of the others
+// has. It is parked with its duals, if it has any, so that it can continue if the other turns out to be no
+// better.
 //
-// What every report is worth: the best dual of all bounds the optimum for the weights of all, and the best weights of all have
-// the certificate. A run has converged where these two meet the tolerance, whoever found them.
+// What every report is worth: the best dual of all bounds the optimum for the weights of all, and the best
+// weights of all have the certificate. A run has converged where these two meet the tolerance, whoever found
+// them.
 
 #include "solvers/automatic.h"
 
@@ -43,11 +46,12 @@ constexpr std::size_t kFewestReports = 3;
 // The curvature in so many is soon known, and everybody pulls at them.
 constexpr std::size_t kFewWeights = 2000;
 
-// Other weights than the last ones are worth a report where they are better by more than rounding of lbfgs' last ones (relative to
-// the primal), or by this part of the tolerance.
+// Other weights than the last ones are worth a report where they are better by more than rounding of lbfgs'
+// last ones (relative to the primal), or by this part of the tolerance.
 constexpr double kRounded = 1e-6, kWorthReport = 0.1;
 
-// What looks for the last digits takes as long as some passes. It waits until there have been so many times as many as before.
+// What looks for the last digits takes as long as some passes. It waits until there have been so many times
+// as many as before.
 constexpr double kWait = 1.2;
 
 // Those that contenders() chooses from.
@@ -73,7 +77,8 @@ bool single_cliques(const Problem& problem) {
   return factored && problem.size() > 0 && factored->num_cliques(0) == 1;
 }
 
-// Passes that eg makes at a larger l2 before its gaps are those of the objective; below 0 where l2 is larger than that.
+// Passes that eg makes at a larger l2 before its gaps are those of the objective; below 0 where l2 is larger
+// than that.
 double annealing_passes(const Objective& objective) {
   const Problem& problem = objective.problem;
   double mean = 0;
@@ -82,7 +87,8 @@ double annealing_passes(const Objective& objective) {
   return std::log2(FirstSteps::from_gold().l2 * mean / objective.l2);
 }
 
-// Weights for each statistic: solvers on the primal work on all weights in every pass, most of all L-BFGS on twenty vectors of them.
+// Weights for each statistic: solvers on the primal work on all weights in every pass, most of all L-BFGS on
+// twenty vectors of them.
 double weights_per_statistic(const Problem& problem) {
   double statistics = 0;
   for (std::size_t i = 0; i < problem.size(); ++i)
@@ -103,8 +109,8 @@ double parts_per_output(const Problem& problem) {
   return parts / static_cast<double>(std::max<std::size_t>(problem.size(), 1));
 }
 
-// The first one begins. Costs and promises are what the race of defaults showed (docs/solvers.md#auto); they decide when to try
-// another one, and its own gaps decide whether to stay.
+// The first one begins. Costs and promises are what the race of defaults showed (docs/solvers.md#auto); they
+// decide when to try another one, and its own gaps decide whether to stay.
 std::vector<Contender> contenders(const Objective& objective, bool warm) {
   const Problem& problem = objective.problem;
   const Loss& loss = objective.loss;
@@ -184,13 +190,15 @@ class Automatic {
   double left(const Contender& c) const {
     if (c.finished) return kInfinity;
     if (c.stints == 0) return c.cost * c.promise;
-    // Solvers for maxima slow down as they go. One whose gap does not fall may find its way yet, but nobody knows when.
+    // Solvers for maxima slow down as they go. One whose gap does not fall may find its way yet, but nobody
+    // knows when.
     const double slowing = objective_.loss.smooth() ? 1 : 2, unknown = 10 * c.passes;
     return slowing * c.cost * std::min(forecast(c).value_or(unknown), unknown);
   }
 
-  // In gaps themselves, not relative ones: far from the optimum those are all about 1. What is asked for is a share of the primal
-  // in the end. Duals of maxima come close to that early on, while primals are still several times as large.
+  // In gaps themselves, not relative ones: far from the optimum those are all about 1. What is asked for is a
+  // share of the primal in the end. Duals of maxima come close to that early on, while primals are still
+  // several times as large.
   std::optional<double> forecast(const Contender& c) const {
     constexpr double kLeast = 0.1;
     const double optimum =
@@ -211,7 +219,8 @@ class Automatic {
     const Contender& c = contenders_[at];
     const std::size_t other = best_other(at);
     if (other == at || gaps_of_stint < kFewestReports) return false;
-    // Whoever comes back gets at least half as much as was spent on everything so far, so that changes become rare.
+    // Whoever comes back gets at least half as much as was spent on everything so far, so that changes become
+    // rare.
     const double least = c.stints == 1 ? c.patience : std::max(c.patience, spent() / (2 * c.cost));
     return passes_of_stint >= least && left(c) > kAdvantage * left(contenders_[other]);
   }
@@ -266,7 +275,8 @@ class Automatic {
     return leaving_ && !settings_.stopping.interrupted() && summary_.status == Status::stopped;
   }
 
-  // Its reports say what its own weights imply, also where that is below bounds that are known: how that falls is the forecast.
+  // Its reports say what its own weights imply, also where that is below bounds that are known: how that
+  // falls is the forecast.
   Summary run_lbfgs(const SolverSettings& settings, const Observer& observer) {
     const WeightShape shape = objective_.problem.weight_shape();
     if (training_.theta.shape() != shape) training_.theta = Weights(shape);
@@ -299,7 +309,8 @@ class Automatic {
     return control;
   }
 
-  // Where scores are large and the objective is small, more is certain of the dual that weights imply than of that of their duals.
+  // Where scores are large and the objective is small, more is certain of the dual that weights imply than of
+  // that of their duals.
   void imply_dual(const Progress& progress, const Weights& theta) {
     implied_at_ = progress.passes;
     Sweep sweep(settings_.threads);
@@ -320,7 +331,8 @@ class Automatic {
     return best.relative_gap() <= settings_.stopping.gap;
   }
 
-  // Where losses are all that is left of the gap, and small enough to come from rounding, longer weights may do without them.
+  // Where losses are all that is left of the gap, and small enough to come from rounding, longer weights may
+  // do without them.
   void scale(const Weights& theta) {
     constexpr double kRoundings = 0x1p-16;  // of margins, which are sums of many weights
     const Problem& problem = objective_.problem;
@@ -409,7 +421,8 @@ class Automatic {
     return std::move(summary_);
   }
 
-  // Where eg begins, it is to begin at the next l2, too, whoever came to the end of this one: from the duals that the weights imply.
+  // Where eg begins, it is to begin at the next l2, too, whoever came to the end of this one: from the duals
+  // that the weights imply.
   void leave_duals() {
     if (!converged_ || contenders_.front().solver.duals != Duals::scores || training_.dual) return;
     const Problem& problem = objective_.problem;

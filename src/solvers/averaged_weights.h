@@ -6,10 +6,12 @@
 
 namespace espalier {
 
-// The weights of an online solver and their mean over the visits t = 1, ..., T, each with the weights that it met:
+// The weights of an online solver and their mean over the visits t = 1, ..., T, each with the weights that it
+// met:
 //   theta_{t+1} = theta_t + F_i delta_t
 //   mean = 1/T sum_t theta_t = theta_{T+1} - 1/T sum_t t F_i delta_t.
-// So a second vector takes t times what the weights take, and no visit touches more of it than of the weights.
+// So a second vector takes t times what the weights take, and no visit touches more of it than of the
+// weights.
 class AveragedWeights {
  public:
   // Without `average` the second vector is empty, and mean() the weights.

@@ -27,8 +27,8 @@ struct BlockAscentRule {
   Settled settled = Settled::watched;
 };
 
-// What solvers that improve the dual one example at a time, and see each example's exact gap as they do so, have in common:
-// which example comes next, and when the sum of gaps is worth a certificate. Blocks has
+// What solvers that improve the dual one example at a time, and see each example's exact gap as they do so,
+// have in common: which example comes next, and when the sum of gaps is worth a certificate. Blocks has
 //   BlockStep visit(i)                            one step, and the inferences that it took
 //   void prefetch(i, what)
 //   Certificate certify()                         of theta(), with everything recomputed in double precision
@@ -73,8 +73,8 @@ class BlockAscent {
     return sum;
   }
 
-  // When the gap is probably small enough, or none has been measured for a while. Nothing here may depend on the clock, or a
-  // run could not be repeated to the bit.
+  // When the gap is probably small enough, or none has been measured for a while. Nothing here may depend on
+  // the clock, or a run could not be repeated to the bit.
   bool certificate_is_due() const {
     const double since = visits_.passes() - certified_at_;
     if (since >= rule_.report_every) return true;

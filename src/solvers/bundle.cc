@@ -10,8 +10,8 @@
 namespace espalier {
 namespace {
 
-// Solutions that may do without a plane before it goes. The bound does not depend on such planes, but the way to the next
-// one may be shorter with them.
+// Solutions that may do without a plane before it goes. The bound does not depend on such planes, but the way
+// to the next one may be shorter with them.
 constexpr int kMostIdle = 20;
 
 }  // namespace
@@ -50,8 +50,9 @@ void Bundle::solve(double tolerance) {
   drop_idle();
 }
 
-// theta = -A/l2, and the bound that alpha proves. The planes are those of slopes a_k that were rounded when they were kept;
-// with |a_k - kept| = e_k, |A| is at most sum_k alpha_k e_k longer than what the kept ones add up to.
+// theta = -A/l2, and the bound that alpha proves. The planes are those of slopes a_k that were rounded when
+// they were kept; with |a_k - kept| = e_k, |A| is at most sum_k alpha_k e_k longer than what the kept ones
+// add up to.
 void Bundle::combine() {
   const auto minimiser = minimiser_.values();
   share_range(team_, minimiser.size(), [&](std::size_t begin, std::size_t end) {

@@ -12,7 +12,8 @@ namespace espalier {
 
 // Planes below a risk R(theta) >= 0 and the least of what they allow P = l2/2 |theta|^2 + R to be:
 //   R(theta) >= a_k.theta + b_k,
-//   min_theta l2/2 |theta|^2 + max_k (a_k.theta + b_k)^+  =  max_alpha b.alpha - |A|^2/(2 l2),   A = sum_k alpha_k a_k,
+//   min_theta l2/2 |theta|^2 + max_k (a_k.theta + b_k)^+  =  max_alpha b.alpha - |A|^2/(2 l2),
+//                                                         A = sum_k alpha_k a_k,
 // alpha >= 0 and sum alpha <= 1, at theta = -A/l2. Every alpha bounds the optimum of P from below.
 class Bundle {
  public:

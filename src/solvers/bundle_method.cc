@@ -1,13 +1,14 @@
-// A bundle method on P(theta) = l2/2 |theta|^2 + R(theta), R = sum_i omega_i L_i. A pass at theta_t brings P(theta_t) and a
-// plane R(theta) >= a_t.theta + b_t with
+// A bundle method on P(theta) = l2/2 |theta|^2 + R(theta), R = sum_i omega_i L_i. A pass at theta_t brings
+// P(theta_t) and a plane R(theta) >= a_t.theta + b_t with
 //   a_t = sum_i omega_i F_i delta_i,   b_t = sum_i omega_i offset_i.
-// The planes so far have a minimiser theta_m and a bound on the optimum (bundle.h); the next pass is made on the way there
-// from the best weights so far:
+// The planes so far have a minimiser theta_m and a bound on the optimum (bundle.h); the next pass is made on
+// the way there from the best weights so far:
 //   theta_{t+1} = theta_best + kReach (theta_m - theta_best).
-// At theta_m itself, far from all that has been seen, the first planes say little of R. Only where nothing else is left but the
-// rounding of weights to floats, which is as large on the way as at its end, the pass is made there.
-// Cost per pass: one inference per example, a product of the new plane with each one that is kept, a small quadratic program.
-// Memory: two vectors of doubles and two of floats as long as all weights, and the planes.
+// At theta_m itself, far from all that has been seen, the first planes say little of R. Only where nothing
+// else is left but the rounding of weights to floats, which is as large on the way as at its end, the pass is
+// made there. Cost per pass: one inference per example, a product of the new plane with each one that is
+// kept, a small quadratic program. Memory: two vectors of doubles and two of floats as long as all weights,
+// and the planes.
 
 #include "solvers/bundle_method.h"
 
@@ -28,10 +29,11 @@
 namespace espalier {
 namespace {
 
-// On 200 sentences of CoNLL-2000 a CRF took 144 passes to a gap of 1e-4 with 1, 71 with 0.5, 48 with 0.2 and 55 with 0.1; an SVM
-// had a gap of 15 % after 194 passes with 1 (500 sentences), of 3 % after 184 with 0.2.
+// On 200 sentences of CoNLL-2000 a CRF took 144 passes to a gap of 1e-4 with 1, 71 with 0.5, 48 with 0.2 and
+// 55 with 0.1; an SVM had a gap of 15 % after 194 passes with 1 (500 sentences), of 3 % after 184 with 0.2.
 constexpr double kReach = 0.2;
-// Planes without inference are worth their while if they cut off this much of the gap; there may be this many consecutive ones.
+// Planes without inference are worth their while if they cut off this much of the gap; there may be this many
+// consecutive ones.
 constexpr double kCachedShare = 0.5;
 constexpr int kMostCached = 10;
 // Of the gap that is left, how much a quadratic program may leave.
@@ -84,7 +86,8 @@ class BundleMethod {
  private:
   double gap() const { return best_ - bundle_.bound(); }
 
-  // P at the query, and the plane there in slope_ and offset_. False if the run ended before the last example.
+  // P at the query, and the plane there in slope_ and offset_. False if the run ended before the last
+  // example.
   bool look(const ExamplePlaneAt& plane_at, bool inference, double& primal) {
     std::fill(slope_.values().begin(), slope_.values().end(), 0.0);
     bool complete = true;
@@ -117,8 +120,8 @@ class BundleMethod {
     bundle_.solve(kQpShare * std::max(gap(), 1e-12 * best_));
   }
 
-  // Planes from outputs that earlier passes have found, at the minimiser of those so far. There, the bound is the value of
-  // the planes, so what is above it is what the new one cuts off.
+  // Planes from outputs that earlier passes have found, at the minimiser of those so far. There, the bound is
+  // the value of the planes, so what is above it is what the new one cuts off.
   void add_cached_planes() {
     if (!oracle_.cached) return;
     for (int t = 0; t < kMostCached; ++t) {

@@ -23,8 +23,8 @@ struct BundleOracle {
   ExamplePlaneAt cached;
 };
 
-// Minimises l2/2 |theta|^2 + sum_i omega_i L_i(theta) by planes below the sum, each the sum of one plane for every example.
-// Starts from theta and leaves the best weights there.
+// Minimises l2/2 |theta|^2 + sum_i omega_i L_i(theta) by planes below the sum, each the sum of one plane for
+// every example. Starts from theta and leaves the best weights there.
 Summary minimise_by_planes(const Objective& objective, const StoppingRule& stopping, std::size_t threads,
                            const BundleOracle& oracle, Weights& theta, const Observer& observer);
 

@@ -1,10 +1,11 @@
 // An active-set method in the primal. With g = G alpha - b and e the coordinate of the least g, the gap is
-//   f(alpha) - min f  <=  max_x g.(alpha - x)  =  sum_j alpha_j (g_j - g_e)           (f lies above its tangent).
-// A step brings mass to e from the coordinate where that gains most (exact line search on the pair), and then minimises over
-// all coordinates that have mass (Newton's direction, by Cholesky) until no bound stops it: coordinates that reach zero
-// leave. Every step is an exact line search on f itself, so f never rises, whatever rounding does to the directions.
-// "sum <= c" has one more coordinate, with g = 0, for what is left of c.
-// Cost of a step: O(m^2 + m^3/3) with m coordinates that have mass, and O(size m) for g.
+//   f(alpha) - min f  <=  max_x g.(alpha - x)  =  sum_j alpha_j (g_j - g_e)
+//                     (f lies above its tangent).
+// A step brings mass to e from the coordinate where that gains most (exact line search on the pair), and then
+// minimises over all coordinates that have mass (Newton's direction, by Cholesky) until no bound stops it:
+// coordinates that reach zero leave. Every step is an exact line search on f itself, so f never rises,
+// whatever rounding does to the directions. "sum <= c" has one more coordinate, with g = 0, for what is left
+// of c. Cost of a step: O(m^2 + m^3/3) with m coordinates that have mass, and O(size m) for g.
 
 #include "solvers/bundle_qp.h"
 
@@ -121,8 +122,8 @@ class ActiveSet {
     return true;
   }
 
-  // Towards the minimum over the coordinates that have mass, with the sum kept. True: a bound was in the way, and what
-  // reached it is out.
+  // Towards the minimum over the coordinates that have mass, with the sum kept. True: a bound was in the way,
+  // and what reached it is out.
   bool newton_step() {
     support_.clear();
     std::size_t reference = 0;  // takes up what the others change
@@ -180,8 +181,9 @@ class ActiveSet {
     return blocked;
   }
 
-  // direction <- H^-1 direction, by Cholesky. A pivot that rounding may have made belongs to a combination of planes that
-  // changes nothing but b.alpha: raised to what rounding may be, it makes a direction that runs into a bound.
+  // direction <- H^-1 direction, by Cholesky. A pivot that rounding may have made belongs to a combination of
+  // planes that changes nothing but b.alpha: raised to what rounding may be, it makes a direction that runs
+  // into a bound.
   void solve_in_place(std::size_t m) {
     double largest = 0;
     for (std::size_t a = 0; a < m; ++a) largest = std::max(largest, hessian_[a * m + a]);

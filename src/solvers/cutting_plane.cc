@@ -1,8 +1,8 @@
-// SVM-struct with one slack for all examples (Joachims et al. 2009): the bundle method of bundle_method.cc, with a cache of
-// outputs. The plane of an example that an output y demands is
+// SVM-struct with one slack for all examples (Joachims et al. 2009): the bundle method of bundle_method.cc,
+// with a cache of outputs. The plane of an example that an output y demands is
 //   delta = scale (chi(y) - z_i),   offset                                           (violated_output.h).
-// Any output makes one, so the best of those that earlier passes found make a plane below the sum of losses that costs
-// scores, but no inference.
+// Any output makes one, so the best of those that earlier passes found make a plane below the sum of losses
+// that costs scores, but no inference.
 // Memory beyond that of bundles: `cache` outputs of each example.
 
 #include "solvers/cutting_plane.h"
@@ -55,7 +55,8 @@ class Outputs {
     remembered_.push_back(std::move(latest));
   }
 
-  // The plane of the one that demands most where scores are s; the gold output, which demands nothing, is always there.
+  // The plane of the one that demands most where scores are s; the gold output, which demands nothing, is
+  // always there.
   ExamplePlane best(const Problem& problem, std::size_t i, DoubleIn s, DoubleOut delta) const {
     std::fill(delta.begin(), delta.end(), 0.0);
     problem.add_gold(i, 1.0, delta);

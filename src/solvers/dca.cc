@@ -1,15 +1,18 @@
 // Dual coordinate ascent (Martins et al. 2010, Algorithms 1 and 2) for
 //   P(theta) = l2/2 |theta|^2 + sum_i omega_i L_i(theta);
 // their lambda m is l2, and their examples all have the weight 1. A visit to example i is
-//   pi_i  = the expected statistics at beta(F_i'theta + gamma p_i)     a best output's if beta is infinite, (8)
-//   theta <- theta + eta F_i(z_i - pi_i),                              F_i(pi_i - z_i) a (sub)gradient of L_i, (9)
+//   pi_i  = the expected statistics at beta(F_i'theta + gamma p_i)
+//         a best output's if beta is infinite, (8)
+//   theta <- theta + eta F_i(z_i - pi_i),
+//       F_i(pi_i - z_i) a (sub)gradient of L_i, (9)
 //   eta   = min{ omega_i/l2, L_i(theta) / |F_i(z_i - pi_i)|^2 }        (14)
-// and the result is the mean of the weights that the visits met. There is no learning rate, and none that decreases: after
-// the first pass a visit adds to what an example has put into theta before, as if it were a new example, so theta settles
-// nowhere in particular, and the dual that goes with it is unknown.
+// and the result is the mean of the weights that the visits met. There is no learning rate, and none that
+// decreases: after the first pass a visit adds to what an example has put into theta before, as if it were a
+// new example, so theta settles nowhere in particular, and the dual that goes with it is unknown.
 //
-// A visit costs one inference, a gather and two scatters. In the first pass inference is in double precision, with a third
-// scatter for the dual (first_pass_dual.h). Memory: three vectors of weights, and one in double precision in the first pass.
+// A visit costs one inference, a gather and two scatters. In the first pass inference is in double precision,
+// with a third scatter for the dual (first_pass_dual.h). Memory: three vectors of weights, and one in double
+// precision in the first pass.
 
 #include "solvers/dca.h"
 

@@ -1,5 +1,5 @@
-// Online exponentiated gradient on the dual (Collins et al. 2008, Figure 3): which examples are visited when, by whom, and
-// when the gap is measured. What a visit does is in eg_worker.cc.
+// Online exponentiated gradient on the dual (Collins et al. 2008, Figure 3): which examples are visited when,
+// by whom, and when the gap is measured. What a visit does is in eg_worker.cc.
 
 #include "espalier/solvers/eg.h"
 
@@ -83,7 +83,8 @@ class Eg {
       if (run_.exhausted(passes()) || certificate_is_due()) over = certify_and_steer();
     }
     Summary summary = run_.finish();
-    // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote 9).
+    // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote
+    // 9).
     if (problem_.inference() == Inference::approximate) {
       summary.message +=
           fmt::format("; inference is approximate, {} of {} visits found no step that improves",
@@ -102,13 +103,15 @@ class Eg {
     return options_.stopping.interrupted() || passes(trials) >= options_.stopping.passes;
   }
 
-  // Section 7.1.1: from a cold start, the first passes are made at a larger l2, which is easy, and which falls. Where it is
-  // ours to choose, it halves with every pass, and begins where one part moves the weights by some of what they resist.
+  // Section 7.1.1: from a cold start, the first passes are made at a larger l2, which is easy, and which
+  // falls. Where it is ours to choose, it halves with every pass, and begins where one part moves the weights
+  // by some of what they resist.
   double annealed_l2() const {
     const double l2 = objective_.l2;
     if (options_.start == EgStart::warm) return l2;
     if (options_.anneal == EgAnneal::paper) {
-      // What the paper's l2 never quite reaches counts as reached here: the dual of such duals is within the square of it.
+      // What the paper's l2 never quite reaches counts as reached here: the dual of such duals is within the
+      // square of it.
       constexpr double kReached = 1e-3;
       const double excess = 9 * std::pow(0.7, std::max(0.0, passes() - 5));
       return excess < kReached ? l2 : l2 * (1 + excess);
@@ -166,9 +169,10 @@ class Eg {
     random.shuffle(std::span(sample));
     sample.resize((n_ + 9) / 10);
 
-    // beta = infinity has no natural largest step. Much beyond the safe one, steps still improve the dual, but
-    // leave examples saturated, and it takes as many visits to bring them back. How much is a matter of l2: 4, 16 and 64 safe
-    // steps took 76, 50 and 33 passes to 1e-2 on letter-scale with l2 = 1, and 20, 8 and 12 with l2 = 10.
+    // beta = infinity has no natural largest step. Much beyond the safe one, steps still improve the dual,
+    // but leave examples saturated, and it takes as many visits to bring them back. How much is a matter of
+    // l2: 4, 16 and 64 safe steps took 76, 50 and 33 passes to 1e-2 on letter-scale with l2 = 1, and 20, 8
+    // and 12 with l2 = 10.
     constexpr double kBoldest = 16;
     double eta = objective_.loss.smooth() ? objective_.loss.beta : kBoldest * theorem_eta();
     const DualState before = dual_;
@@ -200,8 +204,8 @@ class Eg {
     return tau > 0 ? 1 / tau : 1;
   }
 
-  // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are, which is enough to
-  // begin with, and without an inference.
+  // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are,
+  // which is enough to begin with, and without an inference.
   void set_weights() {
     const bool alone = sweep_.team().size() == 1;
     estimate_dual([&](std::size_t i, In mu, Workspace& mine) {
@@ -237,8 +241,8 @@ class Eg {
     gain_before_ = crew_.gain();
   }
 
-  // w(u) anew from the duals in double precision, so that neither rounding in w nor a change that two workers made at once
-  // limits the gap.
+  // w(u) anew from the duals in double precision, so that neither rounding in w nor a change that two workers
+  // made at once limits the gap.
   void resynchronise() {
     evaluate_dual(objective_, dual_, value_, sweep_);
     gain_before_ = crew_.gain();
@@ -267,8 +271,8 @@ class Eg {
     followed_.back() = {passes(), estimated_excess()};
   }
 
-  // Whether the gap, falling as it does, is there before another report is due. Then the first one would be in vain; later ones
-  // tell how a longer run got on.
+  // Whether the gap, falling as it does, is there before another report is due. Then the first one would be
+  // in vain; later ones tell how a longer run got on.
   bool end_is_near() const {
     if (shared_.smoothing || certified_at_ > 0) return false;
     const double gone = passes() - followed_.front().passes, excess = estimated_excess();
@@ -311,8 +315,9 @@ class Eg {
     // Proxies that see but a part of the gap have lost sight of saturated examples. Half and twice of it took
     // between 5 % less and 7 % more passes where examples get stuck, and elsewhere the same.
     constexpr double kBlind = 4;
-    // A ratio that one odd report has driven beyond these would certify in every round, or not until report_every. Few runs get
-    // there: 0.1 and 0.5, and 100 and 10,000, changed no pass on CoNLL-2000 or letter-scale.
+    // A ratio that one odd report has driven beyond these would certify in every round, or not until
+    // report_every. Few runs get there: 0.1 and 0.5, and 100 and 10,000, changed no pass on CoNLL-2000 or
+    // letter-scale.
     constexpr double kSmallestRatio = 0.25, kLargestRatio = 1000;
     const double left = certificate.gap() - hidden_gap();
     const bool blind = left > kBlind * proxies;
@@ -336,17 +341,19 @@ class Eg {
       stuck += shared_.stuck[i] ? exact : 0;
     }
     proxy_ratio_ = 1;
-    // Where examples are stuck they tend to hold half of the gap. Where they are not, the proxies were merely too small, and
-    // it takes a while until another look is worth a pass. How long hardly matters: 0.02 and 0.2, and 5 and 80,
-    // changed nothing on CoNLL-2000, and passes by 5 % at most where examples get stuck.
+    // Where examples are stuck they tend to hold half of the gap. Where they are not, the proxies were merely
+    // too small, and it takes a while until another look is worth a pass. How long hardly matters: 0.02 and
+    // 0.2, and 5 and 80, changed nothing on CoNLL-2000, and passes by 5 % at most where examples get stuck.
     constexpr double kWorthwhile = 0.05, kLongestWait = 20;
     steer_from_ = stuck < kWorthwhile * all ? passes() + std::min(passes(), kLongestWait) : 0;
   }
 
-  // Less than the quarter of a pass that is a round, so that every round may be certified where the gap seems small enough.
+  // Less than the quarter of a pass that is a round, so that every round may be certified where the gap seems
+  // small enough.
   static constexpr double kLeastPassesBetween = 0.2;
-  // The gap over the sum of proxies before any was measured: about what it is where a run ends before its second report, between
-  // 0.3 and 0.9 from nothing, above 1 from duals at hand. Other runs have measured theirs when they come near the end.
+  // The gap over the sum of proxies before any was measured: about what it is where a run ends before its
+  // second report, between 0.3 and 0.9 from nothing, above 1 from duals at hand. Other runs have measured
+  // theirs when they come near the end.
   static constexpr double kRatioFromNothing = 0.7, kRatioFromDuals = 1.3;
 
   const Objective& objective_;

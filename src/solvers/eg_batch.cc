@@ -7,20 +7,25 @@
 //   s_i <- s_i + eta( F_i'theta + gamma p_i - s_i/beta )
 //
 // The gradient of D in u_i has a factor omega_i, which is left out. That is mirror ascent for the divergence
-// sum_i omega_i KL(u_i|v_i), and Lemmas 2 to 6 of Collins et al. hold for it as they stand: -D is (1/beta, tau)-bounded with
+// sum_i omega_i KL(u_i|v_i), and Lemmas 2 to 6 of Collins et al. hold for it as they stand: -D is (1/beta,
+// tau)-bounded with
 //
-//   tau = 1/beta + sum_i omega_i R_i^2 / l2         (total_squared_diameter() in moments.h; n |A|_inf where all are alike)
+//   tau = 1/beta + sum_i omega_i R_i^2 / l2
+//                                                   (total_squared_diameter() in moments.h; n |A|_inf where
+//                                                   all are alike)
 //
 // so for eta <= 1/tau the dual never falls, and after T steps
 //
-//   D* - D(u) <= 1/(eta T) sum_i omega_i KL(u*_i|u^1_i),     and for finite beta   exp(-eta T/beta)/eta sum_i ...
+//   D* - D(u) <= 1/(eta T) sum_i omega_i KL(u*_i|u^1_i),     and for finite beta
+//                                                            exp(-eta T/beta)/eta sum_i ...
 //
-// Duals that start at s_i = 0 need not be stored. Every s_i stays a linear image of one vector z and one number c,
+// Duals that start at s_i = 0 need not be stored. Every s_i stays a linear image of one vector z and one
+// number c,
 //
 //   s_i = F_i'z + c gamma p_i,     z <- (1 - eta/beta) z + eta theta,     c <- (1 - eta/beta) c + eta
 //
-// Cost per pass: one inference per example, in double precision; every eta tried is a pass. Memory: two vectors of weights in
-// double precision, and two DualStates or, without duals, two more vectors.
+// Cost per pass: one inference per example, in double precision; every eta tried is a pass. Memory: two
+// vectors of weights in double precision, and two DualStates or, without duals, two more vectors.
 
 #include "solvers/eg_batch.h"
 
@@ -38,8 +43,9 @@
 namespace espalier {
 namespace {
 
-// Of the gold output at the start, where that is asked for. On CoNLL-2000 (CRF, l2 = 2) relative gaps after 60 passes were 0.79 with 5,
-// 0.96 with kGoldLogOdds, as in online EG, and 1.1 from uniform distributions, but small random problems took longer from gold outputs.
+// Of the gold output at the start, where that is asked for. On CoNLL-2000 (CRF, l2 = 2) relative gaps after
+// 60 passes were 0.79 with 5, 0.96 with kGoldLogOdds, as in online EG, and 1.1 from uniform distributions,
+// but small random problems took longer from gold outputs.
 constexpr float kBatchLogOdds = 5;
 
 // Where the duals are: w(u) and D(u).
@@ -52,7 +58,8 @@ struct Point {
 class BatchDuals {
  public:
   virtual ~BatchDuals() = default;
-  // The point `eta` ahead of `now`, which is where the duals are; `eta` = 0 finds that out. False if the run ended before.
+  // The point `eta` ahead of `now`, which is where the duals are; `eta` = 0 finds that out. False if the run
+  // ended before.
   virtual bool look_ahead(double eta, const Point& now, Point& next) = 0;
   // Goes there.
   virtual void move() = 0;
@@ -106,7 +113,8 @@ class StoredDuals final : public BatchDuals {
       d[k] = static_cast<float>(s[k] + objective_.loss.gamma * p[k] -
                                 objective_.loss.inverse_beta() * before[k]);
     }
-    // For beta = infinity, scores would grow with every step until floats could no longer tell outputs in balance apart.
+    // For beta = infinity, scores would grow with every step until floats could no longer tell outputs in
+    // balance apart.
     if (dual_.keeps_marginals()) problem().centre(i, std::as_const(dual_).mu(i), d);
     for (std::size_t k = 0; k < s.size(); ++k) after[k] = static_cast<float>(before[k] + eta * d[k]);
     std::copy(after.begin(), after.end(), s.begin());
@@ -142,7 +150,8 @@ class ImpliedDuals final : public BatchDuals {
     const bool complete = pass_.gibbs({1, next_c_ * gamma}, next_z_, moments_, loss);
     std::swap(moments_.w, next.w);
     if (!complete) return false;
-    // `loss` is sum_i omega_i [ log Z_i + c gamma q_i - z.F_i z_i ], so sum_i omega_i H(u_i) = loss + z.w - c gamma cost
+    // `loss` is sum_i omega_i [ log Z_i + c gamma q_i - z.F_i z_i ], so sum_i omega_i H(u_i) = loss + z.w - c
+    // gamma cost
     const double product = objective_.problem.inner_product(next_z_, next.w),
                  cost = next_c_ * gamma * moments_.cost;
     const double entropy = loss + product - cost;
@@ -226,8 +235,9 @@ class EgBatch {
 
   bool report() { return reports_.report(now_.w, 1 / objective_.l2, now_.dual); }
 
-  // The safe step is about n times too small where examples have little in common, so it doubles until that is too much, and then
-  // grows as the paper's online steps do: on random problems, faster growth took more passes.
+  // The safe step is about n times too small where examples have little in common, so it doubles until that
+  // is too much, and then grows as the paper's online steps do: on random problems, faster growth took more
+  // passes.
   static constexpr double kFirstGrowth = 2, kLaterGrowth = 1.05;
   static constexpr double kRounding = 1e-13, kLeast = 1e-6;
 

@@ -76,15 +76,16 @@ void EgCrew::visit_together(std::span<const std::uint32_t> round, const Over& ov
       worker.look(i);
       worker.step(i);
       taken_[i].store(0, std::memory_order_release);
-      // The others have done about as much. Only the first, which is the caller, may look at the clock and show it.
+      // The others have done about as much. Only the first, which is the caller, may look at the clock and
+      // show it.
       const std::size_t trials = before + workers_.size() * (worker.trials() - own_before);
       if (over(trials, k == 0 && visits % kVisits == 0)) stop.store(true, std::memory_order_relaxed);
     }
   });
 }
 
-// Everybody looks, then everybody steps: what one sees misses the steps of all the others, which is the most that can
-// happen where visits take equally long, and nothing of it is left to chance.
+// Everybody looks, then everybody steps: what one sees misses the steps of all the others, which is the most
+// that can happen where visits take equally long, and nothing of it is left to chance.
 void EgCrew::visit_in_turns(std::span<const std::uint32_t> round, const Over& over) {
   for (std::size_t r = 0; r < round.size();) {
     std::size_t together = 0;

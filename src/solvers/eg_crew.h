@@ -12,12 +12,13 @@
 
 namespace espalier {
 
-// The workers of a run. One visits a round of examples in its order. Several share it out among themselves: each takes the
-// next examples that nobody has taken, looks at weights that the others are changing, and adds its own change to them.
+// The workers of a run. One visits a round of examples in its order. Several share it out among themselves:
+// each takes the next examples that nobody has taken, looks at weights that the others are changing, and adds
+// its own change to them.
 class EgCrew {
  public:
-  // After a visit: whether there should be no more, given the trials so far. Where it may take its time, it also looks at
-  // the clock.
+  // After a visit: whether there should be no more, given the trials so far. Where it may take its time, it
+  // also looks at the clock.
   using Over = std::function<bool(std::size_t trials, bool take_time)>;
 
   enum class Work { on_threads, in_turns };

@@ -10,7 +10,8 @@
 namespace espalier {
 namespace {
 
-// u_i = softmax of its scores. Scores and not probabilities are what is moved: a probability that underflows is not lost.
+// u_i = softmax of its scores. Scores and not probabilities are what is moved: a probability that underflows
+// is not lost.
 void become_distributions(std::span<const std::size_t> sizes, std::span<double> scores, std::span<double> u) {
   std::size_t begin = 0;
   for (const std::size_t size : sizes) {
@@ -92,7 +93,8 @@ double SimplexQp::operator()(std::span<const double> a, std::span<double> gradie
   return value;
 }
 
-// For two elements j and k, max_a (b + Aa)_j - (b + Aa)_k = b_j - b_k + sum_i max_l (A_jl - A_kl), l in block i.
+// For two elements j and k, max_a (b + Aa)_j - (b + Aa)_k = b_j - b_k + sum_i max_l (A_jl - A_kl), l in block
+// i.
 double SimplexQp::gradient_range() const {
   const std::size_t dimension = linear.size();
   double range = 0;

@@ -7,12 +7,12 @@
 
 namespace espalier {
 
-// EG for a maximum (beta = infinity), through finite betas. At a finite beta it converges linearly; at the maximum itself it
-// crawls, for outputs that compete have to be told apart by weights that hardly differ. So beta begins small and rises: with
-// u and theta of the problem at beta,
+// EG for a maximum (beta = infinity), through finite betas. At a finite beta it converges linearly; at the
+// maximum itself it crawls, for outputs that compete have to be told apart by weights that hardly differ. So
+// beta begins small and rises: with u and theta of the problem at beta,
 //   P_inf - D_inf  <=  (P_beta - D_beta)  +  sum_i omega_i H(u_i)/beta,
-// what is left to solve and what the smoothing hides. Beta rises whenever the first is below the second. On CoNLL-2000
-// (l2 = 20) the maximum takes 47.8 passes to a relative gap of 1e-2 without it, and 20.0 with it.
+// what is left to solve and what the smoothing hides. Beta rises whenever the first is below the second. On
+// CoNLL-2000 (l2 = 20) the maximum takes 47.8 passes to a relative gap of 1e-2 without it, and 20.0 with it.
 class EgSmoothing {
  public:
   // Of a margin of `gamma` for each part that differs. Requires gamma > 0.
@@ -37,12 +37,12 @@ class EgSmoothing {
   }
 
  private:
-  // Nats for a wrong part. The weights of larger ones are hard to find, those of smaller ones far from what is sought
-  // (CoNLL-2000, with rates of growth from 1 to 1.2 a pass that were fixed: from 1 on it took 36 passes to 1e-2, from 10 on 23 to 26,
-  // from 20 on 25 to 27, from 40 and 100 on 31 and 29).
+  // Nats for a wrong part. The weights of larger ones are hard to find, those of smaller ones far from what
+  // is sought (CoNLL-2000, with rates of growth from 1 to 1.2 a pass that were fixed: from 1 on it took 36
+  // passes to 1e-2, from 10 on 23 to 26, from 20 on 25 to 27, from 40 and 100 on 31 and 29).
   static constexpr double kFirstBeta = 10;
-  // A round is a quarter of a pass. Neither matters much: balances from 0.5 to 2 and rates from 1.06 to 1.1 took 21 to 23
-  // passes to 1e-2 and 50 to 52 to 1e-3, and small betas are faster to compute with.
+  // A round is a quarter of a pass. Neither matters much: balances from 0.5 to 2 and rates from 1.06 to 1.1
+  // took 21 to 23 passes to 1e-2 and 50 to 52 to 1e-3, and small betas are faster to compute with.
   static constexpr double kRate = 1.06, kBalance = 0.7;
 
   double sum_of_entropies() const {

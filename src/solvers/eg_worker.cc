@@ -30,18 +30,21 @@
 namespace espalier {
 namespace {
 
-// Step sizes tried on one example before it is left as it is, where inference is approximate: what looks like a failure may be an
-// error of inference, which smaller steps do not mend, and each of them costs one.
+// Step sizes tried on one example before it is left as it is, where inference is approximate: what looks like
+// a failure may be an error of inference, which smaller steps do not mend, and each of them costs one.
 constexpr int kMostApproximateTrials = 6;
 
-// How many times its mean along a step the variance of d is at the step's end. Where little mass is off one output it grows with
-// the odds, and a curvature that is measured along the step is too small for the next one.
+// How many times its mean along a step the variance of d is at the step's end. Where little mass is off one
+// output it grows with the odds, and a curvature that is measured along the step is too small for the next
+// one.
 //
-// With V(t) = Var(d) at s + t d, KL(u'|u) = int t V(t) dt and KL(u|u') = int (eta - t) V(t) dt: the first one's share of both says
-// where on the way the variance lies. For V(t) ~ exp(lambda t/eta) it is 1/(1 - exp -lambda) - 1/lambda, a Langevin function in
-// 2 share - 1, here inverted as by Cohen (1991), and the end is lambda/(1 - exp -lambda) times the mean.
+// With V(t) = Var(d) at s + t d, KL(u'|u) = int t V(t) dt and KL(u|u') = int (eta - t) V(t) dt: the first
+// one's share of both says where on the way the variance lies. For V(t) ~ exp(lambda t/eta) it is 1/(1 - exp
+// -lambda) - 1/lambda, a Langevin function in 2 share - 1, here inverted as by Cohen (1991), and the end is
+// lambda/(1 - exp -lambda) times the mean.
 double growth_at_end(double share) {
-  // Beyond it, the odds are no exponential any more. 2 and 8 took 16.4 and 16.1 passes instead of 15.2 on letter-scale (CRF, l2 = 0.1).
+  // Beyond it, the odds are no exponential any more. 2 and 8 took 16.4 and 16.1 passes instead of 15.2 on
+  // letter-scale (CRF, l2 = 0.1).
   constexpr double kMost = 4;
   constexpr double kPole = 0.96;  // where growth is far beyond kMost, short of 1 where lambda is infinite
   const double y = std::clamp(2 * share - 1, -kPole, kPole);
@@ -102,8 +105,8 @@ struct EgWorker::Trial {
   bool failed() const { return !(gain >= -tolerance); }
 };
 
-// d = F_i'theta + gamma p_i - s_i/beta, centred: for beta = infinity, scores would otherwise grow with every visit until
-// floats could no longer tell outputs in balance apart.
+// d = F_i'theta + gamma p_i - s_i/beta, centred: for beta = infinity, scores would otherwise grow with every
+// visit until floats could no longer tell outputs in balance apart.
 void EgWorker::look(std::size_t i) {
   const Out d = direction(i);
   problem_.score(i, shared_.w, static_cast<float>(1 / shared_.l2), d, ws_);
@@ -166,8 +169,8 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   trial.a = change.gain;
 
   // KL(u'|u) = eta d.mu' - log Z' + log Z. KL(u'|u) + KL(u|u') = eta a, and for close distributions the two
-  // are equal: then half of it is more exact than the difference of logarithms. They differ by a share of about sqrt(eta a), so by 1 %
-  // where it is 1e-4, and floats have roundings of 1e-7, a share of 1e-3 there.
+  // are equal: then half of it is more exact than the difference of logarithms. They differ by a share of
+  // about sqrt(eta a), so by 1 % where it is 1e-4, and floats have roundings of 1e-7, a share of 1e-3 there.
   double kl = eta * trial.a / 2;
   constexpr double kClose = 1e-4;
   if (eta * trial.a > kClose) {
@@ -178,12 +181,13 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   const double omega = problem_.weight(i);
   constexpr double kRounding = 0x1p-23;
   trial.noise = omega * kRounding * change.absolute;
-  // Marginals that are rounded to mu (1 + kRounding) move by kRounding of the diameter, whatever the step. Where d is zero
-  // on all that has mass, nothing else is seen of it.
+  // Marginals that are rounded to mu (1 + kRounding) move by kRounding of the diameter, whatever the step.
+  // Where d is zero on all that has mass, nothing else is seen of it.
   const double diameter = problem_.squared_diameter(i);
   trial.tolerance = trial.noise + omega * omega * kRounding * kRounding * diameter / (2 * shared_.l2);
   const double squared_norm = problem_.squared_norm(i, delta, ws_);
-  // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is rounding.
+  // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is
+  // rounding.
   trial.curvature = trial.a > 0 ? std::min(squared_norm / (eta * trial.a), diameter) : 0;
   trial.gain = omega * (trial.a - kl * shared_.inverse_beta -
                         omega * shared_.crowding(i) * squared_norm / (2 * shared_.l2));
@@ -195,20 +199,23 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
 // Var_u(d), KL = eta^2 V/2 and |F_i(mu' - mu)|^2 = eta^2 c V with the curvature c, so the gain omega { eta
 // V - eta^2 V/2 (1/beta + omega c/l2) } is largest at
 //   eta = 1 / (1/beta + omega c/l2).
-// c comes from the example's last visit, and grows as V does from the mean along that step to its end: c is in proportion to V
-// where mass goes back and forth between two outputs. Where a step fails, its own c gives the next one.
+// c comes from the example's last visit, and grows as V does from the mean along that step to its end: c is
+// in proportion to V where mass goes back and forth between two outputs. Where a step fails, its own c gives
+// the next one.
 EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
   const double omega = problem_.weight(i);
   float& curvature = shared_.dual.curvature(i);
   if (curvature == 0) curvature = static_cast<float>(shared_.first.curvature * problem_.squared_change(i));
   const double quadratic = omega * shared_.crowding(i) / shared_.l2;
   const auto best_eta = [&](double c) { return 1 / (shared_.inverse_beta + quadratic * c); };
-  // A curvature measured on a nearly settled distribution is far too small for one that moves. How much larger the next step may be:
-  // with 1.1, 1.25, 1.5 and 3 it took 9.1, 8.9, 9.0 and 9.5 passes to 1e-3 on CoNLL-2000 (CRF, l2 = 2), 15.3, 15.2, 17.1 and
-  // 17.4 on letter-scale (l2 = 0.1), and 49.3, 49.2, 52.0 and 55.7 on CoNLL-2000 as an SVM (l2 = 20).
+  // A curvature measured on a nearly settled distribution is far too small for one that moves. How much
+  // larger the next step may be: with 1.1, 1.25, 1.5 and 3 it took 9.1, 8.9, 9.0 and 9.5 passes to 1e-3 on
+  // CoNLL-2000 (CRF, l2 = 2), 15.3, 15.2, 17.1 and 17.4 on letter-scale (l2 = 0.1), and 49.3, 49.2, 52.0 and
+  // 55.7 on CoNLL-2000 as an SVM (l2 = 20).
   constexpr double kFastestGrowth = 1.25;
-  // Where the search between two steps ends, and how much bolder it gets on a plateau. Neither matters: runs without plateaus, which
-  // are most, never ask, and others took between 9 % less and 6 % more passes with 1.1 and 1.5, and with 2 and 8.
+  // Where the search between two steps ends, and how much bolder it gets on a plateau. Neither matters: runs
+  // without plateaus, which are most, never ask, and others took between 9 % less and 6 % more passes with
+  // 1.1 and 1.5, and with 2 and 8.
   constexpr double kNarrow = 1.25, kBolder = 4;
   const double largest = 1 / shared_.inverse_beta;  // lands on pi_i
   double low = 0, high = 0;                         // steps known to be too timid and too bold

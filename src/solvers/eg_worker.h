@@ -14,13 +14,15 @@
 
 namespace espalier {
 
-// What is assumed before anything has been measured, in units of R_i^2 = Problem::squared_change(i): the l2 at which annealing
-// begins, and the curvature of an example. Their ratio decides how far the first step goes.
+// What is assumed before anything has been measured, in units of R_i^2 = Problem::squared_change(i): the l2
+// at which annealing begins, and the curvature of an example. Their ratio decides how far the first step
+// goes.
 struct FirstSteps {
   double l2, curvature;
-  // Mass off the gold output is small, and 5/6 of the way to pi_i is hardly ever too far. Twice as much of both takes more passes
-  // (to 1e-3: CoNLL-2000, l2 = 2: 10.1 instead of 8.9; names, l2 = 1: 15.9 instead of 13.5). So does half as much at small l2, where
-  // examples saturate early (letter-scale, l2 = 0.1: 17 instead of 15.7).
+  // Mass off the gold output is small, and 5/6 of the way to pi_i is hardly ever too far. Twice as much of
+  // both takes more passes (to 1e-3: CoNLL-2000, l2 = 2: 10.1 instead of 8.9; names, l2 = 1: 15.9 instead of
+  // 13.5). So does half as much at small l2, where examples saturate early (letter-scale, l2 = 0.1: 17
+  // instead of 15.7).
   static constexpr FirstSteps from_gold() { return {0.25, 0.05}; }
   // A tenth of the bound is about right for ten equally likely outputs.
   static constexpr FirstSteps from_anywhere() { return {0.5, 0.1}; }
@@ -29,7 +31,8 @@ struct FirstSteps {
 // Where the size of a step comes from: what it does to the dual, the paper's rule, or it is the same for all.
 enum class EgStepRule { automatic, paper, same };
 
-// What the workers of one run share. Each example is in the hands of one worker at a time; the weights are everybody's.
+// What the workers of one run share. Each example is in the hands of one worker at a time; the weights are
+// everybody's.
 struct EgShared {
   EgShared(const Objective& of, DualState& duals, const EgOptions& options);
 
@@ -49,10 +52,11 @@ struct EgShared {
   std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
   std::vector<float> etas;          // of EgStep::paper
 
-  // How many times its own quadratic term a step of example i has to count, for the steps that the others take unseen: in rows
-  // that all of them change, they would overshoot together. CoCoA+ counts every other worker in full, as if all steps went
-  // the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the overlap, 0.1 was best or next to it with 2, 8 and 16
-  // workers, on chains and on images (docs/solvers.md has a table).
+  // How many times its own quadratic term a step of example i has to count, for the steps that the others
+  // take unseen: in rows that all of them change, they would overshoot together. CoCoA+ counts every other
+  // worker in full, as if all steps went the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the
+  // overlap, 0.1 was best or next to it with 2, 8 and 16 workers, on chains and on images (docs/solvers.md
+  // has a table).
   double crowding(std::size_t i) const { return 1 + kAlike * others * (sharing ? sharing->overlap(i) : 1); }
 
   // w += F_i delta. Alone: no other worker touches the weights meanwhile.
@@ -65,15 +69,16 @@ struct EgShared {
   }
 
   static constexpr double kAlike = 0.1;
-  // A proxy below this part of the exact gap sees nothing of it: an order of magnitude more or less is within the noise (letter-scale,
-  // l2 = 0.01, from uniform duals and not annealed, which is where examples get stuck: 293 to 312 passes to 1e-3; never steering by
-  // exact gaps takes 414).
+  // A proxy below this part of the exact gap sees nothing of it: an order of magnitude more or less is within
+  // the noise (letter-scale, l2 = 0.01, from uniform duals and not annealed, which is where examples get
+  // stuck: 293 to 312 passes to 1e-3; never steering by exact gaps takes 414).
   static constexpr double kStuckShare = 1e-3;
   // Of an example's step sizes, each at most half the one before: 2^-40 of a step moves no float.
   static constexpr int kMostTrials = 40;
 };
 
-// Visits examples, one at a time: look(i), then step(i). It has the memory that a visit needs, so each thread has its own.
+// Visits examples, one at a time: look(i), then step(i). It has the memory that a visit needs, so each thread
+// has its own.
 class alignas(64) EgWorker {
  public:
   explicit EgWorker(EgShared& shared);

@@ -7,7 +7,8 @@
 
 namespace espalier {
 
-// For solvers that take weights for coordinates. Throws Error if they are coefficients of a kernel's expansion.
+// For solvers that take weights for coordinates. Throws Error if they are coefficients of a kernel's
+// expansion.
 inline void check_euclidean(std::string_view solver, const Problem& problem) {
   if (!problem.kernel()) return;
   throw Error::in(solver, "given for a problem with a kernel", "expected a solver of the dual, such as eg");

@@ -1,19 +1,26 @@
 // Excessive gap reduction (Zhang et al. 2011) for beta = infinity:
 //
-//   minimise  P(theta) = l2/2 |theta|^2 + sum_i omega_i max_y m_i(y),   m_i(y) = theta.F_i(chi(y) - z_i) + gamma cost_i(y)
-//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(u)|^2/(2 l2),   w(u) = sum_i omega_i F_i(z_i - mu_i)
+//   minimise  P(theta) = l2/2 |theta|^2 + sum_i omega_i max_y m_i(y),
+//             m_i(y) = theta.F_i(chi(y) - z_i) + gamma cost_i(y)
+//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(u)|^2/(2 l2),
+//             w(u) = sum_i omega_i F_i(z_i - mu_i)
 //
-// The paper has means over examples; these are sums with weights, so its simplices have mass omega_i and its constants become
+// The paper has means over examples; these are sums with weights, so its simplices have mass omega_i and its
+// constants become
 //
-//   d(u)    = sum_i omega_i KL(u_i | uniform),  at most  Dom = sum_i omega_i log|Y_i|          its prox-function (27)
-//   |r|^2   = sum_i omega_i |r_i|_1^2,          for which d is strongly convex with sigma = 1  (Pinsker, weighted)
+//   d(u)    = sum_i omega_i KL(u_i | uniform),  at most  Dom = sum_i omega_i log|Y_i|
+//           its prox-function (27)
+//   |r|^2   = sum_i omega_i |r_i|_1^2,          for which d is strongly convex with sigma = 1
+//           (Pinsker, weighted)
 //   L       = sum_i omega_i R_i^2 / l2          for which -D is smooth:
 //             |sum_i omega_i F_i r_i| <= sum_i omega_i R_i |r_i|_1 <= (sum_i omega_i R_i^2)^(1/2) |r|
 //
-// with R_i a bound on |F_i(z_i - chi(y))|. (The paper's norm (32) sums over cliques as if each had its own weights; R_i takes
-// in that they share them.) The smoothed primal (31) is the objective at the temperature beta = 1/mu, but for a constant:
+// with R_i a bound on |F_i(z_i - chi(y))|. (The paper's norm (32) sums over cliques as if each had its own
+// weights; R_i takes in that they share them.) The smoothed primal (31) is the objective at the temperature
+// beta = 1/mu, but for a constant:
 //
-//   J_mu(theta) = l2/2 |theta|^2 + sum_i omega_i mu log sum_y exp(m_i(y)/mu) - mu Dom,   P - mu Dom <= J_mu <= P
+//   J_mu(theta) = l2/2 |theta|^2 + sum_i omega_i mu log sum_y exp(m_i(y)/mu) - mu Dom,
+//       P - mu Dom <= J_mu <= P
 //
 // and alpha_mu(theta) are the distributions u_i(y) ~ exp(m_i(y)/mu). Kept is the excessive gap condition (11)
 //
@@ -21,23 +28,26 @@
 //
 // Algorithm 1 takes two inferences per example and step. One does: its Bregman projection (40) has the scores
 //
-//   (F_i'theta_k + gamma p_i)/mu_k + tau/((1 - tau) mu_k) (F_i'theta(hat) + gamma p_i) = (F_i'theta_{k+1} + gamma p_i)/mu_{k+1}
+//   (F_i'theta_k + gamma p_i)/mu_k + tau/((1 - tau) mu_k) (F_i'theta(hat) + gamma p_i)
+//       = (F_i'theta_{k+1} + gamma p_i)/mu_{k+1}
 //
-// because theta_{k+1} = (1 - tau) theta_k + tau theta(hat) and mu_{k+1} = (1 - tau) mu_k. It is alpha_mu of the next step,
-// which that step needs anyway. And D, w and mixtures ask for no more of alpha_k than its moments, which are linear in it: the
-// marginals, whose additive updates the paper worries about, are never stored. So a step is
+// because theta_{k+1} = (1 - tau) theta_k + tau theta(hat) and mu_{k+1} = (1 - tau) mu_k. It is alpha_mu of
+// the next step, which that step needs anyway. And D, w and mixtures ask for no more of alpha_k than its
+// moments, which are linear in it: the marginals, whose additive updates the paper worries about, are never
+// stored. So a step is
 //
 //   hat         = (1 - tau) alpha_k + tau alpha_mu_k(theta_k)
 //   theta_{k+1} = (1 - tau) theta_k + tau w(hat)/l2,    mu_{k+1} = (1 - tau) mu_k
 //   alpha_{k+1} = (1 - tau) alpha_k + tau alpha_mu_{k+1}(theta_{k+1})
 //
-// for one pass, and J_mu(theta_{k+1}) comes with it: whether (11) holds is known in every step, for nothing. The proof of
-// Theorem 5 needs (1 - tau) mu_k >= tau^2 L. The paper's tau = 2/(k + 3) sees to that with the L above, which is n times too
-// large where examples have little in common. The adaptive rule takes the largest tau for an L of its own, doubles that where
-// (11) fails (the step is repeated) and lowers it otherwise; L above is where (11) cannot fail.
+// for one pass, and J_mu(theta_{k+1}) comes with it: whether (11) holds is known in every step, for nothing.
+// The proof of Theorem 5 needs (1 - tau) mu_k >= tau^2 L. The paper's tau = 2/(k + 3) sees to that with the L
+// above, which is n times too large where examples have little in common. The adaptive rule takes the largest
+// tau for an L of its own, doubles that where (11) fails (the step is repeated) and lowers it otherwise; L
+// above is where (11) cannot fail.
 //
-// Cost per pass: one inference per example, in double precision. Memory: six vectors of weights in double precision, whatever
-// the number of examples.
+// Cost per pass: one inference per example, in double precision. Memory: six vectors of weights in double
+// precision, whatever the number of examples.
 
 #include "solvers/excessive_gap.h"
 
@@ -85,7 +95,8 @@ class ExcessiveGap {
   }
 
  private:
-  // alpha_0 is uniform, theta_1 = w(alpha_0)/l2, alpha_1 = alpha_mu_1(theta_1); less if the run is over before.
+  // alpha_0 is uniform, theta_1 = w(alpha_0)/l2, alpha_1 = alpha_mu_1(theta_1); less if the run is over
+  // before.
   void start() {
     // Without features, any smoothing is exact in one step.
     mu_ = bound_ > 0 ? bound_ : 1;
@@ -158,8 +169,8 @@ class ExcessiveGap {
     return true;
   }
 
-  // D(alpha_k) rises and falls on the way, and any of them bounds the optimum: the adaptive rule reports the best so far. The paper's
-  // bounds are about the last one.
+  // D(alpha_k) rises and falls on the way, and any of them bounds the optimum: the adaptive rule reports the
+  // best so far. The paper's bounds are about the last one.
   void note(const Moments& u, double dual) {
     const double certain = certain_dual(objective_, u, dual);
     dual_ = options_.smoothing == Smoothing::paper ? certain : std::max(dual_, certain);
@@ -168,8 +179,8 @@ class ExcessiveGap {
   bool report() { return reports_.report(point_, 1, dual_); }
 
   static constexpr double kRounding = 1e-13;
-  // L is about n times too large where examples have little in common, so the rule's own halves until that is too little. On random
-  // problems 0.9 was best from there on; 0.8 and 0.95 took up to a quarter more passes.
+  // L is about n times too large where examples have little in common, so the rule's own halves until that is
+  // too little. On random problems 0.9 was best from there on; 0.8 and 0.95 took up to a quarter more passes.
   static constexpr double kFirstShrink = 0.5, kLaterShrink = 0.9;
 
   const Objective& objective_;

@@ -14,8 +14,8 @@ struct ExcessiveGapOptions : ExcessiveGapTuning {
   double report_every = 5;  // passes at most between two reports; a report costs about a pass of time
 };
 
-// Excessive gap reduction with Bregman projections (Zhang et al. 2011, Algorithms 1 and 2). Starts from uniform
-// distributions and leaves theta_k in `theta`. Throws Error if beta is finite.
+// Excessive gap reduction with Bregman projections (Zhang et al. 2011, Algorithms 1 and 2). Starts from
+// uniform distributions and leaves theta_k in `theta`. Throws Error if beta is finite.
 Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& options, Weights& theta,
                       const Observer& observer = {});
 

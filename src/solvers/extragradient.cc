@@ -1,34 +1,35 @@
-// Extragradient with Bregman projections (Taskar, Lacoste-Julien and Jordan 2006; Nemirovski's mirror-prox) for beta = infinity.
-// P and D are the two sides of one saddle point,
+// Extragradient with Bregman projections (Taskar, Lacoste-Julien and Jordan 2006; Nemirovski's mirror-prox)
+// for beta = infinity. P and D are the two sides of one saddle point,
 //
 //   min_theta max_u  l2/2 |theta|^2 - theta.w(u) + gamma cost(u),    w(u) = sum_i omega_i F_i(z_i - mu_i)
 //                                                                    cost(u) = sum_i omega_i (p_i.mu_i + q_i)
 //
-// Taskar et al. bound |theta| and project onto the ball. Here l2 takes its place: the steps of theta are proximal ones, which
-// take l2/2 |theta|^2 as it is, and those of u are in the divergence sum_i omega_i KL(u_i|v_i), so that with
-// u_i(y) ~ exp s_i.chi(y) one iteration is
+// Taskar et al. bound |theta| and project onto the ball. Here l2 takes its place: the steps of theta are
+// proximal ones, which take l2/2 |theta|^2 as it is, and those of u are in the divergence sum_i omega_i
+// KL(u_i|v_i), so that with u_i(y) ~ exp s_i.chi(y) one iteration is
 //
 //   theta+ = (theta + a w(u))/(1 + a l2)        s_i+ = s_i + b(F_i'theta + gamma p_i)        a look ahead
 //   theta' = (theta + a w(u+))/(1 + a l2)       s_i' = s_i + b(F_i'theta+ + gamma p_i)       the step
 //
-// From s_i = 0, s_i = F_i'z + c gamma p_i with one vector z and one number c (as in eg_batch.cc), and nothing asks for more of
-// u than w(u) and cost(u). Where
+// From s_i = 0, s_i = F_i'z + c gamma p_i with one vector z and one number c (as in eg_batch.cc), and nothing
+// asks for more of u than w(u) and cost(u). Where
 //
 //   (*)  a/(1 + a l2) |w(u+) - w(u)|^2 + (theta+ - theta).(w(u+) - w(u'))
-//          <=  ( |theta+ - theta|^2 + |theta' - theta+|^2 )/(2a) + sum_i omega_i ( KL(u+_i|u_i) + KL(u'_i|u+_i) )/b
+//          <=  ( |theta+ - theta|^2 + |theta' - theta+|^2 )/(2a)
+//              + sum_i omega_i ( KL(u+_i|u_i) + KL(u'_i|u+_i) )/b
 //
 // in every iteration, the means of theta+ and u+ over T of them have the gap
 //
 //   P - D <= 1/T ( |w(u+)/l2 - theta_1|^2/(2a) + sum_i omega_i log|Y_i| / b )
 //
-// (w(u+) at the mean). It holds for a b sum_i omega_i R_i^2 <= 1 (Cauchy-Schwarz and Pinsker: moments.h). The automatic rule
-// looks at (*) itself, halves both steps where it fails and lets them grow otherwise. a/b makes the two terms of the bound about
-// equal, with |theta_1|^2 for the unknown distance. And it takes the means over the last half of the iterations or more: on random
-// problems that took a sixth of the passes to a gap of 1e-3. The bound above is for means over all of them, which the safe
-// rule takes.
+// (w(u+) at the mean). It holds for a b sum_i omega_i R_i^2 <= 1 (Cauchy-Schwarz and Pinsker: moments.h). The
+// automatic rule looks at (*) itself, halves both steps where it fails and lets them grow otherwise. a/b
+// makes the two terms of the bound about equal, with |theta_1|^2 for the unknown distance. And it takes the
+// means over the last half of the iterations or more: on random problems that took a sixth of the passes to a
+// gap of 1e-3. The bound above is for means over all of them, which the safe rule takes.
 //
-// Cost per iteration: two inferences per example, in double precision. Memory: fourteen vectors of weights in double precision,
-// whatever the number of examples.
+// Cost per iteration: two inferences per example, in double precision. Memory: fourteen vectors of weights in
+// double precision, whatever the number of examples.
 
 #include "solvers/extragradient.h"
 
@@ -167,7 +168,8 @@ class Extragradient {
     later_means_.weight = 0;
   }
 
-  // (*), with sum_i omega_i KL(v_i|u_i) = (z_u - z_v).w(v) + (c_v - c_u) gamma cost(v) - cumulant_v + cumulant_u.
+  // (*), with sum_i omega_i KL(v_i|u_i) = (z_u - z_v).w(v) + (c_v - c_u) gamma cost(v) - cumulant_v +
+  // cumulant_u.
   bool inequality_holds() {
     const Problem& problem = objective_.problem;
     const auto squared_distance = [&](const DoubleWeights& x, const DoubleWeights& y) {
@@ -194,7 +196,8 @@ class Extragradient {
     return reports_.report(means_.theta, 1, certain_dual(objective_, means_.u, dual));
   }
 
-  // The safe step is far too small where examples have little in common, so it doubles until that is too much.
+  // The safe step is far too small where examples have little in common, so it doubles until that is too
+  // much.
   static constexpr double kFirstGrowth = 2, kLaterGrowth = 1.1;
   static constexpr double kRounding = 1e-13;
 

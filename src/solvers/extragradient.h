@@ -14,8 +14,8 @@ struct ExtragradientOptions : ExtragradientTuning {
   double report_every = 10;  // passes at most between two reports; a report costs about a pass of time
 };
 
-// Extragradient on the saddle point of weights and duals, with Bregman projections (Taskar et al. 2006). Starts from uniform
-// distributions and leaves averaged weights in `theta`. Throws Error if beta is finite.
+// Extragradient on the saddle point of weights and duals, with Bregman projections (Taskar et al. 2006).
+// Starts from uniform distributions and leaves averaged weights in `theta`. Throws Error if beta is finite.
 Summary extragradient(const Objective& objective, const ExtragradientOptions& options, Weights& theta,
                       const Observer& observer = {});
 

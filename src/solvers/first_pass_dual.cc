@@ -55,8 +55,8 @@ void FirstPassDual::mix(std::size_t i, double eta, double loss, DoubleIn s, Doub
 // e(rho, exp(-beta L_i)).
 double FirstPassDual::mixture_entropy(std::size_t i, double rho, double loss, Workspace& ws) const {
   if (!objective_.loss.smooth()) return 0;
-  // Where z_i is a mean over several outputs, which its fractions show, all that is known is that entropy is concave:
-  // H(u_i) >= rho H(pi_i).
+  // Where z_i is a mean over several outputs, which its fractions show, all that is known is that entropy is
+  // concave: H(u_i) >= rho H(pi_i).
   Workspace::Frame frame(ws);
   const auto z = frame.take<double>(objective_.problem.num_statistics(i));
   std::fill(z.begin(), z.end(), 0.0);

@@ -1,6 +1,6 @@
-// Least squares: with t_k the passes of a report and g_k the logarithm of the best gap until then, the line a - b t that minimises
-// sum_k (g_k - a + b t_k)^2 has b = -sum_k (t_k - mean t)(g_k - mean g) / sum_k (t_k - mean t)^2. From the best gap, not from the
-// line's value there, log(best gap / gap) / b passes are left.
+// Least squares: with t_k the passes of a report and g_k the logarithm of the best gap until then, the line a
+// - b t that minimises sum_k (g_k - a + b t_k)^2 has b = -sum_k (t_k - mean t)(g_k - mean g) / sum_k (t_k -
+// mean t)^2. From the best gap, not from the line's value there, log(best gap / gap) / b passes are left.
 
 #include "solvers/forecast.h"
 

@@ -1,34 +1,39 @@
-// Block-coordinate Frank-Wolfe on the dual of a maximum (Lacoste-Julien et al. 2013, Algorithm 4 with exact line search):
+// Block-coordinate Frank-Wolfe on the dual of a maximum (Lacoste-Julien et al. 2013, Algorithm 4 with exact
+// line search):
 //
-//   maximise  D(mu) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(mu)|^2/(2 l2),   w(mu) = sum_i omega_i F_i(z_i - mu_i)
+//   maximise  D(mu) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(mu)|^2/(2 l2),
+//             w(mu) = sum_i omega_i F_i(z_i - mu_i)
 //
-// one example at a time. With theta = w/l2 and the scores s = F_i'theta + gamma p_i, the gradient of D in mu_i is omega_i s. A
-// visit finds the output chi* that it likes best and moves mu_i towards it,
+// one example at a time. With theta = w/l2 and the scores s = F_i'theta + gamma p_i, the gradient of D in
+// mu_i is omega_i s. A visit finds the output chi* that it likes best and moves mu_i towards it,
 //
 //   mu_i <- mu_i + eta(chi* - mu_i),   D changes by omega_i { eta g - eta^2 q/2 },
 //   g = s.(chi* - mu_i),   q = omega_i |F_i(chi* - mu_i)|^2 / l2,   so the best eta in [0, 1] is min(1, g/q).
 //
 // g is the example's part of the duality gap, and it steers which example comes next (Osokin et al. 2016).
 //
-// Towards one output after the other, mu_i comes close to the best mixture of them slowly. A corrective visit keeps the outputs
-// that mu_i is a mixture of, adds chi* to them, and finds nearly the best weights for all: again and again it moves weight from
-// the output that s likes least to the one that it likes best (the pairwise step of Osokin et al. 2016),
+// Towards one output after the other, mu_i comes close to the best mixture of them slowly. A corrective visit
+// keeps the outputs that mu_i is a mixture of, adds chi* to them, and finds nearly the best weights for all:
+// again and again it moves weight from the output that s likes least to the one that it likes best (the
+// pairwise step of Osokin et al. 2016),
 //
 //   a_k <- a_k + t, a_l <- a_l - t,   D changes by omega_i { t v - t^2 q/2 },
 //   v = s.(chi_k - chi_l),   q = omega_i |F_i(chi_k - chi_l)|^2 / l2,   t = min(a_l, v/q).
 //
-// With the distances D_kl = |F_i(chi_k - chi_l)|^2 at hand, what that does to the scores of all of them is known without w:
-// s.chi_j changes by -omega_i t/(2 l2) (D_jl - D_jk), up to what is the same for all j.
+// With the distances D_kl = |F_i(chi_k - chi_l)|^2 at hand, what that does to the scores of all of them is
+// known without w: s.chi_j changes by -omega_i t/(2 l2) (D_jl - D_jk), up to what is the same for all j.
 //
-// Certificates want a mu that is a mixture of outputs, not one that floats came near: weights are doubles, and so is what
-// becomes of outputs that are not kept (VertexSets). Only w and scores, which say where to move, are floats.
+// Certificates want a mu that is a mixture of outputs, not one that floats came near: weights are doubles,
+// and so is what becomes of outputs that are not kept (VertexSets). Only w and scores, which say where to
+// move, are floats.
 //
-// The dual comes close to its optimum long before P(theta) does, which jumps with every output that is found. A mean of recent
-// weights is better most of the time (RecentMean), and any weights may have a certificate with any mu: theta is the better of both.
+// The dual comes close to its optimum long before P(theta) does, which jumps with every output that is found.
+// A mean of recent weights is better most of the time (RecentMean), and any weights may have a certificate
+// with any mu: theta is the better of both.
 //
-// Cost per visit: one score, one argmax, two accumulates, and a squared norm; a corrective visit takes one for each output at
-// hand whenever chi* is a new one. Memory: mu of every example twice, in double precision, and w; up to eleven outputs for each
-// example for corrective visits, and mu once more for averaging.
+// Cost per visit: one score, one argmax, two accumulates, and a squared norm; a corrective visit takes one
+// for each output at hand whenever chi* is a new one. Memory: mu of every example twice, in double precision,
+// and w; up to eleven outputs for each example for corrective visits, and mu once more for averaging.
 
 #include "solvers/frank_wolfe.h"
 
@@ -55,8 +60,8 @@
 namespace espalier {
 namespace {
 
-// The weighted mean of all mu_i so far, where the one after visit k counts k times (BCFW-wavg). It is brought up to date where
-// mu_i changes, so that a visit does not touch the others:
+// The weighted mean of all mu_i so far, where the one after visit k counts k times (BCFW-wavg). It is brought
+// up to date where mu_i changes, so that a visit does not touch the others:
 //   sum_{j <= k} j = k(k + 1)/2.
 class AveragedMeans {
  public:
@@ -72,7 +77,8 @@ class AveragedMeans {
     const double share = (now - before) / now, rest = before / now;
     const DoubleOut mean = means_.mu(i);
     for (std::size_t j = 0; j < mean.size(); ++j) mean[j] = rest * mean[j] + share * mu[j];
-    // Of the weights, which are whole numbers until there are very many visits, quotients, products and a sum.
+    // Of the weights, which are whole numbers until there are very many visits, quotients, products and a
+    // sum.
     constexpr double kRoundings = 5;
     roundings_[i] = std::max(rest > 0 ? roundings_[i] : 0, roundings) + kRoundings;
   }
@@ -91,8 +97,9 @@ class AveragedMeans {
   std::vector<double> roundings_;
 };
 
-// A corrective visit ends when what is left to gain between two outputs is little against the gap that it began with, or after
-// so many moves: others are worth more then. A fifth of the first and three times the second made no difference on CoNLL-2000.
+// A corrective visit ends when what is left to gain between two outputs is little against the gap that it
+// began with, or after so many moves: others are worth more then. A fifth of the first and three times the
+// second made no difference on CoNLL-2000.
 constexpr double kEnough = 0.05;
 constexpr int kMostMoves = 20;
 // Certificates of which one looks at both points.
@@ -142,14 +149,14 @@ class FrankWolfe {
     sets_.prefetch(i, what);
   }
 
-  // Of theta(mu) or of the recent mean, whichever has the lower primal. The primal takes as long as a pass, so most of the time
-  // it is asked only of the one that was better when both were.
+  // Of theta(mu) or of the recent mean, whichever has the lower primal. The primal takes as long as a pass,
+  // so most of the time it is asked only of the one that was better when both were.
   Certificate certify() {
     if (averaged_) {
       for (std::size_t i = 0; i < means_.size(); ++i) include(i);
     }
-    // The mean is one of w as visits knew it: parsers leave out of it what hardly moves, and when that is set right, weights fit
-    // no example for a while.
+    // The mean is one of w as visits knew it: parsers leave out of it what hardly moves, and when that is set
+    // right, weights fit no example for a while.
     if (recent_) recent_->mean(w_, 1 / objective_.l2, recent_theta_);
     resynchronise();
     if (recent_) recent_->restart(w_, recent_theta_, objective_.l2);
@@ -194,7 +201,8 @@ class FrankWolfe {
     averaged_->include(i, mean_of(i), roundings, visits_);
   }
 
-  // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g = s.(chi* - mu_i).
+  // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g =
+  // s.(chi* - mu_i).
   BlockStep move_towards(std::size_t i, double gap, In best, Out delta) {
     // delta = mu - chi*
     const DoubleOut mu = mean_of(i);
@@ -251,8 +259,8 @@ class FrankWolfe {
     return {omega * gap, omega * gain};
   }
 
-  // Moves weight between the atoms, `newest` among them, until no two of them differ by more than `enough`. Returns what that
-  // adds to the dual, divided by omega_i. v are their scores, quadratic = omega_i/l2.
+  // Moves weight between the atoms, `newest` among them, until no two of them differ by more than `enough`.
+  // Returns what that adds to the dual, divided by omega_i. v are their scores, quadratic = omega_i/l2.
   static double balance(VertexSets::Example& e, std::array<double, VertexSets::kAtoms>& v, std::size_t newest,
                         double quadratic, double enough) {
     double gain = 0;
@@ -302,7 +310,8 @@ class FrankWolfe {
     if (recent_) recent_->add(problem_, i, delta, ws_);
   }
 
-  // mu from its atoms, and w(mu) recomputed in double precision, so that rounding in w does not limit the gap.
+  // mu from its atoms, and w(mu) recomputed in double precision, so that rounding in w does not limit the
+  // gap.
   void resynchronise() {
     double roundings = 0;
     for (std::size_t i = 0; i < means_.size(); ++i)

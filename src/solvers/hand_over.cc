@@ -20,15 +20,15 @@ namespace {
 
 // How much of the uniform distribution is mixed in: EG cannot leave zero.
 constexpr double kUniform = 1e-4;
-// How far expected statistics may be from those that are sought, of all that they add up to: not much further than mixing took
-// them, so that examples with one output, most of them, are done at once.
+// How far expected statistics may be from those that are sought, of all that they add up to: not much further
+// than mixing took them, so that examples with one output, most of them, are done at once.
 constexpr double kClose = 3 * kUniform;
 
-// Scores whose distribution has the expected statistics mu, so nearly as a few rounds find them: those that maximise
-// s.mu - log Z(s). They exist where mu is inside the set of expected statistics, also where statistics are tied, and log
-// conditionals of cliques would not fit them. They begin as log mu, which is right where an output has one statistic that is 1,
-// and go on by L-BFGS. (Iterative scaling lost five to ten times as much of the dual on random chains, with as many
-// inferences.)
+// Scores whose distribution has the expected statistics mu, so nearly as a few rounds find them: those that
+// maximise s.mu - log Z(s). They exist where mu is inside the set of expected statistics, also where
+// statistics are tied, and log conditionals of cliques would not fit them. They begin as log mu, which is
+// right where an output has one statistic that is 1, and go on by L-BFGS. (Iterative scaling lost five to ten
+// times as much of the dual on random chains, with as many inferences.)
 class Fit {
  public:
   template <class Real>
@@ -118,8 +118,8 @@ std::size_t fit_all(const Problem& problem, const Means& means, const StoppingRu
   return static_cast<std::size_t>(inferences);
 }
 
-// The distributions that weights imply, s_i = beta(F_i'theta + gamma p_i); where beta is infinite, of the finite one that has the
-// best dual. None where that is below 0.
+// The distributions that weights imply, s_i = beta(F_i'theta + gamma p_i); where beta is infinite, of the
+// finite one that has the best dual. None where that is below 0.
 std::size_t imply(const Objective& objective, const Weights& theta, bool keep_marginals, Sweep& sweep,
                   std::optional<DualState>& result) {
   const Problem& problem = objective.problem;

@@ -4,9 +4,9 @@
 // Every point that the line search tries costs one pass: one inference per example. Memory: 2 history + 6
 // vectors of doubles, and 2 more for the last digits.
 //
-// The last digits: rounding of P hides what a step gains long before rounding of grad P does. Where P/l2 is large, the gap
-// |grad P|^2/(2 l2) is still large then. So once no step lowers P, the line search sees the gain of a step from x to x' by the
-// trapezoid rule instead, whose error is of third order:
+// The last digits: rounding of P hides what a step gains long before rounding of grad P does. Where P/l2 is
+// large, the gap |grad P|^2/(2 l2) is still large then. So once no step lowers P, the line search sees the
+// gain of a step from x to x' by the trapezoid rule instead, whose error is of third order:
 //   P(x') - P(x) = (grad P(x) + grad P(x')).(x' - x)/2
 //
 // The dual point u_i = pi_i(theta) has w(u) = l2 theta - grad P, and its value is D = P - |grad P|^2/(2 l2):
@@ -142,8 +142,8 @@ Summary Minimiser::minimise() {
   std::fill_n(x.get(), length, 0.0);
   std::copy(values.begin(), values.end(), x.get());
 
-  // A line search may fail because of what is remembered of curvatures far away: then it restarts where it is, as long as
-  // that leads somewhere.
+  // A line search may fail because of what is remembered of curvatures far away: then it restarts where it
+  // is, as long as that leads somewhere.
   double before;
   do {
     before = reached_;

@@ -10,8 +10,8 @@ struct Slope {
   double first, second;
 };
 
-// Where it is largest, to about a hundredth of the step: Newton's method from `start`, kept between steps that are known to be
-// too short and too long. slope(step) gives the derivatives there.
+// Where it is largest, to about a hundredth of the step: Newton's method from `start`, kept between steps
+// that are known to be too short and too long. slope(step) gives the derivatives there.
 template <class SlopeAt>
 double best_step(const SlopeAt& slope, double start) {
   constexpr double kPrecision = 1e-2;
@@ -26,8 +26,8 @@ double best_step(const SlopeAt& slope, double start) {
       high = step;
     }
     double next = here.second < 0 ? step - here.first / here.second : here.first > 0 ? high : low;
-    // Entropies bend hard at both ends of the way, so that Newton's moves near an end are short whatever lies beyond. A move
-    // tells where the top is if it is short against the way to the nearer end.
+    // Entropies bend hard at both ends of the way, so that Newton's moves near an end are short whatever lies
+    // beyond. A move tells where the top is if it is short against the way to the nearer end.
     if (std::abs(next - step) <= kPrecision * std::min(step, 1 - step)) return next;
     if (next >= high && high == 1) {
       next = 1;  // nothing spoke against it yet

@@ -1,17 +1,19 @@
 // MIRA (Crammer et al. 2006; Martins et al. 2010, section 4) for the hinge loss with margins gamma cost:
 //   P(theta) = l2/2 |theta|^2 + sum_i omega_i max_y [ theta.F_i(chi(y) - z_i) + gamma cost_i(y) ].
-// A visit takes the k best outputs y_1, ..., y_k of theta.F_i chi(y) + gamma cost_i(y) (max-loss) or of theta.F_i chi(y)
-// (prediction-based), and goes to
+// A visit takes the k best outputs y_1, ..., y_k of theta.F_i chi(y) + gamma cost_i(y) (max-loss) or of
+// theta.F_i chi(y) (prediction-based), and goes to
 //   argmin_theta' l2/2 |theta' - theta|^2 + omega_i xi   such that   xi >= 0 and, for r = 1, ..., k,
 //     theta'.F_i(z_i - chi(y_r)) >= gamma cost_i(y_r) - xi                                          (17)
-// With a_r = F_i(z_i - chi(y_r)), b_r = gamma cost_i(y_r) - theta.a_r and alpha from hildreth.h, whose cap is omega_i/l2,
+// With a_r = F_i(z_i - chi(y_r)), b_r = gamma cost_i(y_r) - theta.a_r and alpha from hildreth.h, whose cap is
+// omega_i/l2,
 //   theta <- theta + sum_r alpha_r a_r.
-// For k = 1, alpha = min{ omega_i/l2, b_1/|a_1|^2 } (15). The result is the mean of the weights that the visits met. The
-// max-loss update with k = 1 is dca's for this loss; none of them converges. As there, first visits have a dual: at most
-// omega_i/l2 of all alpha_r makes them the parts of a mixture of outputs, rho_r = l2 alpha_r/omega_i.
+// For k = 1, alpha = min{ omega_i/l2, b_1/|a_1|^2 } (15). The result is the mean of the weights that the
+// visits met. The max-loss update with k = 1 is dca's for this loss; none of them converges. As there, first
+// visits have a dual: at most omega_i/l2 of all alpha_r makes them the parts of a mixture of outputs, rho_r =
+// l2 alpha_r/omega_i.
 //
-// A visit costs one inference, a gather and two scatters, and a third in the first pass; for k > 1, k(k + 1)/2 squared norms
-// more. Memory: three vectors of weights, and one in double precision in the first pass.
+// A visit costs one inference, a gather and two scatters, and a third in the first pass; for k > 1, k(k +
+// 1)/2 squared norms more. Memory: three vectors of weights, and one in double precision in the first pass.
 
 #include "solvers/mira.h"
 

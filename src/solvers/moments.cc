@@ -25,8 +25,8 @@ void mix(const DoubleWeights& a, const DoubleWeights& b, double tau, DoubleWeigh
 void mix(const Moments& a, const Moments& b, double tau, Moments& out) {
   mix(a.w, b.w, tau, out.w);
   out.cost = (1 - tau) * a.cost + tau * b.cost;
-  // Scores of outputs have the same bound whatever the distribution, so errors mix, too. What is added is of 1 - tau, products
-  // and a sum.
+  // Scores of outputs have the same bound whatever the distribution, so errors mix, too. What is added is of
+  // 1 - tau, products and a sum.
   constexpr double kRoundings = 3;
   out.error = (1 - tau) * a.error + tau * b.error + kRoundings;
 }

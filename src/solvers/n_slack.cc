@@ -1,15 +1,18 @@
-// SVM-struct with a slack for each example. The dual over the outputs c that example i has been found to violate,
+// SVM-struct with a slack for each example. The dual over the outputs c that example i has been found to
+// violate,
 //   D(alpha) = sum_i b_i.alpha_i - |w|^2/(2 l2),   w = sum_i F_i sum_c alpha_ic r_ic (z_i - chi_ic),
-//   alpha_i >= 0,  sum_c alpha_ic <= omega_i,                      r scale and b offset of what c demands (violated_output.h)
-// is maximised one example at a time, each by its own small quadratic program: where the scores are s = F_i'w/l2, output c
-// demands v_c = r_c s.(chi_c - z_i) + b_c, and alpha_i maximises v.alpha + (G alpha_old).alpha - alpha'G alpha/2, with
-// G_cd = r_c r_d <F_i(chi_c - z_i), F_i(chi_d - z_i)>/l2. No inference there.
-// Visits are in random order: on 10,000 images, a fixed one left a gap of 1.3e-2 after 64 passes, a random one 8e-4 after 16.
-// Then a pass at theta = w/l2, the same for all examples, brings P(theta) and the most violated output of each: a pass is a
-// certificate, too. Far from the optimum, where outputs that all examples find at the same weights tell little, passes that
-// take in each of them at once come in between.
-// Cost: a pass of inferences, and some rounds of scores over the examples in between. Memory: a vector of doubles and two of
-// floats as long as all weights, and for each example its outputs with their products.
+//   alpha_i >= 0,  sum_c alpha_ic <= omega_i,
+//                  r scale and b offset of what c demands (violated_output.h)
+// is maximised one example at a time, each by its own small quadratic program: where the scores are s =
+// F_i'w/l2, output c demands v_c = r_c s.(chi_c - z_i) + b_c, and alpha_i maximises v.alpha + (G
+// alpha_old).alpha - alpha'G alpha/2, with G_cd = r_c r_d <F_i(chi_c - z_i), F_i(chi_d - z_i)>/l2. No
+// inference there. Visits are in random order: on 10,000 images, a fixed one left a gap of 1.3e-2 after 64
+// passes, a random one 8e-4 after 16. Then a pass at theta = w/l2, the same for all examples, brings P(theta)
+// and the most violated output of each: a pass is a certificate, too. Far from the optimum, where outputs
+// that all examples find at the same weights tell little, passes that take in each of them at once come in
+// between. Cost: a pass of inferences, and some rounds of scores over the examples in between. Memory: a
+// vector of doubles and two of floats as long as all weights, and for each example its outputs with their
+// products.
 
 #include "solvers/n_slack.h"
 
@@ -37,15 +40,18 @@ namespace {
 
 // Passes that may do without an output before it is forgotten.
 constexpr int kMostIdle = 10;
-// Rounds between two passes end once the outputs at hand leave this share of the gap, and after so many in any case.
+// Rounds between two passes end once the outputs at hand leave this share of the gap, and after so many in
+// any case.
 constexpr double kRestShare = 0.3;
 constexpr int kMostRounds = 50;
 // Of those, this many consecutive ones go only to examples that have at least the mean gap.
 constexpr int kPartialRounds = 9;
-// An example's quadratic program is solved to this share of the gap that it had: the others move on anyway. A hundredth of it
-// needed about as many passes, and for twenty sentences with dozens of outputs each three times the time.
+// An example's quadratic program is solved to this share of the gap that it had: the others move on anyway. A
+// hundredth of it needed about as many passes, and for twenty sentences with dozens of outputs each three
+// times the time.
 constexpr double kExactness = 0.1;
-// As long as the relative gap is larger than this, every other pass is made at weights that change with each example.
+// As long as the relative gap is larger than this, every other pass is made at weights that change with each
+// example.
 constexpr double kFarShare = 0.3;
 
 // The outputs of one example that its loss has to be above.
@@ -83,8 +89,8 @@ class WorkingSet {
     alpha_.push_back(0);
   }
 
-  // Maximises over alpha_i where scores are s. Returns the gap that the example had before. What theta has to move by is in
-  // `delta`: w += F_i delta; nothing if it is empty.
+  // Maximises over alpha_i where scores are s. Returns the gap that the example had before. What theta has to
+  // move by is in `delta`: w += F_i delta; nothing if it is empty.
   double improve(const Problem& problem, std::size_t i, DoubleIn s, DoubleOut delta, bool& moved) {
     std::fill(delta.begin(), delta.end(), 0.0);
     problem.add_gold(i, 1.0, delta);
@@ -218,7 +224,8 @@ class NSlack {
   }
 
  private:
-  // P at the query, and the most violated output of each example there. False if the run ended before the last example.
+  // P at the query, and the most violated output of each example there. False if the run ended before the
+  // last example.
   bool separate(double& primal) {
     const std::size_t n = problem_.size(),
                       together = sweep_.team().size() == 1 ? 1 : 64 * sweep_.team().size();
@@ -242,8 +249,8 @@ class NSlack {
     return true;
   }
 
-  // The same at weights that take in each output as it is found, so that nothing is learned of P. False if the run ended
-  // before the last example.
+  // The same at weights that take in each output as it is found, so that nothing is learned of P. False if
+  // the run ended before the last example.
   bool separate_online() {
     random_.shuffle(std::span(order_));
     for (const std::size_t i : order_) {

@@ -6,9 +6,10 @@
 
 namespace espalier {
 
-// What the online solvers (dca, mira, perceptron) have in common. They visit all examples in a new random order each pass,
-// have no learning rate, and store no duals: reports certify the weights by the dual point that those imply, or by a better
-// one seen before. None of them converges when it continues; the gap says how far the weights are.
+// What the online solvers (dca, mira, perceptron) have in common. They visit all examples in a new random
+// order each pass, have no learning rate, and store no duals: reports certify the weights by the dual point
+// that those imply, or by a better one seen before. None of them converges when it continues; the gap says
+// how far the weights are.
 struct OnlineOptions {
   StoppingRule stopping;
   std::uint64_t seed = 1;  // of the orders

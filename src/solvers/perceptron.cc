@@ -1,11 +1,13 @@
-// The structured perceptron with averaged weights (Collins 2002, Figure 1 and section 2.3). A visit to example i is
+// The structured perceptron with averaged weights (Collins 2002, Figure 1 and section 2.3). A visit to
+// example i is
 //   y = argmax_y theta.F_i chi(y),   theta <- theta + omega_i F_i(z_i - chi(y)),
-// which is nothing where the prediction is right; an example of weight 2 counts like two mistakes. The result is the mean
-// of the weights that the visits met. (Collins averages those that they leave: the two differ by the last weights less the
-// first, divided by the number of visits.) On separable data the number of mistakes has a bound, whatever their order; on
-// other data it continues to make them.
+// which is nothing where the prediction is right; an example of weight 2 counts like two mistakes. The result
+// is the mean of the weights that the visits met. (Collins averages those that they leave: the two differ by
+// the last weights less the first, divided by the number of visits.) On separable data the number of mistakes
+// has a bound, whatever their order; on other data it continues to make them.
 //
-// A visit costs one inference and a gather, and two scatters after a mistake. Memory: three vectors of weights.
+// A visit costs one inference and a gather, and two scatters after a mistake. Memory: three vectors of
+// weights.
 
 #include "solvers/perceptron.h"
 

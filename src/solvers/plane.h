@@ -7,8 +7,9 @@
 
 namespace espalier {
 
-// The slope of a cutting plane: a vector as long as all weights that does not change any more, kept as floats. Where more than
-// half of it is zero, as it is for a maximum once most examples are right, only the rest is kept.
+// The slope of a cutting plane: a vector as long as all weights that does not change any more, kept as
+// floats. Where more than half of it is zero, as it is for a maximum once most examples are right, only the
+// rest is kept.
 class Plane {
  public:
   // Rounds the slope that it is given to what it keeps.

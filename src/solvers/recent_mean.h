@@ -9,9 +9,10 @@ namespace espalier {
 
 // A mean of the weights w_t after each visit t that forgets: m_t = m_{t-1} + a_t (w_t - m_{t-1}),
 //   a_t = max(0.6/n, 5/(t + n)),
-// over about the last fifth of all visits at first, and later over little more than a pass. Steps w_t = w_{t-1} + F_i delta_t change
-// few weights, and so does this:
-//   w_t - m_t = (1 - a_t)(w_{t-1} - m_{t-1} + F_i delta_t) = S_t V_t,   S_t = (1 - a_t) S_{t-1},   V_t = V_{t-1} + F_i delta_t / S_{t-1}.
+// over about the last fifth of all visits at first, and later over little more than a pass. Steps w_t =
+// w_{t-1} + F_i delta_t change few weights, and so does this:
+//   w_t - m_t = (1 - a_t)(w_{t-1} - m_{t-1} + F_i delta_t) = S_t V_t,   S_t = (1 - a_t) S_{t-1},
+//       V_t = V_{t-1} + F_i delta_t / S_{t-1}.
 class RecentMean {
  public:
   // Begins where the weights are.

@@ -86,9 +86,9 @@ void Schedule::draw_leaving_settled(std::span<const float> priorities) {
   // Every example is settled as far as anyone knows: none has been so for long.
   if (unsettled == 0) std::fill(settled_visits_.begin(), settled_visits_.end(), std::uint8_t{0});
   const float scale = sum > 0 ? static_cast<float>(kByPriority * static_cast<double>(unsettled) / sum) : 0;
-  // Systematic sampling: one random number for all examples, and each is drawn as often as expected, rounded up or down. Written
-  // as often as can be, and kept as often as due: a branch here would be guessed wrong half of the time.
-  // In fixed point, whose sums wait for one addition and not for several conversions.
+  // Systematic sampling: one random number for all examples, and each is drawn as often as expected, rounded
+  // up or down. Written as often as can be, and kept as often as due: a branch here would be guessed wrong
+  // half of the time. In fixed point, whose sums wait for one addition and not for several conversions.
   constexpr int kPoint = 24;
   constexpr float kOne = 1 << kPoint;
   std::size_t size = 0;

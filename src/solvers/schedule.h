@@ -24,10 +24,12 @@ enum class Settled {
 // lambda = 0.2 keeps an eye on the rest. The first round visits every example once, since nothing is known
 // of them yet.
 //
-// That treats an example that never had a gap like one that lost it a moment ago, and is likely to get it back as the others
-// move. Where gaps of exactly 0 are common (maxima, solved to the optimum one example at a time), settled examples are left:
+// That treats an example that never had a gap like one that lost it a moment ago, and is likely to get it
+// back as the others move. Where gaps of exactly 0 are common (maxima, solved to the optimum one example at a
+// time), settled examples are left:
 //   c_i = 1/10 + 1/2 sqrt(p_i) / mean of sqrt(p_j) over p_j > 0     where p_i > 0, at most 2
-//   c_i = max(1/4 2^-r, 1/100)                                      where p_i = 0, after r + 1 visits that all found it so
+//   c_i = max(1/4 2^-r, 1/100)
+//       where p_i = 0, after r + 1 visits that all found it so
 // The root is less sure than p_i itself that gaps are as they were when last seen.
 // The constants were chosen on MNIST and letter-scale.
 class Schedule {

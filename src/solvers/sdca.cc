@@ -1,20 +1,24 @@
-// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), with their line search and their sampling by gaps.
+// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), with their line search and
+// their sampling by gaps.
 //
 //   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
 //
-// one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and s = F_i'theta + gamma p_i, a visit
-// finds the distribution pi ~ exp(beta s.chi) that would be best if theta stayed as it is, and moves towards it:
+// one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and s = F_i'theta +
+// gamma p_i, a visit finds the distribution pi ~ exp(beta s.chi) that would be best if theta stayed as it is,
+// and moves towards it:
 //
 //   alpha <- x(eta) = alpha + eta(pi - alpha),   D changes by omega_i { phi(eta) - phi(0) },
-//   phi(eta) = H(x)/beta + s.mu_x - eta^2 q/2 = -KL(x|pi)/beta - eta^2 q/2 + constant,   q = omega_i |F_i(mu_pi - mu)|^2 / l2.
+//   phi(eta) = H(x)/beta + s.mu_x - eta^2 q/2 = -KL(x|pi)/beta - eta^2 q/2 + constant,
+//       q = omega_i |F_i(mu_pi - mu)|^2 / l2.
 //
-// phi is concave; its divergence is that of clique marginals (of chains: pairs less the nodes that two pairs share), and takes one
-// logarithm for each marginal and step that is tried. The gap of the example comes with its visit,
+// phi is concave; its divergence is that of clique marginals (of chains: pairs less the nodes that two pairs
+// share), and takes one logarithm for each marginal and step that is tried. The gap of the example comes with
+// its visit,
 //
 //   g = { log Z(beta s) - H(alpha) }/beta - s.mu = KL(alpha|pi)/beta.
 //
-// Cost per visit: one score, one inference, about two looks at the divergence, one accumulate. Memory: clique marginals of every
-// example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
+// Cost per visit: one score, one inference, about two looks at the divergence, one accumulate. Memory: clique
+// marginals of every example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
 
 #include "solvers/sdca.h"
 
@@ -56,8 +60,8 @@ class Sdca {
     new_cliques_.resize(largest);
   }
 
-  // w(u) from the statistics as they are stored, and about what the dual is there: as exact as floats are, which is enough to
-  // begin with.
+  // w(u) from the statistics as they are stored, and about what the dual is there: as exact as floats are,
+  // which is enough to begin with.
   double start() {
     double value = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) {
@@ -114,8 +118,8 @@ class Sdca {
         },
         likely > 0 ? 2 * likely / (2 * likely + curvature) : 0.5);
 
-    // Of close distributions the gap is lost in the rounding of large logarithms. Both divergences together are the slope at 0,
-    // which is as exact as the distributions are, and each is half of it.
+    // Of close distributions the gap is lost in the rounding of large logarithms. Both divergences together
+    // are the slope at 0, which is as exact as the distributions are, and each is half of it.
     const double both = (at * along.second - along.first) * inverse_beta_;
     constexpr double kClose = 1e-3;
     if (gap < kClose || both < kClose) gap = std::max(both, 0.0) / 2;

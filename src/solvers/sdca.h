@@ -21,9 +21,9 @@ struct SdcaOptions : SdcaTuning {
 // Throws Error if the loss has an infinite beta, or the problem's structure has no clique marginals.
 void check_sdca(const Problem& problem, const Loss& loss);
 
-// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), for finite beta and problems with
-// Problem::factored(). Starts from the state as it is, which for a new one is near the gold outputs. Leaves the duals in
-// `state` and theta = w(u)/l2 in `theta`.
+// Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), for finite beta and problems
+// with Problem::factored(). Starts from the state as it is, which for a new one is near the gold outputs.
+// Leaves the duals in `state` and theta = w(u)/l2 in `theta`.
 Summary sdca(const Objective& objective, const SdcaOptions& options, CliqueState& state, Weights& theta,
              const Observer& observer = {});
 

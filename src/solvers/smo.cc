@@ -1,31 +1,34 @@
-// Sequential minimal optimisation on clique marginals: the factored pairwise updates that Bartlett et al. 2004, section 5,
-// compare EG with.
+// Sequential minimal optimisation on clique marginals: the factored pairwise updates that Bartlett et al.
+// 2004, section 5, compare EG with.
 //
 //   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(u)|^2/(2 l2)
 //
-// one pair of outputs of one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and
-// s = F_i'theta + gamma p_i, the optimum has all mass on outputs of highest score. A visit finds the pair that is furthest from
-// that: y' of highest score, and y'' of lowest score among the outputs with mass, u(y'') > 0, which are those all of whose
-// cliques have some. It moves the mass t from y'' to y',
+// one pair of outputs of one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2
+// and s = F_i'theta + gamma p_i, the optimum has all mass on outputs of highest score. A visit finds the pair
+// that is furthest from that: y' of highest score, and y'' of lowest score among the outputs with mass,
+// u(y'') > 0, which are those all of whose cliques have some. It moves the mass t from y'' to y',
 //
 //   alpha_c <- alpha_c + t [c in y'] - t [c in y''],   D changes by omega_i { t v - t^2 q/2 },
 //   v = s.(chi(y') - chi(y'')),   q = omega_i |F_i(chi(y') - chi(y''))|^2 / l2,   t = min(v/q, mass).
 //
-// The mass that y'' has to give is a matter of which joint distribution alpha stands for. Of all that have these marginals the
-// factored one, u(y) = prod of alpha_c / prod of what cliques share, has the largest entropy, and the update that the paper refers
-// to is read here as taking no more than that u(y'') (SmoMass::factored). It falls exponentially in the length of a chain: soon no
-// pair has anything left to move. But D depends on the marginals alone, and of chains, as of all trees, any marginals that are nowhere negative and agree
-// where cliques meet belong to some joint distribution. So y'' may give min_c alpha_c over the cliques that y' does not share
-// (SmoMass::cliques), until one of them is zero; what is left is again read as the factored one. This is also the pairwise step
-// of Garber and Meshi 2016, which needs no list of the outputs in the mixture.
+// The mass that y'' has to give is a matter of which joint distribution alpha stands for. Of all that have
+// these marginals the factored one, u(y) = prod of alpha_c / prod of what cliques share, has the largest
+// entropy, and the update that the paper refers to is read here as taking no more than that u(y'')
+// (SmoMass::factored). It falls exponentially in the length of a chain: soon no pair has anything left to
+// move. But D depends on the marginals alone, and of chains, as of all trees, any marginals that are nowhere
+// negative and agree where cliques meet belong to some joint distribution. So y'' may give min_c alpha_c over
+// the cliques that y' does not share (SmoMass::cliques), until one of them is zero; what is left is again
+// read as the factored one. This is also the pairwise step of Garber and Meshi 2016, which needs no list of
+// the outputs in the mixture.
 //
-// Where the features of one example are the same for all of its outputs (classes: |F_i delta|^2 = |x_i|^2 |delta|^2, and the only
-// clique is the output itself), the maximum over all of u_i is as cheap as that over one pair: the projection of mu_i + s/q,
-// q = omega_i |x_i|^2 / l2, onto the simplex (Crammer and Singer 2001, section 6; BlockMaximisation). Then that is the visit:
-// one score, one inference, one accumulate.
+// Where the features of one example are the same for all of its outputs (classes: |F_i delta|^2 = |x_i|^2
+// |delta|^2, and the only clique is the output itself), the maximum over all of u_i is as cheap as that over
+// one pair: the projection of mu_i + s/q, q = omega_i |x_i|^2 / l2, onto the simplex (Crammer and Singer
+// 2001, section 6; BlockMaximisation). Then that is the visit: one score, one inference, one accumulate.
 //
-// Cost per visit otherwise: one score, two inferences (both counted: one for y', one for y''), a squared norm, one accumulate. Memory: clique
-// marginals of every example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
+// Cost per visit otherwise: one score, two inferences (both counted: one for y', one for y''), a squared
+// norm, one accumulate. Memory: clique marginals of every example (a chain's are L^2 floats a pair of
+// neighbours), its statistics, w.
 
 #include "solvers/smo.h"
 
@@ -48,7 +51,8 @@
 namespace espalier {
 namespace {
 
-// What rounding leaves of mass that is moved away. It would make outputs of it that a visit each moves nothing from.
+// What rounding leaves of mass that is moved away. It would make outputs of it that a visit each moves
+// nothing from.
 constexpr float kDust = 1e-7f;
 
 class Smo {
@@ -164,8 +168,8 @@ class Smo {
     }
   }
 
-  // w(u) recomputed in double precision, so that rounding in w does not limit the gap, from distributions that the marginals say up to
-  // their rounding (Factored::rebuild).
+  // w(u) recomputed in double precision, so that rounding in w does not limit the gap, from distributions
+  // that the marginals say up to their rounding (Factored::rebuild).
   void resynchronise() {
     evaluate_dual(objective_, state_, value_, sweep_);
     assign_weights(w_, value_.w, 1, sweep_.team());
@@ -217,7 +221,8 @@ Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& 
   check_smo(objective.problem, objective.loss);
   ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
   Smo solver(objective, options, state, theta);
-  // A move of one pair rarely leaves an example without a gap; on chains, leaving those that have none took 10 to 20 % more passes.
+  // A move of one pair rarely leaves an example without a gap; on chains, leaving those that have none took
+  // 10 to 20 % more passes.
   const Settled settled = objective.problem.block_maximisation() ? Settled::left : Settled::watched;
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every, settled};
   BlockAscent ascent(solver, objective, rule, observer);

@@ -16,10 +16,11 @@
 namespace espalier {
 namespace {
 
-// On random problems, values from 0.5 to 0.03 took smo,eg 34 to 37 passes to a gap of 1e-2 for classes and 100 to 116 for chains.
+// On random problems, values from 0.5 to 0.03 took smo,eg 34 to 37 passes to a gap of 1e-2 for classes and
+// 100 to 116 for chains.
 constexpr double kCloseEnough = 0.1;
-// In passes. Half of it saves up to five of them where a stage never gets close, but takes a primal that goes up and down for one
-// that has stopped; twice as many are wasted.
+// In passes. Half of it saves up to five of them where a stage never gets close, but takes a primal that goes
+// up and down for one that has stopped; twice as many are wasted.
 constexpr double kPatience = 10;
 
 // Detects a stage that makes next to no progress.
@@ -77,8 +78,8 @@ class StagedRun {
     return summary_.status == Status::converged && std::abs(now_.relative_gap()) > settings_.stopping.gap;
   }
 
-  // It takes time and inferences, and counts as training. False where it was interrupted: then the run ends with the weights
-  // that the last stage left, and their certificate.
+  // It takes time and inferences, and counts as training. False where it was interrupted: then the run ends
+  // with the weights that the last stage left, and their certificate.
   bool hand_over(Duals from, Duals to) {
     const auto start = std::chrono::steady_clock::now();
     const std::size_t inferences = espalier::hand_over(objective_, from, to, settings_, training_);

@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-// What a run starts from and leaves behind. Dual solvers keep their duals as a warm start for the next l2, each in its way.
+// What a run starts from and leaves behind. Dual solvers keep their duals as a warm start for the next l2,
+// each in its way.
 struct Training {
   Weights theta;
   std::optional<DualState> dual;       // scores

@@ -82,7 +82,8 @@ void VertexSets::add_to_rest(std::size_t i, Output output, double weight) {
 void VertexSets::merge(std::size_t i, std::size_t k) {
   ESPALIER_EXPECT(k > 0 && k < kAtoms);
   Example& e = examples_[i];
-  // The point at lambda between two others, seen from a third: lambda D_0l + (1 - lambda) D_kl - lambda (1 - lambda) D_0k.
+  // The point at lambda between two others, seen from a third: lambda D_0l + (1 - lambda) D_kl - lambda (1 -
+  // lambda) D_0k.
   const double lambda = e.weights[0] / (e.weights[0] + e.weights[k]);
   const double between = e.weights[0] > 0 ? lambda * (1 - lambda) * e.distances[0][k] : 0;
   for (std::size_t l = 1; l < kAtoms; ++l) {
@@ -131,7 +132,8 @@ double VertexSets::mean(std::size_t i, DoubleOut mu) const {
   for (std::size_t k = 0; k < kAtoms; ++k) {
     if (e.weights[k] > 0) add(i, k, e.weights[k] / total, mu);
   }
-  // All mass on one atom is that atom, to the bit. Else: two sums over all of them, a quotient, and a product.
+  // All mass on one atom is that atom, to the bit. Else: two sums over all of them, a quotient, and a
+  // product.
   const bool one = std::ranges::any_of(e.weights, [total](double weight) { return weight == total; });
   return e.roundings + (one ? 0 : 2 * kAtoms + 2);
 }

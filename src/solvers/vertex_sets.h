@@ -11,12 +11,13 @@
 
 namespace espalier {
 
-// For every example a few atoms with weights that sum to one: mu_i = sum_k a_k chi_k. Atom 0 is the rest: what a run started
-// from, and outputs that were put together for want of room. Each of the others is one output, as a list of its statistics
-// that are not zero. An atom of weight zero is a free place. All memory is taken at the start.
+// For every example a few atoms with weights that sum to one: mu_i = sum_k a_k chi_k. Atom 0 is the rest:
+// what a run started from, and outputs that were put together for want of room. Each of the others is one
+// output, as a list of its statistics that are not zero. An atom of weight zero is a free place. All memory
+// is taken at the start.
 //
-// All weights and the rest are in double precision, and nothing is ever subtracted from the rest: whatever happens, it is a
-// mixture of outputs, but for a few roundings that are counted (MeanState).
+// All weights and the rest are in double precision, and nothing is ever subtracted from the rest: whatever
+// happens, it is a mixture of outputs, but for a few roundings that are counted (MeanState).
 class VertexSets {
  public:
   // Twice as many made no difference on CoNLL-2000, where one example in five comes to use all.
@@ -41,7 +42,8 @@ class VertexSets {
     double roundings;             // of the rest
   };
 
-  // Atom 0 is means.mu(i), with weight one. Without `keep_outputs` no output ever fits, and all goes to the rest.
+  // Atom 0 is means.mu(i), with weight one. Without `keep_outputs` no output ever fits, and all goes to the
+  // rest.
   VertexSets(const Problem& problem, const MeanState& means, bool keep_outputs = true);
 
   Example& operator[](std::size_t i) { return examples_[i]; }
@@ -55,7 +57,8 @@ class VertexSets {
   std::size_t free_place(std::size_t i) const;
   // Makes place k the output, with weight zero. Requires that it fits.
   void set(std::size_t i, std::size_t k, Output output);
-  // Moves the weight of atom k, and what it is, to the rest, whose distances follow. mu_i stays as it is, but for rounding.
+  // Moves the weight of atom k, and what it is, to the rest, whose distances follow. mu_i stays as it is, but
+  // for rounding.
   void merge(std::size_t i, std::size_t k);
   // mu_i <- mu_i + eta(output - mu_i), with the output as part of the rest.
   void mix_into_rest(std::size_t i, Output output, double eta);

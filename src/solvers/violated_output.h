@@ -11,7 +11,8 @@ namespace espalier {
 
 // What an output y demands of the loss of its example, whatever the weights:
 //   L_i(theta) >= scale theta.F_i(chi(y) - z_i) + offset,
-// with scale 1 and offset gamma cost(y) where margins are rescaled, scale cost(y) and offset gamma cost(y) where slacks are.
+// with scale 1 and offset gamma cost(y) where margins are rescaled, scale cost(y) and offset gamma cost(y)
+// where slacks are.
 struct Demand {
   double scale = 0, offset = 0;
 };

@@ -6,13 +6,14 @@
 
 namespace espalier {
 
-// The arcs that the dependency trees of a sentence may have. Words are 1, ..., m and 0 is the root; an arc leads from a head
-// to its modifier. Arcs are numbered modifier by modifier, and the heads of a modifier ascend. Either all m^2 of them are
-// allowed, or some: those lie elsewhere.
+// The arcs that the dependency trees of a sentence may have. Words are 1, ..., m and 0 is the root; an arc
+// leads from a head to its modifier. Arcs are numbered modifier by modifier, and the heads of a modifier
+// ascend. Either all m^2 of them are allowed, or some: those lie elsewhere.
 class ArcSet {
  public:
   explicit ArcSet(std::size_t words) : words_(words) {}
-  // The heads of modifier d are heads[offsets[d - 1]], ..., heads[offsets[d] - 1], ascending; m + 1 offsets, the first 0.
+  // The heads of modifier d are heads[offsets[d - 1]], ..., heads[offsets[d] - 1], ascending; m + 1 offsets,
+  // the first 0.
   ArcSet(std::span<const std::uint32_t> offsets, std::span<const std::uint16_t> heads)
       : words_(offsets.size() - 1), offsets_(offsets), heads_(heads) {}
 
@@ -46,8 +47,8 @@ class ArcSet {
   std::span<const std::uint16_t> heads_;
 };
 
-// One value for each arc of m words: row = modifier, column = head, m + 1 of each. Row 0 and the diagonal mean nothing.
-// -infinity, as a score, excludes an arc.
+// One value for each arc of m words: row = modifier, column = head, m + 1 of each. Row 0 and the diagonal
+// mean nothing. -infinity, as a score, excludes an arc.
 inline std::size_t arc_matrix_size(std::size_t words) { return (words + 1) * (words + 1); }
 inline std::size_t arc_matrix_index(std::size_t words, std::size_t h, std::size_t d) {
   return d * (words + 1) + h;

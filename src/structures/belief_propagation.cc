@@ -1,24 +1,31 @@
-// Belief propagation on cliques a of a graph with loops, each with a weight rho_a (Wainwright, Jaakkola and Willsky 2005; for
-// cliques of more than two variables the same with multi-information in place of mutual information). It looks for
-//   B(s) = max over the local polytope of  s.mu + sum_i H(mu_i) - sum_a rho_a I(mu_a),   I(mu_a) = sum_{i in a} H(mu_i) - H(mu_a)
-// rho = 1 is the Bethe approximation, plain loopy belief propagation. In tree-reweighted propagation rho_a is how often a is in
-// a forest T drawn from a fixed set of them, each a choice of cliques whose factor graph has no loop. Then sum_i H_i - sum_{a in T} I_a
-// is the entropy of the distribution on T with these marginals, which no distribution with them exceeds; so B(s) >= log Z(s), and
-// B is convex with the gradient mu.
+// Belief propagation on cliques a of a graph with loops, each with a weight rho_a (Wainwright, Jaakkola and
+// Willsky 2005; for cliques of more than two variables the same with multi-information in place of mutual
+// information). It looks for
+//   B(s) = max over the local polytope of  s.mu + sum_i H(mu_i) - sum_a rho_a I(mu_a),
+//                                          I(mu_a) = sum_{i in a} H(mu_i) - H(mu_a)
+// rho = 1 is the Bethe approximation, plain loopy belief propagation. In tree-reweighted propagation rho_a is
+// how often a is in a forest T drawn from a fixed set of them, each a choice of cliques whose factor graph
+// has no loop. Then sum_i H_i - sum_{a in T} I_a is the entropy of the distribution on T with these
+// marginals, which no distribution with them exceeds; so B(s) >= log Z(s), and B is convex with the gradient
+// mu.
 //
 // Messages M_ai, with t_a = s_a / rho_a and S_i = s_i + sum_b rho_b log M_bi (s_i: cliques of one variable):
 //   M_ai(x_i) = sum over x_a with x_i of exp( t_a(x_a) + sum_{j in a, j != i} (S_j - log M_aj)(x_j) )
-//   mu_i = exp(S_i - A_i),   mu_a = exp( t_a + sum_{j in a} (S_j - log M_aj) - A_a ),   A: their log-normalisers
-// Any messages rewrite the scores: s.chi(y) = c + sum_i log mu_i + sum_a rho_a (log mu_a - sum_{i in a} log mu_i), where
+//   mu_i = exp(S_i - A_i),   mu_a = exp( t_a + sum_{j in a} (S_j - log M_aj) - A_a ),
+//                            A: their log-normalisers
+// Any messages rewrite the scores: s.chi(y) = c + sum_i log mu_i + sum_a rho_a (log mu_a - sum_{i in a} log
+// mu_i), where
 //   c = sum_i A_i + sum_a rho_a (A_a - sum_{i in a} A_i)
 // At a fixed point c is the value of B. Before it, by Hoelder's inequality,
 //   log Z(s) <= c + mean over T of log sum_y prod_i mu_i prod_{a in T} (mu_a / prod_{i in a} mu_i)
 //            =  mean over T of log sum_y exp( sum_i S_i + sum_{a in T} (t_a - sum_{i in a} log M_ai) )
-// which is what tree-reweighted propagation returns: a bound with any messages, each sum from one pass over the forest.
+// which is what tree-reweighted propagation returns: a bound with any messages, each sum from one pass over
+// the forest.
 //
-// Sweeps go forward and backward over the cliques in turn, and pass over those that nothing has moved at since their last
-// visit. A visit costs the entries of the table for each of its variables. Products are those of probabilities, scaled;
-// where their range is too wide for that, a clique's messages are computed in logarithms.
+// Sweeps go forward and backward over the cliques in turn, and pass over those that nothing has moved at
+// since their last visit. A visit costs the entries of the table for each of its variables. Products are
+// those of probabilities, scaled; where their range is too wide for that, a clique's messages are computed in
+// logarithms.
 
 #include "structures/belief_propagation.h"
 
@@ -81,8 +88,8 @@ BeliefPropagation::BeliefPropagation(const FactorGraph& graph, bool reweighted, 
   for (std::size_t a = 0; a < rho_.size(); ++a) appearance_[layout_.cliques[a].index] = rho_[a];
 }
 
-// Forests by Kruskal's algorithm, each with the cliques first that fewest of those before it have, so that all cliques appear
-// about equally often.
+// Forests by Kruskal's algorithm, each with the cliques first that fewest of those before it have, so that
+// all cliques appear about equally often.
 void BeliefPropagation::make_forests(std::size_t num_variables) {
   constexpr std::size_t kFewest = 16;
   std::vector<std::size_t> count(rho_.size(), 0);

@@ -12,14 +12,15 @@
 
 namespace espalier {
 
-// Loopy belief propagation, plain or tree-reweighted. Scores are given as double, with -infinity for what is forbidden.
+// Loopy belief propagation, plain or tree-reweighted. Scores are given as double, with -infinity for what is
+// forbidden.
 class BeliefPropagation {
  public:
   BeliefPropagation(const FactorGraph& graph, bool reweighted, double damping, std::size_t iterations,
                     double tolerance);
 
-  // The approximate log-partition, and the beliefs of all cliques. -infinity and zeros where it is found that no output is
-  // possible.
+  // The approximate log-partition, and the beliefs of all cliques. -infinity and zeros where it is found that
+  // no output is possible.
   double log_partition(std::span<const double> s, std::span<double> mu, MarkovGraph::Convergence& convergence,
                        Workspace& ws) const;
   // How often clique c is in one of the trees; 1 without reweighting.

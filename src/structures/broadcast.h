@@ -10,9 +10,9 @@
 
 namespace espalier {
 
-// How the entries of a table go with those of a smaller one over some of its variables. Runs of entries in a row go with a row
-// of the small table or with a single entry of it where they are long enough to be worth a loop; shorter ones are taken
-// together, with a list of where each entry of theirs belongs.
+// How the entries of a table go with those of a smaller one over some of its variables. Runs of entries in a
+// row go with a row of the small table or with a single entry of it where they are long enough to be worth a
+// loop; shorter ones are taken together, with a list of where each entry of theirs belongs.
 class Broadcast {
  public:
   struct Axis {

@@ -1,14 +1,17 @@
-// Inference on the forest of a sentence. With T and B for top and bottom nodes, w = exp s and chi for what an edge counts,
-//   in(B) = w(label of B over the span) sum_{rule, split} w(rule) w(split) in(left T) in(right T)     (over one word: w(tag))
+// Inference on the forest of a sentence. With T and B for top and bottom nodes, w = exp s and chi for what an
+// edge counts,
+//   in(B) = w(label of B over the span) sum_{rule, split} w(rule) w(split) in(left T) in(right T)
+//       (over one word: w(tag))
 //   in(T) = [T may be B itself] in(B) + sum_{unary rules} w(rule) w(labels over the span) in(B)
 //   Z = in(T of the sentence)
-// (Baker 1979), in time and memory linear in the edges. Instead of outside sums the way back takes probabilities,
+// (Baker 1979), in time and memory linear in the edges. Instead of outside sums the way back takes
+// probabilities,
 //   P(edge) = P(parent) (the edge's term of the parent's sum) / (the sum),
 // which are never too large or, where they matter, too small for a double.
 //
-// Inside sums may be: in each cell (span) they are divided by a power of two, so that the largest is about 1. If nevertheless
-// one of them comes near the ends of the range, logarithms take over for the sentence. So whatever is lost in a sum is
-// nothing beside what is there.
+// Inside sums may be: in each cell (span) they are divided by a power of two, so that the largest is about 1.
+// If nevertheless one of them comes near the ends of the range, logarithms take over for the sentence. So
+// whatever is lost in a sum is nothing beside what is there.
 
 #include "structures/cfg.h"
 
@@ -22,8 +25,9 @@
 namespace espalier {
 namespace {
 
-// The fast way takes sums and weights of these ranges (or 0). What underflows on the way, below 1e-308, meets one more weight and
-// inside sums of at most 2, so that it stays below 1e-257: nothing beside a sum. Exact weights may be light, not heavy.
+// The fast way takes sums and weights of these ranges (or 0). What underflows on the way, below 1e-308, meets
+// one more weight and inside sums of at most 2, so that it stays below 1e-257: nothing beside a sum. Exact
+// weights may be light, not heavy.
 constexpr double kSmallest = 1e-240, kLargest = 1e240, kLightest = 1e-250, kHeaviest = 1e50;
 
 bool in_range(double x) { return x >= kSmallest && x <= kLargest; }
@@ -129,7 +133,8 @@ bool Cfg::scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& 
   }
   log_z = std::log(top.back()) + exponents.back() * std::log(2.0);
 
-  // From here on bottom and top have inside sums until their node is visited, and `p_...` their probabilities.
+  // From here on bottom and top have inside sums until their node is visited, and `p_...` their
+  // probabilities.
   const auto p_bottom = frame.take<double>(num_bottoms()), p_top = frame.take<double>(num_tops());
   std::ranges::fill(p_bottom, 0.0);
   std::ranges::fill(p_top, 0.0);

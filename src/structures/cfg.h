@@ -75,7 +75,8 @@ class GrammarIndex {
 // The derivations of one sentence by a grammar, packed into a forest of what can occur in them. chi(y) counts
 //   rules:  how often y uses a rule, wherever it does,
 //   spans:  how often label l stands over words begin, ..., end - 1 (twice where a unary rule repeats it),
-//   splits: how often a binary rule whose parent has label l puts the border of its two children before word m,
+//   splits: how often a binary rule whose parent has label l puts the border of its two children before word
+//   m,
 //   tags:   whether word t has tag a, for words with a choice,
 // in this order; each only where a derivation left by the mask can have it.
 class Cfg {
@@ -92,7 +93,8 @@ class Cfg {
     std::span<const std::uint32_t> labels;
   };
 
-  // Keeps a reference to the index. Throws Error if a sentence has more than 65,536 rules, or a span as many symbols.
+  // Keeps a reference to the index. Throws Error if a sentence has more than 65,536 rules, or a span as many
+  // symbols.
   Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask = nullptr);
 
   // Whether there is any derivation; nothing else may be asked if there is none.
@@ -100,8 +102,8 @@ class Cfg {
   std::size_t num_words() const { return num_words_; }
   std::size_t num_statistics() const { return num_statistics_; }
   const GrammarIndex& index() const { return *index_; }
-  // Rules that can occur, in ascending order: statistic k < rules().size() counts rule rules()[k], where unary rule r is
-  // binaries.size() + r.
+  // Rules that can occur, in ascending order: statistic k < rules().size() counts rule rules()[k], where
+  // unary rule r is binaries.size() + r.
   std::span<const std::uint32_t> rules() const { return rules_; }
   std::size_t num_spans() const { return num_spans_; }
   Place span(std::size_t k) const { return place(k); }
@@ -116,7 +118,8 @@ class Cfg {
 
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
-  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested against.
+  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested
+  // against.
   double log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   double argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
@@ -128,8 +131,8 @@ class Cfg {
   // use(k) for each statistic that y counts, as often as it counts it.
   void for_each_statistic(const Derivation& y, const std::function<void(std::size_t)>& use) const;
 
-  // m words take m - 1 binary rules, however they are derived: a shift of all their scores changes no distribution. (One word
-  // has one tag; where there is no choice of it, nothing can be shifted.)
+  // m words take m - 1 binary rules, however they are derived: a shift of all their scores changes no
+  // distribution. (One word has one tag; where there is no choice of it, nothing can be shifted.)
   void centre(std::span<const float> mu, std::span<float> d) const;
 
   // The k best derivations, best first; all that are possible, if there are not k.
@@ -138,9 +141,10 @@ class Cfg {
  private:
   friend class CfgBuilder;
   friend class CfgRanking;
-  // The forest: nodes are symbols over spans, first the bottom ones of a span, from which its top ones follow. Whatever has
-  // `first_...` ends where its successor begins, and there is one more of each for the last one's end. Spans are in the order in which inference can visit
-  // them: by their ends, then the shorter ones first.
+  // The forest: nodes are symbols over spans, first the bottom ones of a span, from which its top ones
+  // follow. Whatever has `first_...` ends where its successor begins, and there is one more of each for the
+  // last one's end. Spans are in the order in which inference can visit them: by their ends, then the shorter
+  // ones first.
   struct Cell {
     std::uint32_t begin, end;
     std::uint32_t first_bottom, first_top, first_factor;

@@ -1,5 +1,6 @@
-// Grammars by what their rules have below them, and the packed forest of a sentence: a pass from short spans to long ones finds
-// what can be derived, a pass back what is also part of a whole derivation, and the rest is laid out for inference.
+// Grammars by what their rules have below them, and the packed forest of a sentence: a pass from short spans
+// to long ones finds what can be derived, a pass back what is also part of a whole derivation, and the rest
+// is laid out for inference.
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
-// The k best derivations: each node of the forest ranks its own derivations, and asks the nodes below it for their next best one
-// only when a candidate is taken that needs it (Huang and Chiang 2005, algorithm 3).
+// The k best derivations: each node of the forest ranks its own derivations, and asks the nodes below it for
+// their next best one only when a candidate is taken that needs it (Huang and Chiang 2005, algorithm 3).
 
 #include <algorithm>
 
@@ -104,7 +104,8 @@ class CfgRanking {
     if (nodes_[v].exhausted) return rank < nodes_[v].ranked.size();
     while (nodes_[v].ranked.size() <= rank) {
       if (!nodes_[v].ranked.empty()) {
-        // What comes next after the last one taken. Each pair of ranks has one predecessor, so that none comes twice.
+        // What comes next after the last one taken. Each pair of ranks has one predecessor, so that none
+        // comes twice.
         const Candidate last = nodes_[v].ranked.back();
         const bool word = v < cfg_.num_bottoms() && last.edge == Cfg::kNone;
         if (!word && last.right_rank == 0) propose(v, last.edge, last.left_rank + 1, 0);

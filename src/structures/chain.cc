@@ -1,14 +1,15 @@
 // First-order chains: sum-product and max-product over label sequences.
 //
-// The fast way is a kernel in probability space (kernels/chain.cc). What follows is the reference in logarithms, which
-// takes over where the range of scores is too wide for it:
+// The fast way is a kernel in probability space (kernels/chain.cc). What follows is the reference in
+// logarithms, which takes over where the range of scores is too wide for it:
 //
 //   forward    log a_t(j) = s_t(j) + log sum_i exp( log a_{t-1}(i) + T_t(i, j) )
 //   backward   log b_{t-1}(i) = log sum_j exp( T_t(i, j) + s_t(j) + log b_t(j) )
 //   marginals  mu_t(j) = exp( log a_t(j) + log b_t(j) - log Z ),
 //              mu_t(i, j) = exp( log a_{t-1}(i) + T_t(i, j) + s_t(j) + log b_t(j) - log Z )
 //
-// in time O(m L^2), as for the kernel. Chains with n-grams have kernels/ngram_chain.cc and structures/ngram_paths.cc.
+// in time O(m L^2), as for the kernel. Chains with n-grams have kernels/ngram_chain.cc and
+// structures/ngram_paths.cc.
 
 #include "structures/chain.h"
 
@@ -314,7 +315,8 @@ std::vector<Chain::Scored> Chain::kbest(std::span<const double> s, std::size_t k
   return best;
 }
 
-// From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log b_t(j) ).
+// From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log
+// b_t(j) ).
 Chain::Output Chain::sample(std::span<const double> s, Random& random, Workspace& ws) const {
   if (ngrams_) return ngram_sample(*this, s, random, ws);
   Workspace::Frame frame(ws);
@@ -385,8 +387,8 @@ double Chain::markov_chain(std::span<const float> clique_mu, std::span<double> m
   const std::size_t labels = num_labels_;
   std::fill(mu.begin(), mu.end(), 0.0);
   const auto pairs_from = [&](std::size_t t, std::size_t i) { return &clique_mu[(t * labels + i) * labels]; };
-  // Rounding may leave a label with mass whose pairs have none: a chain that went there could not continue. Such labels are
-  // marked, last position first, and no chain goes there.
+  // Rounding may leave a label with mass whose pairs have none: a chain that went there could not continue.
+  // Such labels are marked, last position first, and no chain goes there.
   constexpr double kDeadEnd = -1;
   for (std::size_t t = length_ - 1; t-- > 0;) {
     for (std::size_t i = 0; i < labels; ++i) {

@@ -25,15 +25,17 @@ struct ChainConstraints {
   std::vector<std::uint8_t> step;         // L x L, row = the label before
 };
 
-// A sequence of `length` labels out of L, where neighbours interact (a first-order chain). Steps with equal features
-// share a table of transition scores, so
-//   chi(y) = ( [y_t = j] for each t and j,  the number of steps t with table k, y_{t-1} = i and y_t = j for each k, i, j )
-// and K = length * L + num_tables * L^2. Node t, label j is statistic t L + j; table k, i to j is length L + (k L + i) L + j.
-// Scores of -infinity exclude, as long as one sequence is left.
+// A sequence of `length` labels out of L, where neighbours interact (a first-order chain). Steps with equal
+// features share a table of transition scores, so
+//   chi(y) = ( [y_t = j] for each t and j,
+//                                           the number of steps t with table k, y_{t-1} = i and y_t = j for
+//                                           each k, i, j )
+// and K = length * L + num_tables * L^2. Node t, label j is statistic t L + j; table k, i to j is length L +
+// (k L + i) L + j. Scores of -infinity exclude, as long as one sequence is left.
 //
-// With label n-grams (a chain of higher order), chi(y) also has the number of times that each of them occurs in y: n-gram k
-// is statistic (length + num_tables L) L + k. They do not replace one another: where three labels follow one another, the
-// pairs among them do too.
+// With label n-grams (a chain of higher order), chi(y) also has the number of times that each of them occurs
+// in y: n-gram k is statistic (length + num_tables L) L + k. They do not replace one another: where three
+// labels follow one another, the pairs among them do too.
 class Chain {
  public:
   using Output = std::vector<std::uint32_t>;
@@ -45,8 +47,9 @@ class Chain {
   // Tied transitions: one table for every step, and none where there is no step.
   Chain(std::size_t length, std::size_t num_labels, const ChainConstraints* constraints = nullptr,
         const LabelNgrams* ngrams = nullptr);
-  // Step t (from label t to label t + 1) has the table tables[t]. Requires length - 1 tables below num_tables; or no tables
-  // and num_tables = 0, where there are n-grams: then steps have the scores of n-grams alone.
+  // Step t (from label t to label t + 1) has the table tables[t]. Requires length - 1 tables below
+  // num_tables; or no tables and num_tables = 0, where there are n-grams: then steps have the scores of
+  // n-grams alone.
   Chain(std::size_t length, std::size_t num_labels, std::span<const std::uint32_t> tables,
         std::size_t num_tables, const ChainConstraints* constraints = nullptr,
         const LabelNgrams* ngrams = nullptr);
@@ -72,7 +75,8 @@ class Chain {
 
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
-  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested against.
+  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested
+  // against.
   double log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   double argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
@@ -89,19 +93,21 @@ class Chain {
   void add_indicator(std::span<const std::uint32_t> y, float scale, std::span<float> out) const;
   void add_indicator(std::span<const std::uint32_t> y, double scale, std::span<double> out) const;
 
-  // Shifts a direction d of scores so that its mean under mu is zero at every position and in every table. N-grams stay as
-  // they are: sequences differ in how many of them they have, so that a shift would change the distribution.
+  // Shifts a direction d of scores so that its mean under mu is zero at every position and in every table.
+  // N-grams stay as they are: sequences differ in how many of them they have, so that a shift would change
+  // the distribution.
   void centre(std::span<const float> mu, std::span<float> d) const;
 
-  // The k best sequences, best first; all that are possible, if there are not k. Equal ones always come in the same order.
+  // The k best sequences, best first; all that are possible, if there are not k. Equal ones always come in
+  // the same order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   // A sequence drawn from u.
   Output sample(std::span<const double> s, Random& random, Workspace& ws) const;
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 
-  // The Factored capability (learning/factored.h), which chains with n-grams lack. Cliques are pairs of neighbours (a single
-  // node where length = 1), each with its own L^2 marginals, row = the label before.
+  // The Factored capability (learning/factored.h), which chains with n-grams lack. Cliques are pairs of
+  // neighbours (a single node where length = 1), each with its own L^2 marginals, row = the label before.
   bool factored() const { return ngrams_ == nullptr; }
   std::size_t num_clique_marginals() const {
     return length_ == 1 ? num_labels_ : (length_ - 1) * num_labels_ * num_labels_;
@@ -114,11 +120,11 @@ class Chain {
   void statistics(std::span<const double> clique_mu, std::span<double> mu) const;
   // sum of H(pair) - sum of H(node) over the nodes that two pairs share
   double clique_entropy(std::span<const double> clique_mu) const;
-  // The Markov chain that begins as these marginals do and continues with their conditionals: its statistics, and its entropy or
-  // a little less. It is a distribution even where rounding left marginals that are none.
+  // The Markov chain that begins as these marginals do and continues with their conditionals: its statistics,
+  // and its entropy or a little less. It is a distribution even where rounding left marginals that are none.
   double markov_chain(std::span<const float> clique_mu, std::span<double> mu) const;
-  // Scores on pairs whose chain has these marginals: log mu(y_t, y_{t+1}) - log mu(y_t), and for the first pair
-  // log mu(y_0, y_1).
+  // Scores on pairs whose chain has these marginals: log mu(y_t, y_{t+1}) - log mu(y_t), and for the first
+  // pair log mu(y_0, y_1).
   void log_conditionals(std::span<const double> clique_mu, std::span<double> clique_s) const;
   // A sequence by its pairs: pair t, i to j is clique (t L + i) L + j.
   std::size_t num_cliques() const { return length_ == 1 ? 1 : length_ - 1; }

@@ -1,5 +1,7 @@
-// A product of two sums over positions has no recursion over labels alone. For each cost c that a sequence may have so far,
-//   a_t(j, c) = s_t(j) + max_i [ a_{t-1}(i, c - cost_t(j)) + T_t(i, j) ],     max_y = max_{j,c} c (margin + a_{m-1}(j, c)),
+// A product of two sums over positions has no recursion over labels alone. For each cost c that a sequence
+// may have so far,
+//   a_t(j, c) = s_t(j) + max_i [ a_{t-1}(i, c - cost_t(j)) + T_t(i, j) ],
+//       max_y = max_{j,c} c (margin + a_{m-1}(j, c)),
 // takes time O(m L^2 C) and memory O(m L C), C - 1 the highest cost of a sequence.
 
 #include "structures/chain_by_cost.h"

@@ -1,16 +1,19 @@
-// The best dependency tree, max over trees of sum_{(h, d) in tree} s(h, d), by Chu and Liu (1965) and Edmonds (1967).
+// The best dependency tree, max over trees of sum_{(h, d) in tree} s(h, d), by Chu and Liu (1965) and Edmonds
+// (1967).
 //
-// Every word takes its best head. Where that closes a cycle C, the tree enters C at one of its words d and leaves out d's arc
-// within C, so that C becomes a single word with
+// Every word takes its best head. Where that closes a cycle C, the tree enters C at one of its words d and
+// leaves out d's arc within C, so that C becomes a single word with
 //
 //   s(h, C) = max_{d in C} s(h, d) - s(head(d), d),    s(C, d) = max_{h in C} s(h, d)
 //
-// Tarjan's order (1977) follows heads from one word until it meets a cycle or what has led to the root before. Each round
-// looks at one row of scores, and a cycle of n words costs n rows and removes n - 1 words: O(m^2) in all.
+// Tarjan's order (1977) follows heads from one word until it meets a cycle or what has led to the root
+// before. Each round looks at one row of scores, and a cycle of n words costs n rows and removes n - 1 words:
+// O(m^2) in all.
 //
-// Scores are compared after the number of arcs that a tree should not have: those from the root, if it is to have one
-// modifier (a tree has at least one of them), and before all others those that are excluded. The pair is as good an order for
-// this algorithm as numbers are (it only adds, subtracts and compares), and exact, which a large penalty is not.
+// Scores are compared after the number of arcs that a tree should not have: those from the root, if it is to
+// have one modifier (a tree has at least one of them), and before all others those that are excluded. The
+// pair is as good an order for this algorithm as numbers are (it only adds, subtracts and compares), and
+// exact, which a large penalty is not.
 
 #include <algorithm>
 #include <limits>
@@ -35,8 +38,8 @@ struct BestArc {
   BestArc less(const BestArc& other) const { return {score - other.score, unwanted - other.unwanted, arc}; }
 };
 
-// Words and cycles keep a place in 0, ..., m: a cycle takes that of one of its words. Nodes number all that ever have one:
-// words first, and cycles after what they consist of.
+// Words and cycles keep a place in 0, ..., m: a cycle takes that of one of its words. Nodes number all that
+// ever have one: words first, and cycles after what they consist of.
 class ChuLiuEdmonds {
  public:
   ChuLiuEdmonds(std::size_t words, bool single_root, std::span<const double> s, Workspace::Frame& frame)
@@ -138,8 +141,8 @@ class ChuLiuEdmonds {
     path_length_ = begin + 1;
   }
 
-  // Cycles before what they consist of: the word where a cycle is entered keeps the arc from outside, and so do the cycles
-  // around it; all others keep the one that they took.
+  // Cycles before what they consist of: the word where a cycle is entered keeps the arc from outside, and so
+  // do the cycles around it; all others keep the one that they took.
   void expand(Heads heads) {
     std::fill(resolved_.begin(), resolved_.end(), false);
     for (std::size_t node = num_nodes_; --node > 0;) {

@@ -10,7 +10,8 @@
 
 namespace espalier {
 
-// Where messages between cliques and variables lie. Cliques of one variable send none: they are part of its scores.
+// Where messages between cliques and variables lie. Cliques of one variable send none: they are part of its
+// scores.
 struct CliqueMessages {
   struct Clique {
     std::size_t index;        // in the graph
@@ -31,9 +32,9 @@ struct CliqueMessages {
   // node[label_begin[v] + x] = the scores of label x of v in cliques of one variable
   void node_scores(std::span<const double> s, std::span<double> node) const;
 
-  // Takes out labels that no output has because of -infinity: those without an entry left in some clique. Then all entries with
-  // such a label are -infinity, in node and in s (tables of cliques), and every label that is left has an entry in each of
-  // its cliques. False where a variable has no label left.
+  // Takes out labels that no output has because of -infinity: those without an entry left in some clique.
+  // Then all entries with such a label are -infinity, in node and in s (tables of cliques), and every label
+  // that is left has an entry in each of its cliques. False where a variable has no label left.
   bool take_out_impossible(std::span<double> node, std::span<double> s, Workspace& ws) const;
 
   // Of a labelling, by those scores.

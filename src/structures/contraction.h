@@ -10,8 +10,8 @@
 
 namespace espalier {
 
-// Tables with vectors on their variables, summed down to one variable. A table's first variable changes slowest. Each kind of
-// sum says how the first and the last variable go away:
+// Tables with vectors on their variables, summed down to one variable. A table's first variable changes
+// slowest. Each kind of sum says how the first and the last variable go away:
 //   first   out[q] = sum_x w[x] T[x, q]         last   out[p] = sum_x T[p, x] w[x]
 
 // Sums of products.
@@ -84,8 +84,8 @@ struct LogSumProduct {
   }
 };
 
-// A table of two variables or more, with `labels` of each and a vector `w` on each, summed over all of them but number
-// `target`. `buffers` has room for twice the table's entries over its smallest number of labels.
+// A table of two variables or more, with `labels` of each and a vector `w` on each, summed over all of them
+// but number `target`. `buffers` has room for twice the table's entries over its smallest number of labels.
 template <class Sum>
 void contract(const double* table, std::size_t entries, std::span<const std::uint32_t> labels,
               std::size_t target, std::span<const double* const> w, std::span<double> buffers, double* out) {

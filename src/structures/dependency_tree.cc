@@ -144,7 +144,8 @@ double DependencyTree::log_partition_of(std::span<const Real> s, std::span<Real>
   std::fill(scores.begin(), scores.end(), kImpossible);
   const auto of_labels =
       frame.take<double>(labels);  // in double precision for floats, too: log Z is the sum of many
-  // The score of an arc is log sum_l exp s_al. Until its probability is known, mu has those of its labels, given the arc.
+  // The score of an arc is log sum_l exp s_al. Until its probability is known, mu has those of its labels,
+  // given the arc.
   for_each_arc(arcs_, [&](std::size_t a, std::size_t h, std::size_t d) {
     double& score = scores[arc_matrix_index(m, h, d)];
     const Real* of_arc = s.data() + a * labels;

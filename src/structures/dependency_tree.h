@@ -24,12 +24,13 @@ struct TreeShape {
 
 // A dependency tree over the words of a sentence. With L labels
 //   chi(y) = ( [y has arc a with label l] for each arc a and label l ),   K = arcs L,
-// and arc a with label l is statistic a L + l. Given its head, a word's label is independent of everything else, so labels are
-// summed (or maximised) out arc by arc. Scores of -infinity exclude, as long as one tree is left. Refers to the arcs.
+// and arc a with label l is statistic a L + l. Given its head, a word's label is independent of everything
+// else, so labels are summed (or maximised) out arc by arc. Scores of -infinity exclude, as long as one tree
+// is left. Refers to the arcs.
 //
-// In second order chi(y) also has a 1 for each part (tree_parts.h) of which y has both arcs: siblings from statistic arcs L on,
-// then grandparents. Inference is exact for projective trees. For others log Z and mu are those of loopy belief propagation, and the
-// best tree is the one with the most probable arcs by it.
+// In second order chi(y) also has a 1 for each part (tree_parts.h) of which y has both arcs: siblings from
+// statistic arcs L on, then grandparents. Inference is exact for projective trees. For others log Z and mu
+// are those of loopy belief propagation, and the best tree is the one with the most probable arcs by it.
 class DependencyTree {
  public:
   struct Output {
@@ -77,11 +78,12 @@ class DependencyTree {
     }
   }
 
-  // Every word has one head, so a shift of all its arcs changes no distribution: means under mu become zero word by word.
+  // Every word has one head, so a shift of all its arcs changes no distribution: means under mu become zero
+  // word by word.
   void centre(std::span<const float> mu, std::span<float> d) const;
 
-  // The k best trees, best first, each with its arcs' best labels; all that are possible, if there are not k. Requires first
-  // order.
+  // The k best trees, best first, each with its arcs' best labels; all that are possible, if there are not k.
+  // Requires first order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   bool has_kbest() const { return parts_.size() == 0; }
   // H(u), and 0 log 0 = 0.

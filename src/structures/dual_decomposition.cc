@@ -1,12 +1,14 @@
-// The best labelling by its linear-programming dual (MPLP: Globerson and Jaakkola 2007, section 5; Sontag, Globerson and
-// Jaakkola 2011, figure 1.4). Messages d_ai move scores from cliques a to their variables; whatever they are,
+// The best labelling by its linear-programming dual (MPLP: Globerson and Jaakkola 2007, section 5; Sontag,
+// Globerson and Jaakkola 2011, figure 1.4). Messages d_ai move scores from cliques a to their variables;
+// whatever they are,
 //   max_y s.chi(y) <= D = sum_i max S_i + sum_a max ( s_a - sum_{i in a} d_ai ),     S_i = s_i + sum_a d_ai
-// since the maxima on the right may disagree. A visit to a clique sets all of its messages to the best ones with all others
-// as they are, so that D never rises:
+// since the maxima on the right may disagree. A visit to a clique sets all of its messages to the best ones
+// with all others as they are, so that D never rises:
 //   d_ai(x_i) = 1/|a| max over x_a with x_i of ( s_a + sum_{j in a} (S_j - d_aj) )  -  (S_i - d_ai)(x_i)
-// After each sweep a labelling is read off the S_i, variable by variable with what is decided before, and improved by changing one
-// label at a time. Where its score is D, it is the best. Coordinate descent may stop above the least D; then the best labelling
-// seen is improved once more, many labels at a time (forest_moves.h).
+// After each sweep a labelling is read off the S_i, variable by variable with what is decided before, and
+// improved by changing one label at a time. Where its score is D, it is the best. Coordinate descent may stop
+// above the least D; then the best labelling seen is improved once more, many labels at a time
+// (forest_moves.h).
 
 #include "structures/dual_decomposition.h"
 
@@ -90,7 +92,8 @@ double DualDecomposition::bound(State& state) const {
   return bound;
 }
 
-// One variable after another takes its best label, where variables of its cliques that have none yet may still take any.
+// One variable after another takes its best label, where variables of its cliques that have none yet may
+// still take any.
 void DualDecomposition::round(State& state, std::span<std::uint32_t> y) const {
   std::fill(y.begin(), y.end(), kOpen);
   for (std::size_t v = 0; v < y.size(); ++v) {

@@ -11,14 +11,14 @@
 
 namespace espalier {
 
-// The best labelling of a graph with loops, with a bound that tells whether it is. Scores are given as double, with -infinity
-// for what is forbidden.
+// The best labelling of a graph with loops, with a bound that tells whether it is. Scores are given as
+// double, with -infinity for what is forbidden.
 class DualDecomposition {
  public:
   DualDecomposition(const FactorGraph& graph, std::size_t iterations, double tolerance);
 
-  // The value is that of y, -infinity where no possible labelling was found; the bound holds for every labelling. Where y is not
-  // proven to be the best, so many moves (forest_moves.h) may improve it.
+  // The value is that of y, -infinity where no possible labelling was found; the bound holds for every
+  // labelling. Where y is not proven to be the best, so many moves (forest_moves.h) may improve it.
   MarkovGraph::Best best(std::span<const double> s, std::size_t moves, std::span<std::uint32_t> y,
                          Workspace& ws) const;
 

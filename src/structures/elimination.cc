@@ -1,7 +1,10 @@
-// Greedy elimination orders. Eliminating v joins all of its neighbours N(v); the clique {v} + N(v) is a node of the tree. The
-// fill of u, the pairs in N(u) that are not joined, is kept up to date instead of counted again:
-//   joining a and b      fill(c) -= 1 for each c in N(a) and N(b); fill(a) += |N(a) - N(b) - b|, and the same for b
-//   taking v out         fill(u) -= |N(u)| - |N(v)| for each u in N(v), whose neighbours in N(v) are all joined by then
+// Greedy elimination orders. Eliminating v joins all of its neighbours N(v); the clique {v} + N(v) is a node
+// of the tree. The fill of u, the pairs in N(u) that are not joined, is kept up to date instead of counted
+// again:
+//   joining a and b      fill(c) -= 1 for each c in N(a) and N(b); fill(a) += |N(a) - N(b) - b|, and the same
+//                        for b
+//   taking v out         fill(u) -= |N(u)| - |N(v)| for each u in N(v), whose neighbours in N(v) are all
+//                        joined by then
 // so that an elimination costs what its new edges and their ends' neighbours do.
 
 #include "structures/elimination.h"
@@ -36,7 +39,8 @@ Neighbours neighbours_of(const FactorGraph& graph) {
   return adjacent;
 }
 
-// Breadth first from an end of the graph, those with few neighbours first (Cuthill and McKee 1969): a sweep over a grid.
+// Breadth first from an end of the graph, those with few neighbours first (Cuthill and McKee 1969): a sweep
+// over a grid.
 std::vector<std::uint32_t> breadth_first(const Neighbours& adjacent) {
   std::vector<std::uint32_t> order;
   std::vector<std::uint8_t> seen(adjacent.size(), 0);
@@ -65,8 +69,8 @@ std::vector<std::uint32_t> breadth_first(const Neighbours& adjacent) {
   return order;
 }
 
-// The cliques of this order of elimination, each with its variable in front; none where one of them has more entries than
-// `most`.
+// The cliques of this order of elimination, each with its variable in front; none where one of them has more
+// entries than `most`.
 std::vector<std::vector<std::uint32_t>> cliques_of(const FactorGraph& graph, Neighbours adjacent,
                                                    std::span<const std::uint32_t> order, double most) {
   std::vector<std::vector<std::uint32_t>> cliques;
@@ -194,8 +198,8 @@ class Elimination {
   std::vector<std::uint8_t> is_touched_;
 };
 
-// The tree of an elimination's cliques. The parent of a clique is that of the first of its variables to go after its own; a
-// parent that is all of the clique but its own variable is part of the same node.
+// The tree of an elimination's cliques. The parent of a clique is that of the first of its variables to go
+// after its own; a parent that is all of the clique but its own variable is part of the same node.
 EliminationTree tree_of(const FactorGraph& graph, std::vector<std::vector<std::uint32_t>> cliques) {
   const std::size_t n = graph.num_variables();
   std::vector<std::uint32_t> rank(n);
@@ -220,8 +224,8 @@ EliminationTree tree_of(const FactorGraph& graph, std::vector<std::vector<std::u
     for (std::size_t i = 0; i < ending; ++i) tree.ending_at[clique[i]] = index;
     tree.nodes.push_back({clique, ending, EliminationTree::kNone});
   }
-  // A node that took in a later variable stands where its first variable stood, but its children may have come after that:
-  // order nodes by the last of their own variables.
+  // A node that took in a later variable stands where its first variable stood, but its children may have
+  // come after that: order nodes by the last of their own variables.
   std::vector<std::uint32_t> order(tree.nodes.size()), place(tree.nodes.size());
   for (std::uint32_t k = 0; k < order.size(); ++k) order[k] = k;
   const auto last = [&](std::uint32_t k) {

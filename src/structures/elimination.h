@@ -27,10 +27,11 @@ struct EliminationTree {
   double total = 0;                      // entries of all tables
 };
 
-// By greedy elimination: the variable next that joins the fewest pairs of its neighbours that are not joined (min-fill), of
-// several the one whose clique is smallest. Where the tables are large, random choices among ties, the rule of the smallest
-// clique (min-weight), the order of the variables' numbers and a breadth-first one are tried, too (the last two are good for
-// grids), and the smallest tree is taken. Always the same for the same graph.
+// By greedy elimination: the variable next that joins the fewest pairs of its neighbours that are not joined
+// (min-fill), of several the one whose clique is smallest. Where the tables are large, random choices among
+// ties, the rule of the smallest clique (min-weight), the order of the variables' numbers and a breadth-first
+// one are tried, too (the last two are good for grids), and the smallest tree is taken. Always the same for
+// the same graph.
 EliminationTree eliminate(const FactorGraph& graph);
 
 }  // namespace espalier

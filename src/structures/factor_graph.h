@@ -7,16 +7,17 @@
 
 namespace espalier {
 
-// Discrete variables and cliques of them, each with a table of scores (a Markov random field without its numbers). The tables
-// lie one after another: entry e of clique c is statistic begin(c) + e. In a table the first variable of the scope changes
-// slowest, as in UAI files. Variable v takes one of the labels 0 .. cardinality(v) - 1.
+// Discrete variables and cliques of them, each with a table of scores (a Markov random field without its
+// numbers). The tables lie one after another: entry e of clique c is statistic begin(c) + e. In a table the
+// first variable of the scope changes slowest, as in UAI files. Variable v takes one of the labels 0 ..
+// cardinality(v) - 1.
 class FactorGraph {
  public:
   // Requires that every variable has a label, that is cardinalities of 1 or more.
   explicit FactorGraph(std::vector<std::uint32_t> cardinalities);
 
-  // Adds a clique and returns its index. Requires one variable or more, none of them twice. Two cliques may have the same
-  // scope.
+  // Adds a clique and returns its index. Requires one variable or more, none of them twice. Two cliques may
+  // have the same scope.
   std::size_t add_clique(std::span<const std::uint32_t> scope);
   // A hard constraint: no output has this entry of this clique.
   void forbid(std::size_t clique, std::size_t entry);

@@ -45,8 +45,8 @@ class ForestMove {
     }
   }
 
-  // Whether y changed. The first variable to change, from the roots on, has a better maximum than with its old label, and so all
-  // of y is better.
+  // Whether y changed. The first variable to change, from the roots on, has a better maximum than with its
+  // old label, and so all of y is better.
   bool run(Random& random) {
     choose(random);
     arrange();
@@ -72,8 +72,8 @@ class ForestMove {
     return kNone;
   }
 
-  // Frees variables in random order, each unless two of its cliques lead to the same tree. The free variables of a clique are
-  // in one tree.
+  // Frees variables in random order, each unless two of its cliques lead to the same tree. The free variables
+  // of a clique are in one tree.
   void choose(Random& random) {
     random.shuffle(order_);
     std::iota(sets_.begin(), sets_.end(), 0u);
@@ -120,8 +120,8 @@ class ForestMove {
     freed_[freed_count_++] = v;
   }
 
-  // out[x] = the best score of a clique with label x of its variable `position`, with best_ of variables below and the labels of all
-  // others.
+  // out[x] = the best score of a clique with label x of its variable `position`, with best_ of variables
+  // below and the labels of all others.
   void maxima(std::uint32_t c, std::size_t position, std::span<double> out) {
     const CliqueMessages::Clique& clique = layout_.cliques[c];
     std::array<const double*, CliqueMessages::kMostVariables> vector_of{};
@@ -152,7 +152,8 @@ class ForestMove {
     }
   }
 
-  // Takes the best label of v, given all above it; the old one where no other is better by more than rounding.
+  // Takes the best label of v, given all above it; the old one where no other is better by more than
+  // rounding.
   bool decide(std::uint32_t v) {
     const std::size_t begin = layout_.label_begin[v], labels = layout_.label_begin[v + 1] - begin;
     const auto total = best_.subspan(begin, labels);

@@ -1,11 +1,14 @@
-// Exact inference by messages on a junction tree (Lauritzen and Spiegelhalter 1988), in logarithms throughout, so that scores
-// of any range and -infinity are right. A node's table is over its variables: those that end here (R) and the separator (S)
-// that the parent has, too. With the graph's tables s_c, each added at one node, and the messages m_k of its children:
+// Exact inference by messages on a junction tree (Lauritzen and Spiegelhalter 1988), in logarithms
+// throughout, so that scores of any range and -infinity are right. A node's table is over its variables:
+// those that end here (R) and the separator (S) that the parent has, too. With the graph's tables s_c, each
+// added at one node, and the messages m_k of its children:
 //   up      L(r, s) = sum of s_c + sum of m_k,   m(s) = log sum_r exp L(r, s)     (max_r for the best output)
-//   down    P(r, s) = exp(L(r, s) - m(s)) P(s),  the marginals of cliques and of the children's separators are its sums
-// In the second line the conditional is at most 1 and nothing is divided: where m(s) is -infinity, P(s) is 0. A P(s) too small
-// for a double would give a child marginals as small. Tables are built twice rather than kept: memory is that of the messages and
-// of one table. Time: the entries of all tables, times the cliques and children at their nodes.
+//   down    P(r, s) = exp(L(r, s) - m(s)) P(s),
+//           the marginals of cliques and of the children's separators are its sums
+// In the second line the conditional is at most 1 and nothing is divided: where m(s) is -infinity, P(s) is 0.
+// A P(s) too small for a double would give a child marginals as small. Tables are built twice rather than
+// kept: memory is that of the messages and of one table. Time: the entries of all tables, times the cliques
+// and children at their nodes.
 
 #include "structures/junction_tree.h"
 
@@ -201,10 +204,11 @@ double JunctionTree::best(std::span<const double> s, std::span<std::uint32_t> y,
   return value;
 }
 
-// The k best by lazy lists (algorithm 3 of Huang and Chiang 2005). A place is a node with labels of its separator; its list has
-// the best labellings of all that ends at or below the node, the best first, as far as somebody asked. A labelling is a
-// row of the node's table with a rank in each child's list; the next ones after it have one of the ranks one higher. Raising
-// only ranks from the last raised one on, every combination has one way to it.
+// The k best by lazy lists (algorithm 3 of Huang and Chiang 2005). A place is a node with labels of its
+// separator; its list has the best labellings of all that ends at or below the node, the best first, as far
+// as somebody asked. A labelling is a row of the node's table with a rank in each child's list; the next ones
+// after it have one of the ranks one higher. Raising only ranks from the last raised one on, every
+// combination has one way to it.
 class JunctionTree::KBest {
  public:
   KBest(const JunctionTree& tree, std::span<const double> s, std::span<const double> messages)

@@ -25,7 +25,8 @@ class JunctionTree {
     return sizeof(double) * (tree.separators + tree.largest + tree.widest);
   }
 
-  // log Z, -infinity where no output is possible; mu: the marginals of every clique of the graph, all 0 in that case.
+  // log Z, -infinity where no output is possible; mu: the marginals of every clique of the graph, all 0 in
+  // that case.
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   // log Z alone, in half the time.
   double log_partition(std::span<const double> s, Workspace& ws) const;

@@ -11,13 +11,14 @@ namespace espalier {
 
 struct NgramAutomaton;
 
-// The label n-grams, n >= 2, that have a statistic of their own in the chains of a problem: each counts how often its
-// labels follow one another. With n-grams of n labels a chain is of order n - 1 (Martins et al. 2010, section 2.2).
-// Sequences with other n-grams are possible too; those have the scores of the shorter ones in them alone.
+// The label n-grams, n >= 2, that have a statistic of their own in the chains of a problem: each counts how
+// often its labels follow one another. With n-grams of n labels a chain is of order n - 1 (Martins et al.
+// 2010, section 2.2). Sequences with other n-grams are possible too; those have the scores of the shorter
+// ones in them alone.
 class LabelNgrams {
  public:
-  // Requires distinct n-grams of at least 2 labels below num_labels. They are kept in the order of their lengths, then of
-  // their labels.
+  // Requires distinct n-grams of at least 2 labels below num_labels. They are kept in the order of their
+  // lengths, then of their labels.
   LabelNgrams(std::size_t num_labels, std::vector<std::vector<std::uint32_t>> ngrams);
 
   std::size_t num_labels() const { return num_labels_; }
@@ -34,8 +35,8 @@ class LabelNgrams {
   std::shared_ptr<const NgramAutomaton> automaton_;  // shared by copies
 };
 
-// Every n-gram of `shortest` to `longest` labels that occurs in these sequences; sequence i has the labels offsets[i] to
-// offsets[i + 1] - 1.
+// Every n-gram of `shortest` to `longest` labels that occurs in these sequences; sequence i has the labels
+// offsets[i] to offsets[i + 1] - 1.
 LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<const std::size_t> offsets,
                             std::size_t num_labels, std::size_t shortest, std::size_t longest);
 

@@ -15,8 +15,8 @@
 namespace espalier {
 namespace {
 
-// To improve labellings that are not known to be the best (forest_moves.h): the answer to a user is worth more than one of the
-// many that training asks for.
+// To improve labellings that are not known to be the best (forest_moves.h): the answer to a user is worth
+// more than one of the many that training asks for.
 constexpr std::size_t kMoves = 1000, kFewMoves = 20;
 
 // 3.2e+09 -> "2.98 GiB"

@@ -35,13 +35,14 @@ struct GraphInferenceOptions {
   double tolerance = 1e-6;        // bp and trw: how much log-messages may still move, at the end
 };
 
-// The labellings of a factor graph. chi(y) has, for every clique, the indicator of the entry that y chooses, so that
-// K = num_statistics() of the graph and s holds its tables. Entries that the graph forbids and scores of -infinity exclude
-// outputs, as long as one is left.
+// The labellings of a factor graph. chi(y) has, for every clique, the indicator of the entry that y chooses,
+// so that K = num_statistics() of the graph and s holds its tables. Entries that the graph forbids and scores
+// of -infinity exclude outputs, as long as one is left.
 //
 // With approximate inference (exact() is false):
-//   log_partition  bp: the Bethe approximation. trw: an upper bound B(s) = max over the local polytope of s.mu + H_rho(mu)
-//                  (loopy.h), with or without convergence. mu: the beliefs; for trw the gradient of B.
+//   log_partition  bp: the Bethe approximation. trw: an upper bound B(s) = max over the local polytope of
+//                  s.mu + H_rho(mu) (loopy.h), with or without convergence. mu: the beliefs; for trw the
+//                  gradient of B.
 //   argmax, decode  a labelling that need not be the best; best() tells whether it is.
 class MarkovGraph {
  public:

@@ -3,31 +3,34 @@
 //
 //   Z = sum over trees of prod_{(h, d) in tree} w(h, d),    mu(h, d) = d log Z / d s(h, d)
 //
-// The matrix-tree theorem (Tutte 1984; Koo et al. 2007, section 3) says that Z is a determinant. Its factors lose all
-// their digits where scores differ much, since their diagonal is a small difference of large numbers. But each row of the
-// matrix sums to zero, so that the diagonal is also a sum, which is how Grassmann, Taksar and Heyman (1985) solve Markov
-// chains. The chain here walks from a word to one of its heads, h with probability w(h, d) / sum_h' w(h', d), and ends at
-// the root. Eliminating word k watches the walk only while it is elsewhere:
+// The matrix-tree theorem (Tutte 1984; Koo et al. 2007, section 3) says that Z is a determinant. Its factors
+// lose all their digits where scores differ much, since their diagonal is a small difference of large
+// numbers. But each row of the matrix sums to zero, so that the diagonal is also a sum, which is how
+// Grassmann, Taksar and Heyman (1985) solve Markov chains. The chain here walks from a word to one of its
+// heads, h with probability w(h, d) / sum_h' w(h', d), and ends at the root. Eliminating word k watches the
+// walk only while it is elsewhere:
 //
 //   Z = c_k Z',    c_k = sum_{h != k} w(h, k),    w'(h, d) = w(h, d) + w(h, k) w(k, d) / c_k        (h != d)
 //
-// The walk also has the marginals. The trees that contain (h, d) are (h, d) and two trees, one rooted at 0, which has h, and
-// one rooted at d; this is the weight of all such pairs times the probability e(h, d) that a walk from h ends at the root
-// before it meets d. Hence
+// The walk also has the marginals. The trees that contain (h, d) are (h, d) and two trees, one rooted at 0,
+// which has h, and one rooted at d; this is the weight of all such pairs times the probability e(h, d) that a
+// walk from h ends at the root before it meets d. Hence
 //
 //   mu(h, d) = w(h, d) e(h, d) / sum_h' w(h', d) e(h', d)
 //   e(0, d) = 1,    e(d, d) = 0,    e(k, d) = sum_{h != k} w(h, k) / c_k e(h, d)
 //
-// where the last one has the weights that k was eliminated with, and d must be eliminated later than k. So d is to be the
-// last word, for each d in turn. These eliminations share their beginnings: eliminate one half of the words and solve the
-// rest, then the other half, recursively. That is m^3 (1 + 1/4 + 1/16 + ...) multiplications, about as many as an inverse.
+// where the last one has the weights that k was eliminated with, and d must be eliminated later than k. So d
+// is to be the last word, for each d in turn. These eliminations share their beginnings: eliminate one half
+// of the words and solve the rest, then the other half, recursively. That is m^3 (1 + 1/4 + 1/16 + ...)
+// multiplications, about as many as an inverse.
 //
-// One modifier of the root: let its weights be infinitely small, epsilon w(0, d). Trees with two modifiers vanish, and what
-// is left is of first order: Z and all e(h, d), h > 0, are multiples of epsilon, and the root is no term of c_k but for the
-// last word.
+// One modifier of the root: let its weights be infinitely small, epsilon w(0, d). Trees with two modifiers
+// vanish, and what is left is of first order: Z and all e(h, d), h > 0, are multiples of epsilon, and the
+// root is no term of c_k but for the last word.
 //
-// Everything is a sum, a product or a quotient of positive numbers, thus right to a few digits less than their type has.
-// Doubles do where nothing can underflow; otherwise the same steps are taken in numbers with a wider exponent.
+// Everything is a sum, a product or a quotient of positive numbers, thus right to a few digits less than
+// their type has. Doubles do where nothing can underflow; otherwise the same steps are taken in numbers with
+// a wider exponent.
 
 #include <algorithm>
 #include <cmath>
@@ -112,8 +115,8 @@ class Elimination {
         escape_(escape.data()),
         ws_(ws) {}
 
-  // Sets escape(h, d) = e(h, d), one row for each h > 0, and Z; destroys the weights. Returns false where a double does not
-  // do or, among other numbers, where there is no tree.
+  // Sets escape(h, d) = e(h, d), one row for each h > 0, and Z; destroys the weights. Returns false where a
+  // double does not do or, among other numbers, where there is no tree.
   bool run(const Weights<Real>& w, Scaled& z) {
     z_ = Scaled(1);
     ok_ = true;
@@ -191,7 +194,8 @@ class Elimination {
     }
   }
 
-  // e(k, d) = sum_{h != k} w(h, k) / c_k e(h, d) for all d in [begin_d, end_d), and h in [begin, end) or the root.
+  // e(k, d) = sum_{h != k} w(h, k) / c_k e(h, d) for all d in [begin_d, end_d), and h in [begin, end) or the
+  // root.
   void walk(const Block& block, std::size_t k, std::size_t begin, std::size_t end, std::size_t begin_d,
             std::size_t end_d) {
     const Real* step = block.w + k * block.stride;
@@ -228,8 +232,8 @@ class Elimination {
   bool ok_ = true;
 };
 
-// An infinitely small number: so many exponents that no scores make up for it, and few enough that the exponents of all its
-// powers are exact.
+// An infinitely small number: so many exponents that no scores make up for it, and few enough that the
+// exponents of all its powers are exact.
 constexpr double kInfinitesimal = -0x1p40;
 
 double plain(double a) { return a; }
@@ -240,7 +244,8 @@ double logarithm(Scaled a) {
   return a.log();
 }
 
-// v(h) = w(h, d) e(h, d), h = 0, ..., m, is in proportion to the probabilities of the heads of d. What callers want of it:
+// v(h) = w(h, d) e(h, d), h = 0, ..., m, is in proportion to the probabilities of the heads of d. What
+// callers want of it:
 struct Probabilities {
   static constexpr double kNone = 0;
 
@@ -268,7 +273,8 @@ struct LogOdds {
   }
 };
 
-// All of it in one type of numbers. Returns Z of these weights; 0 where the type does not do, or where there is no tree.
+// All of it in one type of numbers. Returns Z of these weights; 0 where the type does not do, or where there
+// is no tree.
 template <class Output, class Real>
 Scaled sum_trees(std::size_t words, bool first_order, bool may_underflow, const Weights<Real>& w,
                  std::span<double> out, Workspace& ws) {
@@ -341,8 +347,8 @@ class MatrixTree {
     return s_[arc_matrix_index(words_, h, d + 1)];
   }
 
-  // Weights that sum to 1 for each word, the root left out if it is infinitesimal. log_scale is the logarithm of what Z must be
-  // multiplied with. Returns false where a double does not do.
+  // Weights that sum to 1 for each word, the root left out if it is infinitesimal. log_scale is the logarithm
+  // of what Z must be multiplied with. Returns false where a double does not do.
   bool set_weights(const Weights<double>& w, bool& may_underflow, double& log_scale) const {
     Workspace::Frame frame(ws_);
     const auto row = frame.take<double>(words_ + 1);

@@ -37,8 +37,8 @@ class Multiclass {
   void indicator(Output y, std::span<float> mu) const;
   void indicator(Output y, std::span<double> mu) const;
 
-  // Shifts a direction d of scores so that its mean under mu is zero. Adding the same to every score changes no
-  // distribution, and what is not added cannot swamp the differences that matter.
+  // Shifts a direction d of scores so that its mean under mu is zero. Adding the same to every score changes
+  // no distribution, and what is not added cannot swamp the differences that matter.
   void centre(std::span<const float> mu, std::span<float> d) const;
 
   // The k best labels, best first; all that are not excluded, if there are not k.

@@ -1,6 +1,6 @@
-// Paths through the states of chains with n-grams, in logarithms (for the states see kernels/ngram_automaton.h, for the
-// fast way kernels/ngram_chain.cc). With w_t(q, j) the sum of all scores that label j brings after state q, its own
-// included, and q j the state that it leads to,
+// Paths through the states of chains with n-grams, in logarithms (for the states see
+// kernels/ngram_automaton.h, for the fast way kernels/ngram_chain.cc). With w_t(q, j) the sum of all scores
+// that label j brings after state q, its own included, and q j the state that it leads to,
 //
 //   forward    log a_t(q') = log sum_{q, j: q j = q'} exp( log a_{t-1}(q) + w_t(q, j) )
 //   backward   log b_{t-1}(q) = log sum_j exp( w_t(q, j) + log b_t(q j) )

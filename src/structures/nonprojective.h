@@ -11,15 +11,17 @@
 
 namespace espalier {
 
-// Dependency trees whose arcs may cross: all spanning trees that are rooted at 0. Scores are arc matrices (arc_set.h), finite
-// or -infinity; the root has one modifier or any number of them. There is at least one word.
+// Dependency trees whose arcs may cross: all spanning trees that are rooted at 0. Scores are arc matrices
+// (arc_set.h), finite or -infinity; the root has one modifier or any number of them. There is at least one
+// word.
 
-// log Z, and the probability of each arc as an arc matrix: 0 if there is none. The matrix-tree theorem (Koo et al. 2007;
-// McDonald and Satta 2007; Smith and Smith 2007) by an elimination without subtraction, right for scores of any range, in O(m^3).
-// -infinity and zeros, if no tree is left.
+// log Z, and the probability of each arc as an arc matrix: 0 if there is none. The matrix-tree theorem (Koo
+// et al. 2007; McDonald and Satta 2007; Smith and Smith 2007) by an elimination without subtraction, right
+// for scores of any range, in O(m^3). -infinity and zeros, if no tree is left.
 double nonprojective_log_partition(std::size_t words, bool single_root, std::span<const double> s,
                                    std::span<double> mu, Workspace& ws);
-// The same with log p / (1 - p) in place of each probability p: infinite only where no tree, or every tree, has the arc.
+// The same with log p / (1 - p) in place of each probability p: infinite only where no tree, or every tree,
+// has the arc.
 double nonprojective_log_odds(std::size_t words, bool single_root, std::span<const double> s,
                               std::span<double> log_odds, Workspace& ws);
 // The best tree (Chu and Liu 1965; Edmonds 1967). Returns its score: -infinity, if no tree is left.
@@ -40,10 +42,10 @@ struct TreeBeliefs {
   int rounds;      // at most 100
 };
 
-// Loopy belief propagation between the arcs, one TREE factor that all of them share, and a factor for each pair (Smith and
-// Eisner 2008). mu and pair_mu become beliefs: probabilities of arcs, and of both arcs of a pair. mu is always that of a
-// distribution over trees; pairs agree with it where messages have converged. Without pairs it is exact. Requires that the arcs
-// of a pair differ and that its score is finite.
+// Loopy belief propagation between the arcs, one TREE factor that all of them share, and a factor for each
+// pair (Smith and Eisner 2008). mu and pair_mu become beliefs: probabilities of arcs, and of both arcs of a
+// pair. mu is always that of a distribution over trees; pairs agree with it where messages have converged.
+// Without pairs it is exact. Requires that the arcs of a pair differ and that its score is finite.
 TreeBeliefs nonprojective_beliefs(std::size_t words, bool single_root, std::span<const double> s,
                                   std::span<const ArcPair> pairs, std::span<const double> pair_s,
                                   std::span<double> mu, std::span<double> pair_mu, Workspace& ws);

@@ -1,11 +1,12 @@
-// The k best dependency trees. Camerini, Fratta and Maffioli (1980) find the next best tree by branching on arcs; the division
-// here is that of Lawler (1972): let T be the best tree of a set of trees in which words before `first` have the heads of T. The
-// others of the set are, for d = first, ..., m,
+// The k best dependency trees. Camerini, Fratta and Maffioli (1980) find the next best tree by branching on
+// arcs; the division here is that of Lawler (1972): let T be the best tree of a set of trees in which words
+// before `first` have the heads of T. The others of the set are, for d = first, ..., m,
 //
 //   { trees with T's heads before d, and not T's head of d }
 //
-// where the one for d = first also lacks the heads that first had been denied before. These sets are disjoint, and the best tree
-// of each is the best one (chu_liu_edmonds.cc) with some arcs excluded. O(k m) best trees of O(m^2).
+// where the one for d = first also lacks the heads that first had been denied before. These sets are
+// disjoint, and the best tree of each is the best one (chu_liu_edmonds.cc) with some arcs excluded. O(k m)
+// best trees of O(m^2).
 
 #include <algorithm>
 #include <limits>

@@ -1,7 +1,7 @@
-// A probabilistic grammar whose symbols are tags, labels and the start symbol: P(y) is the product over its nodes of
-// P(unary rule, or none | top symbol) P(binary rule | bottom symbol). Inside sums and, back from the sentence to its parts,
-// probabilities of symbols over spans, as in cfg.cc; but here nothing is known yet of what can occur, and what hardly does may
-// be lost.
+// A probabilistic grammar whose symbols are tags, labels and the start symbol: P(y) is the product over its
+// nodes of P(unary rule, or none | top symbol) P(binary rule | bottom symbol). Inside sums and, back from the
+// sentence to its parts, probabilities of symbols over spans, as in cfg.cc; but here nothing is known yet of
+// what can occur, and what hardly does may be lost.
 
 #include "structures/pcfg_pruner.h"
 
@@ -14,7 +14,8 @@
 namespace espalier {
 namespace {
 
-// A word's share of the probability of a sentence is about 1 / kOfWord: values of spans of all lengths are then of about one size.
+// A word's share of the probability of a sentence is about 1 / kOfWord: values of spans of all lengths are
+// then of about one size.
 constexpr double kOfWord = 150;
 // What is this much less likely than the threshold is passed on to nobody.
 constexpr double kBelowThreshold = 0.03;

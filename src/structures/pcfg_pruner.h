@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// Says which symbols are likely over which spans, by a coarse probabilistic grammar: symbols with one label are one there, and
-// the probabilities of its rules are relative frequencies in derivations.
+// Says which symbols are likely over which spans, by a coarse probabilistic grammar: symbols with one label
+// are one there, and the probabilities of its rules are relative frequencies in derivations.
 class PcfgPruner {
  public:
   // One coarse rule with its probability given the parent.
@@ -29,8 +29,8 @@ class PcfgPruner {
   // From what another one had.
   PcfgPruner(const Grammar& grammar, std::span<const Binary> binaries, std::span<const Unary> unaries);
 
-  // Allows the symbols that stand over a span with at least this probability, given the tags. Where the coarse grammar has no
-  // derivation, nothing is allowed: then the fine one has none either.
+  // Allows the symbols that stand over a span with at least this probability, given the tags. Where the
+  // coarse grammar has no derivation, nothing is allowed: then the fine one has none either.
   SpanMask mask(const TagSets& tags, double threshold, Workspace& ws) const;
 
   std::span<const Binary> binaries() const { return binaries_; }  // by parents

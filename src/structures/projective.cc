@@ -1,6 +1,7 @@
-// Projective trees with a score for each arc. The fast way is a kernel in probability space (kernels/eisner.cc, where the
-// recursions are explained). What follows is the reference in logarithms, which takes over where the range of scores is too
-// wide for it, span by span from the shortest to the longest and back.
+// Projective trees with a score for each arc. The fast way is a kernel in probability space
+// (kernels/eisner.cc, where the recursions are explained). What follows is the reference in logarithms, which
+// takes over where the range of scores is too wide for it, span by span from the shortest to the longest and
+// back.
 
 #include "structures/projective.h"
 
@@ -43,7 +44,8 @@ double projective_log_partition_reference(std::size_t words, bool single_root, s
   const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
   std::ranges::fill(mu, 0.0);
 
-  // Scores at [d][h], shifted so that the best of each word is 0: small numbers keep more digits after the point.
+  // Scores at [d][h], shifted so that the best of each word is 0: small numbers keep more digits after the
+  // point.
   const auto w = frame.take<double>(n * n);
   std::fill_n(w.begin(), n, kExcluded);
   double shift = 0;

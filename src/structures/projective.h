@@ -10,16 +10,17 @@
 
 namespace espalier {
 
-// Projective dependency trees: no two arcs cross, and none passes over the root. All functions take scores of arcs as an arc
-// matrix (arc_set.h), and whether the root has one modifier or any number of them. They require that one tree is left.
+// Projective dependency trees: no two arcs cross, and none passes over the root. All functions take scores of
+// arcs as an arc matrix (arc_set.h), and whether the root has one modifier or any number of them. They
+// require that one tree is left.
 
 struct ScoredTree {
   std::vector<std::uint32_t> heads;  // of word d: heads[d - 1]
   double score;
 };
 
-// log Z, and the probability of each arc as an arc matrix: 0 if there is none. Inside and outside sums in O(m^3) (Eisner
-// 1996).
+// log Z, and the probability of each arc as an arc matrix: 0 if there is none. Inside and outside sums in
+// O(m^3) (Eisner 1996).
 double projective_log_partition(std::size_t words, bool single_root, std::span<const double> s,
                                 std::span<double> mu, Workspace& ws);
 // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested against.
@@ -36,15 +37,16 @@ std::vector<ScoredTree> projective_kbest(std::size_t words, bool single_root, st
 template <class Real>
 struct SecondOrder {
   std::span<Real> arcs;  // an arc matrix
-  // [(h (m + 1) + s) (m + 1) + d]: s and d are modifiers of h on the same side, s the nearer one, and none of h's lies between
-  // them; s = h: d is the nearest modifier of h on its side.
+  // [(h (m + 1) + s) (m + 1) + d]: s and d are modifiers of h on the same side, s the nearer one, and none of
+  // h's lies between them; s = h: d is the nearest modifier of h on its side.
   std::span<Real> siblings;
   // [(g (m + 1) + h) (m + 1) + d]: h is a modifier of g, and d is one of h.
   std::span<Real> grandparents;
 };
 
-// log Z, and the probability of each arc, of each pair of siblings and of each grandparent (the members of mu that are not
-// empty). O(m^3) without grandparents (McDonald and Pereira 2006), O(m^4) with them (Koo and Collins 2010, model 1).
+// log Z, and the probability of each arc, of each pair of siblings and of each grandparent (the members of mu
+// that are not empty). O(m^3) without grandparents (McDonald and Pereira 2006), O(m^4) with them (Koo and
+// Collins 2010, model 1).
 double projective_log_partition(std::size_t words, bool single_root, const SecondOrder<const double>& s,
                                 const SecondOrder<double>& mu, Workspace& ws);
 double projective_best(std::size_t words, bool single_root, const SecondOrder<const double>& s, Heads heads,

@@ -5,9 +5,9 @@
 //   L(i, j) = max_k L(i, k) + s(j -> k) + S(k, j)      i <= k < j
 //   root    = R(0, m), or max_k L(1, k) + s(0 -> k) + R(k, m) if it has one modifier
 //
-// A span's ways are a split k and the ranks of its two parts among their own ways; each is looked for only when somebody asks
-// for it. Every tree comes about in one way, so none comes twice. Time O(m^3 + k m log(k m)), as at most one more way of each
-// span within a tree is looked for to find the next tree.
+// A span's ways are a split k and the ranks of its two parts among their own ways; each is looked for only
+// when somebody asks for it. Every tree comes about in one way, so none comes twice. Time O(m^3 + k m log(k
+// m)), as at most one more way of each span within a tree is looked for to find the next tree.
 
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +26,8 @@ class LazyForest {
   LazyForest(std::size_t words, bool single_root, std::span<const double> s)
       : words_(words), single_root_(single_root), s_(s), nodes_(4 * arc_matrix_size(words)) {}
 
-  // Whether there is a tree of that rank; heads <- its heads. Trees of smaller ranks have been asked for before.
+  // Whether there is a tree of that rank; heads <- its heads. Trees of smaller ranks have been asked for
+  // before.
   bool tree(std::size_t rank, Heads heads) {
     const Span root = single_root_ ? Span{Kind::root, 1, words_} : Span{Kind::right, 0, words_};
     if (!way(root, rank)) return false;

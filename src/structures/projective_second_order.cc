@@ -1,21 +1,26 @@
 // Projective trees with scores of adjacent siblings and of grandparents.
 //
-// A head's modifiers on one side are found from the nearest to the farthest (Eisner 1996; McDonald and Pereira 2006), and what
-// a word has below it depends on the word's own head, g (Koo and Collins 2010). For i < j, with W(h, s, d) the weight of an arc
-// from h to d and of its sibling s, s = h for none, and G(g, h, d) that of the grandparent:
+// A head's modifiers on one side are found from the nearest to the farthest (Eisner 1996; McDonald and
+// Pereira 2006), and what a word has below it depends on the word's own head, g (Koo and Collins 2010). For i
+// < j, with W(h, s, d) the weight of an arc from h to d and of its sibling s, s = h for none, and G(g, h, d)
+// that of the grandparent:
 //
-//   A_g(i, j) = G(g, i, j) [ W(i, i, j) L_i(i + 1, j) + sum_{i < k < j} W(i, k, j) A_g(i, k) T_i(k, j) ]     i -> j
-//   B_g(i, j) = G(g, j, i) [ W(j, j, i) R_j(i, j - 1) + sum_{i < k < j} W(j, k, i) T_j(i, k) B_g(k, j) ]     j -> i
-//   T_h(i, j) = sum_{i <= k < j} R_h(i, k) L_h(k + 1, j)         what lies between i and j, two modifiers of h
-//   R_g(i, j) = sum_{i < k <= j} A_g(i, k) R_i(k, j)             i, a modifier of g, with all to its right, up to j
+//   A_g(i, j) = G(g, i, j) [ W(i, i, j) L_i(i + 1, j) + sum_{i < k < j} W(i, k, j) A_g(i, k) T_i(k, j) ]
+//       i -> j
+//   B_g(i, j) = G(g, j, i) [ W(j, j, i) R_j(i, j - 1) + sum_{i < k < j} W(j, k, i) T_j(i, k) B_g(k, j) ]
+//       j -> i
+//   T_h(i, j) = sum_{i <= k < j} R_h(i, k) L_h(k + 1, j)
+//       what lies between i and j, two modifiers of h
+//   R_g(i, j) = sum_{i < k <= j} A_g(i, k) R_i(k, j)
+//       i, a modifier of g, with all to its right, up to j
 //   L_g(i, j) = sum_{i <= k < j} L_j(i, k) B_g(k, j)             j, likewise
 //
-// and R_g(i, i) = L_g(i, i) = 1. With any number of roots Z = R(0, m); with one, Z = sum_k W(0, 0, k) L_0(1, k) R_0(k, m). The
-// root has no head: of its rows only context 0 counts. Without grandparents there is one context, whatever the head: time
-// O(m^3), otherwise O(m^4), with the contexts in the innermost loop.
+// and R_g(i, i) = L_g(i, i) = 1. With any number of roots Z = R(0, m); with one, Z = sum_k W(0, 0, k) L_0(1,
+// k) R_0(k, m). The root has no head: of its rows only context 0 counts. Without grandparents there is one
+// context, whatever the head: time O(m^3), otherwise O(m^4), with the contexts in the innermost loop.
 //
-// The same recursions run in probabilities, in logarithms where those leave the range of doubles, and with maxima. Outside
-// values are derivatives of log Z, from the longest span to the shortest.
+// The same recursions run in probabilities, in logarithms where those leave the range of doubles, and with
+// maxima. Outside values are derivatives of log Z, from the longest span to the shortest.
 
 #include <algorithm>
 #include <cmath>
@@ -95,8 +100,8 @@ class Scores {
   const SecondOrder<const double>& s_;
 };
 
-// What a word adds to the score of every tree: it has one head, one sibling or none, and one grandparent or, below the root,
-// none. With these shifts weights are at most 1.
+// What a word adds to the score of every tree: it has one head, one sibling or none, and one grandparent or,
+// below the root, none. With these shifts weights are at most 1.
 struct Shifts {
   std::span<double> arcs, grandparents;  // of each word as a modifier
   double root = 0;                       // of the one arc of a single root
@@ -350,8 +355,8 @@ class Chart {
     add_rows(j - i, factors.data(), in.to(in.left_arcs, i, j), in.at(in.left, i, j));
   }
 
-  // Adds what the arc from h to d, with value `inside` and derivative `outside`, says about probabilities; passed <- the
-  // derivative of what stands in brackets.
+  // Adds what the arc from h to d, with value `inside` and derivative `outside`, says about probabilities;
+  // passed <- the derivative of what stands in brackets.
   void finish_arc(std::size_t h, std::size_t d, const double* inside, const double* outside,
                   std::span<double> passed, const SecondOrder<double>& mu) const {
     double sum = 0;
@@ -364,7 +369,8 @@ class Chart {
     std::copy_n(outside, contexts_, passed.begin());
     times_grandparents(h, d, passed.data());
   }
-  // Of the term W(h, s, d) x y_g, whose derivatives sum to `derivative` x: its probability, if anyone asks for it.
+  // Of the term W(h, s, d) x y_g, whose derivatives sum to `derivative` x: its probability, if anyone asks
+  // for it.
   void finish_sibling(std::size_t h, std::size_t s, std::size_t d, double x, double derivative,
                       const SecondOrder<double>& mu) const {
     if (mu.siblings.empty()) return;

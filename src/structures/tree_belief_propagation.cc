@@ -1,19 +1,22 @@
-// Beliefs about dependency trees whose arcs have scores in pairs, too, by loopy belief propagation (Smith and Eisner 2008).
+// Beliefs about dependency trees whose arcs have scores in pairs, too, by loopy belief propagation (Smith and
+// Eisner 2008).
 //
-//   p(y) ~ [y is a tree] exp( sum_a s_a y_a + sum_{(a, b)} s_ab y_a y_b ),    y_a = 1 where the tree has arc a
+//   p(y) ~ [y is a tree] exp( sum_a s_a y_a + sum_{(a, b)} s_ab y_a y_b ),
+//       y_a = 1 where the tree has arc a
 //
-// The factors are TREE, which all arcs share, and one for each pair. Messages are log odds, log m(1) / m(0). Let q_a be what
-// arc a tells TREE, and b_a its belief:
+// The factors are TREE, which all arcs share, and one for each pair. Messages are log odds, log m(1) / m(0).
+// Let q_a be what arc a tells TREE, and b_a its belief:
 //
 //   q_a = s_a + sum_{(a, b)} m_ab->a
 //   b_a = log mu_a / (1 - mu_a),    mu the probabilities of arcs in trees with scores q (matrix_tree.cc)
 //   m_ab->b = lift(b_a - m_ab->a, s_ab),    lift(x, c) = log (1 + e^(x + c)) / (1 + e^x)
 //
-// b_a - m_ab->a is what a tells the pair: b_a has all that it hears, and what TREE says needs no name. A round costs one
-// matrix-tree theorem, O(m^3), and O(1) a pair.
+// b_a - m_ab->a is what a tells the pair: b_a has all that it hears, and what TREE says needs no name. A
+// round costs one matrix-tree theorem, O(m^3), and O(1) a pair.
 //
-// The probability that TREE gives to both arcs of a pair is not known to the pair, which takes them for independent but for its
-// own score. So beliefs are exact where TREE has them independent, as with no pairs, and wrong by their covariance otherwise.
+// The probability that TREE gives to both arcs of a pair is not known to the pair, which takes them for
+// independent but for its own score. So beliefs are exact where TREE has them independent, as with no pairs,
+// and wrong by their covariance otherwise.
 
 #include <algorithm>
 #include <cmath>
@@ -27,15 +30,15 @@ namespace {
 
 constexpr int kMostRounds = 100;
 constexpr double kTolerance = 1e-8;  // of a message
-// How far messages go towards their new value: all the way at first, half as far each time that they are about to change more
-// than in the round before, and a little farther each time that they are not.
+// How far messages go towards their new value: all the way at first, half as far each time that they are
+// about to change more than in the round before, and a little farther each time that they are not.
 constexpr double kShortestStep = 0.05, kLongerStep = 1.1;
 
 // log(1 + e^x)
 double softplus(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
-// log (1 + e^(x + c)) / (1 + e^x): what c means to one arc, where the other one has log odds x. Requires that c is finite; x may
-// be infinite.
+// log (1 + e^(x + c)) / (1 + e^x): what c means to one arc, where the other one has log odds x. Requires that
+// c is finite; x may be infinite.
 double lift(double x, double c) {
   return x > 0 ? c + softplus(-x - c) - softplus(-x) : softplus(x + c) - softplus(x);
 }
@@ -113,7 +116,8 @@ TreeBeliefs nonprojective_beliefs(std::size_t words, bool single_root, std::span
     // p(a, b) = p(a) p(b | a)
     pair_mu[k] = mu[a] * probability(to_b + pair_s[k]);
     // Bethe: log Z = log Z_TREE(q) + sum_{(a, b)} ( log Z_ab - log (1 + e^b_a) - log (1 + e^b_b) ), where
-    // Z_ab = 1 + e^x_a + e^x_b + e^(x_a + x_b + s_ab) = (1 + e^x_b) (1 + e^(x_a + lift(x_b, s_ab))), x_a = b_a - m_ab->a
+    // Z_ab = 1 + e^x_a + e^x_b + e^(x_a + x_b + s_ab) = (1 + e^x_b) (1 + e^(x_a + lift(x_b, s_ab))), x_a =
+    // b_a - m_ab->a
     result.log_z += lift(to_a, replies[k].first) - lift(to_a, m.first) - lift(to_b, m.second);
   }
   return result;

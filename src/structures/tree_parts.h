@@ -15,9 +15,10 @@ struct TreePart {
   friend bool operator==(const TreePart&, const TreePart&) = default;
 };
 
-// The pairs of arcs of a sentence that have scores of their own. The arc from head to modifier is one of them. Of siblings the
-// other one leads from the head to `third`, which is on the same side and nearer: in projective trees the nearest one,
-// or the head itself if there is none; in others any. Of grandparents it leads from `third` to the head.
+// The pairs of arcs of a sentence that have scores of their own. The arc from head to modifier is one of
+// them. Of siblings the other one leads from the head to `third`, which is on the same side and nearer: in
+// projective trees the nearest one, or the head itself if there is none; in others any. Of grandparents it
+// leads from `third` to the head.
 struct TreeParts {
   std::span<const TreePart> siblings, grandparents;
   std::size_t size() const { return siblings.size() + grandparents.size(); }

@@ -8,9 +8,10 @@
 
 namespace espalier {
 
-// A file in blocks: read(block) takes in what comes next (false: nothing does), work(worker, block) is done by several workers at the
-// same time, write(block) in the order of the file. Blocks are used again. With the same blocks whatever the number of workers, what is
-// written before an error is the same, too: where read() throws, what it took in before is worked on and written first.
+// A file in blocks: read(block) takes in what comes next (false: nothing does), work(worker, block) is done
+// by several workers at the same time, write(block) in the order of the file. Blocks are used again. With the
+// same blocks whatever the number of workers, what is written before an error is the same, too: where read()
+// throws, what it took in before is worked on and written first.
 template <class Block, class Worker, class Read, class Work, class Write>
 void run_blocks(std::vector<Worker>& workers, const Read& read, const Work& work, const Write& write) {
   struct Slot {

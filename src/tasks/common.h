@@ -53,8 +53,8 @@ Format stored_format(const StoredTask& stored, Format (*parse)(std::string_view)
   }
 }
 
-// Lines "WEIGHT  NAME" of the `top` heaviest among `count` weights, of equals the first. weight(k) and name(k)
-// say what the k-th is.
+// Lines "WEIGHT  NAME" of the `top` heaviest among `count` weights, of equals the first. weight(k) and
+// name(k) say what the k-th is.
 template <class Weight, class Name>
 void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, const Name& name,
                      std::string& text) {

@@ -11,8 +11,8 @@ namespace espalier {
 
 // One line of CRFsuite's format, label and attributes, for every task that reads it:
 //   label TAB attribute TAB attribute:value ...
-// A value that is not written is 1, also after a colon. In names and labels "\:" is a colon and "\\" a backslash; any other
-// backslash stands for itself. Empty fields are skipped, as CRFsuite does.
+// A value that is not written is 1, also after a colon. In names and labels "\:" is a colon and "\\" a
+// backslash; any other backslash stands for itself. Empty fields are skipped, as CRFsuite does.
 struct CrfsuiteItem {
   using Attribute = NamedRows::Attribute;
 

@@ -9,8 +9,8 @@
 
 namespace espalier {
 
-// The fields of a line in files of settings: spaces and TABs between, and '#' starts a comment. Stops when `fields` is
-// full; returns how many there are.
+// The fields of a line in files of settings: spaces and TABs between, and '#' starts a comment. Stops when
+// `fields` is full; returns how many there are.
 inline std::size_t split_fields(std::string_view line, std::span<std::string_view> fields) {
   constexpr std::string_view kSpace = " \t";
   line = line.substr(0, line.find('#'));

@@ -12,19 +12,21 @@
 
 namespace espalier {
 
-// What tasks with a kernel (features/kernel.h) have in common: the kernel of training inputs, and the nodes that a model keeps.
+// What tasks with a kernel (features/kernel.h) have in common: the kernel of training inputs, and the nodes
+// that a model keeps.
 
 // The kernel of these inputs (tokens, examples). Throws Error for an unknown kernel.
 std::shared_ptr<const KernelMatrix> make_kernel_matrix(const std::string& kernel, std::size_t memory,
                                                        const SparseRows& inputs, std::size_t num_attributes);
 
-// The sections and weights of a model with a kernel: of its nodes, only those whose coefficients are not all zero, with
-// their attributes. `sections` are the task's other ones.
+// The sections and weights of a model with a kernel: of its nodes, only those whose coefficients are not all
+// zero, with their attributes. `sections` are the task's other ones.
 ModelContents keep_support(const KernelNodes& nodes, const Weights& theta, TaskSections sections);
 // Those nodes; nullptr where the model has no kernel. Throws Error for what cannot be right.
 std::shared_ptr<const KernelNodes> load_kernel_nodes(const StoredTask& stored, std::size_t num_attributes);
 
-// The same in parts, for models with several expansions. Rows under a prefix of sections; the answer keeps their bytes.
+// The same in parts, for models with several expansions. Rows under a prefix of sections; the answer keeps
+// their bytes.
 std::shared_ptr<const void> add_kernel_rows(const std::string& prefix, const SparseRows& rows,
                                             TaskSections& sections);
 SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored, std::size_t num_attributes);

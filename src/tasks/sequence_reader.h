@@ -65,8 +65,8 @@ class SequenceBlock {
     const Place& place = sequences_[i];
     return {file, lines_, place.begin, place.end, place.first_line, place.weight};
   }
-  // The lines between the sequence before (and the blank line that ended it) and this one; after the last sequence of the
-  // file.
+  // The lines between the sequence before (and the blank line that ended it) and this one; after the last
+  // sequence of the file.
   std::string_view before(std::size_t i) const { return before_[i]; }
   std::string_view after() const { return after_; }
 
@@ -81,9 +81,9 @@ class SequenceBlock {
   std::string after_;
 };
 
-// A file of lines, one a token, with blank lines between sequences. Lines that are no tokens: in column files those whose
-// first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input has them, comments
-// "# weight: NUMBER" before a sequence.
+// A file of lines, one a token, with blank lines between sequences. Lines that are no tokens: in column files
+// those whose first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input has
+// them, comments "# weight: NUMBER" before a sequence.
 class SequenceReader {
  public:
   SequenceReader(const std::string& path, const TagInput& input);

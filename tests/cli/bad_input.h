@@ -1,7 +1,7 @@
 #pragma once
 
-// Everything that a user can get wrong, each with the one line that tells. Whatever it is: exit status 2, nothing on
-// standard output, and no file left behind.
+// Everything that a user can get wrong, each with the one line that tells. Whatever it is: exit status 2,
+// nothing on standard output, and no file left behind.
 
 #include <xxhash.h>
 
@@ -23,8 +23,8 @@ class BadInputTest;
 
 struct BadInput {
   std::string name;
-  // Where it says good.svm, good.txt, model.esp (of good.svm), items.esp (of good.txt), margin.esp (a max-margin model)
-  // or digits.esp, that file is there, and in order.
+  // Where it says good.svm, good.txt, model.esp (of good.svm), items.esp (of good.txt), margin.esp (a
+  // max-margin model) or digits.esp, that file is there, and in order.
   std::string arguments;
   std::string message;                                          // behind "espalier: "
   std::vector<std::pair<std::string, std::string>> files = {};  // a name that ends in '/' is a folder

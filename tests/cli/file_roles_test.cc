@@ -1,4 +1,5 @@
-// A file that a command reads and writes, or writes twice: refused, whatever it is called, and nothing is touched.
+// A file that a command reads and writes, or writes twice: refused, whatever it is called, and nothing is
+// touched.
 
 #include <unistd.h>
 

@@ -97,7 +97,8 @@ TEST_F(CliProgramTest, HelpOfUnknownCommands) {
   EXPECT_EQ(error("help show tag"), "espalier: unexpected argument 'tag'");
 }
 
-// A newcomer sees the task's own options, then those of training, then what is written; the rest is elsewhere.
+// A newcomer sees the task's own options, then those of training, then what is written; the rest is
+// elsewhere.
 TEST_F(CliProgramTest, HelpOfTrainingIsInGroups) {
   const std::string help = succeed("train tag --help"), all = succeed("train tag --help-all");
   std::size_t at = 0;

@@ -1,4 +1,5 @@
-// Ctrl-C, and the other ways in which a run ends before its optimum: the model is saved with the gap that it has.
+// Ctrl-C, and the other ways in which a run ends before its optimum: the model is saved with the gap that it
+// has.
 
 #include <fcntl.h>
 #include <signal.h>

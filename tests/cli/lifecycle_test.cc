@@ -1,4 +1,5 @@
-// Runs that are interrupted and resumed, runs that start from a model, cross-validation, and what differs between models.
+// Runs that are interrupted and resumed, runs that start from a model, cross-validation, and what differs
+// between models.
 
 #include <signal.h>
 
@@ -399,8 +400,8 @@ TEST_F(CliCrossValidateTest, SearchesByDefault) {
 }
 
 TEST_F(CliCrossValidateTest, GroupsStayTogether) {
-  // Every document repeats its own words with labels of its own: known where a sentence of it is in training, and
-  // else not. So accuracy tells whether folds cut documents.
+  // Every document repeats its own words with labels of its own: known where a sentence of it is in training,
+  // and else not. So accuracy tells whether folds cut documents.
   std::string boundaries, columns;
   for (int d = 0; d < 6; ++d) {
     boundaries += "-DOCSTART- -X-\n\n";

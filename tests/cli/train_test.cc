@@ -10,7 +10,8 @@
 namespace espalier::testing {
 namespace {
 
-// Of eight topics a guess is wrong seven times; 300 sentences teach enough to be right about every second time.
+// Of eight topics a guess is wrong seven times; 300 sentences teach enough to be right about every second
+// time.
 constexpr double kLearned = 0.55;
 
 class CliTrainTest : public CliTest {

@@ -36,7 +36,8 @@ struct Outcome {
   std::vector<std::string> lines;
 };
 
-// Runs a command as a reader would, in `folder` and with the program on the path; both kinds of output come back.
+// Runs a command as a reader would, in `folder` and with the program on the path; both kinds of output come
+// back.
 Outcome run(const std::string& command, const TemporaryFolder& folder) {
   const std::string script = folder.file(".command", command);
   const std::string program = std::filesystem::path(ESPALIER_PROGRAM).parent_path().string();

@@ -1,4 +1,5 @@
-// Dependencies point one way, as CONTRIBUTING.md draws them: whoever includes a layer that is not below has to say so there.
+// Dependencies point one way, as CONTRIBUTING.md draws them: whoever includes a layer that is not below has
+// to say so there.
 
 #include <gtest/gtest.h>
 

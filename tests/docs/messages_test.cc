@@ -1,5 +1,5 @@
-// Messages of the library name settings, and the command line spells them as options: whoever writes "--hash-bits" outside of it
-// has forgotten that programs have no such option.
+// Messages of the library name settings, and the command line spells them as options: whoever writes
+// "--hash-bits" outside of it has forgotten that programs have no such option.
 
 #include <gtest/gtest.h>
 

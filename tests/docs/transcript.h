@@ -13,8 +13,9 @@
 
 namespace espalier::testing {
 
-// Shell sessions in Markdown: fenced blocks that begin with ```console. In them "$ " starts a command, "> " continues it,
-// and the lines up to the next command are what it prints. Blocks of any other kind (```sh, ```text) are not run.
+// Shell sessions in Markdown: fenced blocks that begin with ```console. In them "$ " starts a command, "> "
+// continues it, and the lines up to the next command are what it prints. Blocks of any other kind (```sh,
+// ```text) are not run.
 struct Command {
   std::size_t line = 0;  // of the file, for messages
   std::string text;
@@ -134,15 +135,16 @@ inline std::vector<Command> read_commands(std::string_view markdown) {
 //   - runs of spaces count as one, those at the end not at all;
 //   - "..." stands for anything;
 //   - a number before " s" is a time and stands for any number;
-//   - other numbers agree to a thousandth, for the last digits differ between machines; in an approximate block (passes,
-//     gaps, errors) to a factor of four, whole numbers also up to 3.
+//   - other numbers agree to a thousandth, for the last digits differ between machines; in an approximate
+//     block (passes, gaps, errors) to a factor of four, whole numbers also up to 3.
 inline bool same_line(std::string_view documented, std::string_view printed, bool approximate) {
   return transcript::same(transcript::squeezed(documented), transcript::squeezed(printed), ' ', approximate);
 }
 
 namespace transcript {
 
-// The first line documented that no way of reading "..." finds in what was printed, or size() if all are there.
+// The first line documented that no way of reading "..." finds in what was printed, or size() if all are
+// there.
 inline std::size_t first_difference(const Command& command, std::size_t d,
                                     const std::vector<std::string>& printed, std::size_t p) {
   for (; d < command.output.size(); ++d, ++p) {

@@ -1,5 +1,5 @@
-// What runs for every token allocates nothing once it has seen its data. Replaces the allocator of the test program by one
-// that counts.
+// What runs for every token allocates nothing once it has seen its data. Replaces the allocator of the test
+// program by one that counts.
 
 #include <gtest/gtest.h>
 

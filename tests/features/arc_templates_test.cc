@@ -84,8 +84,8 @@ TEST(WordAtoms, WhatIsMissingIsTheNextBest) {
   EXPECT_EQ(word_atoms("_", "_", "P", "P", "_")[Atom::lemma], fingerprint_of("_"));
 }
 
-// Every atom of the head and of the modifier, and of their neighbours, in turn: a key moves if its template names that, and
-// stays if not.
+// Every atom of the head and of the modifier, and of their neighbours, in turn: a key moves if its template
+// names that, and stays if not.
 TEST(ArcTemplates, KeysDependOnWhatTheirTemplateNames) {
   const Table table{
       "hf",          "hx",      "hl",   "hc",   "hp",   "hm",        "df",
@@ -130,7 +130,8 @@ TEST(ArcTemplates, ASideThatIsNotNamedHasNoPart) {
   }
 }
 
-// The same thing found by two templates, by the head's and the modifier's side of one, or in another order, is another feature.
+// The same thing found by two templates, by the head's and the modifier's side of one, or in another order,
+// is another feature.
 TEST(ArcTemplates, EveryLookIsAnotherFeature) {
   const std::vector<WordAtoms> words(4, word_atoms("x", "x", "x", "x", "x"));
   const Table table{"hf", "hx", "hl", "hc", "hp",    "hm",    "df",   "dx",

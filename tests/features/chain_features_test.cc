@@ -177,7 +177,8 @@ TEST_F(SmallChains, NgramsFillRowsOfAllLabels) {
   EXPECT_EQ(shape.step_weight(1, 1, 0), (WeightPlace{5, 0}));
 }
 
-// Weights of pairs that were not seen are 0: the scores are those of weights for all features, which have 0 there.
+// Weights of pairs that were not seen are 0: the scores are those of weights for all features, which have 0
+// there.
 RC_GTEST_PROP(ChainFeatures, ObservedFeaturesScoreAsAllDoWithZerosForTheOthers, (std::uint64_t seed)) {
   const ChainData data = any_chain_data();
   const ChainShape shape = chain_shape(data.shape, true, 1, data.sequences, data.gold);

@@ -8,7 +8,8 @@
 namespace espalier {
 namespace {
 
-// Attribute 0 goes with labels 0 and 2, attribute 1 with label 1, attribute 2 with none, attribute 3 with all three.
+// Attribute 0 goes with labels 0 and 2, attribute 1 with label 1, attribute 2 with none, attribute 3 with all
+// three.
 std::shared_ptr<const ObservedPairs> some_pairs() {
   return std::make_shared<ObservedPairs>(std::vector<std::uint64_t>{0, 2, 3, 3, 6},
                                          std::vector<std::uint32_t>{0, 2, 1, 0, 1, 2});
@@ -60,7 +61,8 @@ TEST_F(PairOverlapTest, ExamplesOneAfterTheOther) {
   overlap_.add_example(rows_, std::vector<std::uint32_t>{2, 0});
   EXPECT_EQ(squared_norm(0, {7, 8, 9}), 0);
   EXPECT_EQ(overlap_.largest_squared_norm(0), 0);
-  // Attribute 3 of the first row, 1 of the second. Attribute 0 stands twice in a row, and is shared with itself.
+  // Attribute 3 of the first row, 1 of the second. Attribute 0 stands twice in a row, and is shared with
+  // itself.
   EXPECT_EQ(squared_norm(1, {1, 2, 3, 4, 5, 6}), 1 + 4 + 9 + 25 + 1 + 9);
 }
 

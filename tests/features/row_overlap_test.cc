@@ -28,8 +28,8 @@ SparseRows random_rows(Random& random, std::size_t count, std::size_t attributes
   return rows;
 }
 
-// sum over a and k of ( sum_r x_ra delta_rk )^2, from the whole matrix of values. With `absolute`, of absolute
-// values: what rounding errors are measured by.
+// sum over a and k of ( sum_r x_ra delta_rk )^2, from the whole matrix of values. With `absolute`, of
+// absolute values: what rounding errors are measured by.
 template <class Real>
 double dense_norm(const SparseRows& rows, std::span<const std::uint32_t> of_example, std::size_t attributes,
                   std::span<const Real> delta, std::size_t width, bool absolute = false) {
@@ -121,7 +121,8 @@ RC_GTEST_PROP(RowOverlap, LargestSquaredNormBoundsAndIsReached, (std::uint64_t s
   RC_ASSERT(std::abs(overlap.squared_norm(0, std::span<const double>(ones), 1) - largest) <= 1e-14 * largest);
 }
 
-// Rows {0: 2, 1: 1}, {}, {1: 3, 2: 1, 2: -0.5}: attribute 0 is the first row's own, 1 is shared, and 2 comes twice.
+// Rows {0: 2, 1: 1}, {}, {1: 3, 2: 1, 2: -0.5}: attribute 0 is the first row's own, 1 is shared, and 2 comes
+// twice.
 TEST(RowOverlap, ByHand) {
   SparseRows rows;
   rows.add(0, 2);

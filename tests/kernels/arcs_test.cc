@@ -10,8 +10,8 @@
 namespace espalier {
 namespace {
 
-// What the kernel may read behind its rows, and write after the places. Memory ends there, so that a sanitizer sees a step
-// further.
+// What the kernel may read behind its rows, and write after the places. Memory ends there, so that a
+// sanitizer sees a step further.
 constexpr std::size_t kBehind = 15;
 
 std::vector<std::uint32_t> random_row(Random& random, std::size_t n) {

@@ -11,8 +11,8 @@
 namespace espalier {
 namespace {
 
-// Masses of all sizes, many of them zero or next to it. Vectors lie one element into their memory, and end with it, so that a
-// sanitizer sees a step outside.
+// Masses of all sizes, many of them zero or next to it. Vectors lie one element into their memory, and end
+// with it, so that a sanitizer sees a step outside.
 std::vector<float> random_masses(Random& random, std::size_t n) {
   std::vector<float> v(1 + n);
   for (float& x : v) {

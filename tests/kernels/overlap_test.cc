@@ -14,8 +14,8 @@ namespace {
 
 double between(Random& random, double low, double high) { return low + (high - low) * random.uniform(); }
 
-// Groups of one member and more, some with the same row twice. Everything is in memory that ends where it ends,
-// so that a sanitizer sees a read after it.
+// Groups of one member and more, some with the same row twice. Everything is in memory that ends where it
+// ends, so that a sanitizer sees a read after it.
 struct RandomOverlap {
   std::vector<double> own;
   std::vector<std::uint32_t> members;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Tables lie one element into their memory, and end with it, so that a sanitizer sees a step outside. Some entries, and all of
-// the first column, are -infinity.
+// Tables lie one element into their memory, and end with it, so that a sanitizer sees a step outside. Some
+// entries, and all of the first column, are -infinity.
 std::vector<double> random_table(Random& random, std::size_t rows, std::size_t width, double range) {
   std::vector<double> table(1 + rows * width, 7);
   for (std::size_t k = 0; k < rows * width; ++k) {

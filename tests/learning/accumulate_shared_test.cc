@@ -11,7 +11,8 @@
 namespace espalier {
 namespace {
 
-// Two threads add to the weights at once, each the same ones again and again. All values are integers that floats hold.
+// Two threads add to the weights at once, each the same ones again and again. All values are integers that
+// floats hold.
 void expect_that_nothing_is_lost(const Problem& problem, std::size_t times = 1000000) {
   constexpr std::size_t kThreads = 2;
   const std::vector<float> delta(problem.num_statistics(0), 1.0f);

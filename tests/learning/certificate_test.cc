@@ -135,8 +135,8 @@ RC_GTEST_PROP(CertifyImplied, OfAMaximumIsTheBestOfItsCandidates, ()) {
   RC_ASSERT(std::abs(certificate.dual - best) <= 1e-11 * (1 + std::abs(best)));
 }
 
-// The losses are computed once: one inference an example, and for a maximum one for each of the temperatures up to the first that is
-// worse than the one before: at least two, at most five.
+// The losses are computed once: one inference an example, and for a maximum one for each of the temperatures
+// up to the first that is worse than the one before: at least two, at most five.
 TEST(CertifyImplied, ComputesLossesOnce) {
   const OwnedProblem owned(5);
   const std::size_t n = owned.problem.size();

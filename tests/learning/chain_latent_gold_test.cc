@@ -145,8 +145,8 @@ RC_GTEST_PROP(ChainLatentGold, CompletesByTheMeanOverWhatIsPossible, ()) {
   }
 }
 
-// What CCCP rests on: the convex objective with the statistics of theta lies above the true one everywhere, but for a constant,
-// and touches it at theta.
+// What CCCP rests on: the convex objective with the statistics of theta lies above the true one everywhere,
+// but for a constant, and touches it at theta.
 RC_GTEST_PROP(ChainLatentGold, TheConvexObjectiveIsABoundThatIsTight, ()) {
   OwnedPartialChain owned = any_partial_chain();
   const Loss loss = any_loss();
@@ -161,7 +161,8 @@ RC_GTEST_PROP(ChainLatentGold, TheConvexObjectiveIsABoundThatIsTight, ()) {
   RC_ASSERT(bound >= truth - 1e-10 * (1 + truth + std::abs(constant)));
 }
 
-// l2 theta + sum_i omega_i F_i(pi_i - z_i), with the statistics of theta itself, against differences of the true objective.
+// l2 theta + sum_i omega_i F_i(pi_i - z_i), with the statistics of theta itself, against differences of the
+// true objective.
 RC_GTEST_PROP(ChainLatentGold, TheGradientOfTheTrueObjective, ()) {
   OwnedPartialChain owned = any_partial_chain();
   const Loss loss = test_support::any_smooth_loss();

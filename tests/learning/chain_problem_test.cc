@@ -192,7 +192,8 @@ TEST(ChainProblem, NgramsHaveNoCliquesOfPairs) {
   EXPECT_NE(untied.problem.factored(), nullptr) << "tables of pairs, as ever";
 }
 
-// With weights for all features and without constraints it is exact: the steps to and from a label meet in one table as often as they cancel there.
+// With weights for all features and without constraints it is exact: the steps to and from a label meet in
+// one table as often as they cancel there.
 RC_GTEST_PROP(ChainProblem, SquaredChangeIsTheMeanOverOutputsThatDifferInOneLabel, ()) {
   ChainData data = any_chain_data();
   data.constraints = std::nullopt;

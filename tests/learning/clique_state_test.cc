@@ -66,7 +66,8 @@ RC_GTEST_PROP(CliqueState, FloatMarginalsOfChainsAreThoseOfDoubles, ()) {
   check_float_marginals(OwnedChainProblem(any_chain_data()).problem);
 }
 
-// KL(x|to) on the way, by entropies and log conditionals in double precision, and its derivatives by central differences.
+// KL(x|to) on the way, by entropies and log conditionals in double precision, and its derivatives by central
+// differences.
 template <class AProblem>
 void check_divergence_along(const AProblem& problem) {
   const Factored& factored = *problem.factored();
@@ -100,7 +101,8 @@ void check_divergence_along(const AProblem& problem) {
                  after = divergence_at(step + kStep);
     const double first = (after - before) / (2 * kStep),
                  second = (after - 2 * here + before) / (kStep * kStep);
-    // Rounded marginals of pairs and of the nodes that they share do not quite fit together, times logarithms.
+    // Rounded marginals of pairs and of the nodes that they share do not quite fit together, times
+    // logarithms.
     RC_ASSERT(std::abs(along.value - here) <= 1e-4 * (1 + here));
     RC_ASSERT(std::abs(along.first - first) <= 2e-3 * (1 + std::abs(first)));
     RC_ASSERT(std::abs(along.second - second) <= 1e-2 * (1 + std::abs(second)));
@@ -113,7 +115,8 @@ RC_GTEST_PROP(CliqueState, DivergenceOfChainsAlongALine, ()) {
   check_divergence_along(OwnedChainProblem(any_chain_data()).problem);
 }
 
-// What is rebuilt is a distribution, with the marginals up to their rounding, and has the dual that scores have.
+// What is rebuilt is a distribution, with the marginals up to their rounding, and has the dual that scores
+// have.
 void check_dual(const Problem& problem) {
   const Objective objective{problem, test_support::any_smooth_loss(), test_support::any_l2()};
   const DualState dual = any_dual(problem);

@@ -84,7 +84,8 @@ RC_GTEST_PROP(DependencyProblem, SquaredDiameterBoundsTheDistanceOfAnyTwoTrees, 
   }
 }
 
-// Steps in float may leave out what hardly moves, but nothing where all that moves moves alike: by a power of two, say.
+// Steps in float may leave out what hardly moves, but nothing where all that moves moves alike: by a power of
+// two, say.
 RC_GTEST_PROP(DependencyProblem, ChangesOfOneSizeAreAllTaken, (std::uint64_t seed)) {
   const OwnedDependencyProblem owned(any_dependencies());
   Random random(seed);
@@ -92,7 +93,8 @@ RC_GTEST_PROP(DependencyProblem, ChangesOfOneSizeAreAllTaken, (std::uint64_t see
   RC_ASSERT(test_support::check_changes_of_one_size(owned.problem, size, random) == "");
 }
 
-// What is left out of weights is no more than 0.2 % of all that moves, and what is left out of norms no more than 2 %.
+// What is left out of weights is no more than 0.2 % of all that moves, and what is left out of norms no more
+// than 2 %.
 RC_GTEST_PROP(DependencyProblem, LittleIsLeftOut, (std::uint64_t seed)) {
   auto data = any_dependencies();
   data.shape.num_labels = 1;

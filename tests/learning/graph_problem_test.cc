@@ -172,7 +172,8 @@ RC_GTEST_PROP(GraphProblemWithKernels, ObjectiveAndGapsAreThoseOfEnumeration, (s
 }
 
 TEST(GraphProblemWithKernels, WeightsOfNodesAreOneRowForEachDifferentNode) {
-  // Nodes of two types, by their features: 0:1, 0:2, 0:1 in the one, 0:1 1:1, and nothing, in the other; and a pair.
+  // Nodes of two types, by their features: 0:1, 0:2, 0:1 in the one, 0:1 1:1, and nothing, in the other; and
+  // a pair.
   GraphFeatures linear({{1, 3, 1}, {2, 2, 1}, {1, 6, 2}, {1, 2, 1}});
   for (const float x : {1.0f, 2.0f, 1.0f}) {
     linear.add(0, 0, x);

@@ -1,4 +1,5 @@
-// Problems in kernel form: what their weights stand for, written out as features, gives the same scores, norms and optima.
+// Problems in kernel form: what their weights stand for, written out as features, gives the same scores,
+// norms and optima.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

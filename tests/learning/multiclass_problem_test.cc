@@ -68,9 +68,9 @@ RC_GTEST_PROP(MulticlassProblem, FactoredAgreesWithInference, ()) {
   }
 }
 
-// A step from duals anywhere: the dual gains what it says and w(u) stays what it was, and there is nothing left to gain from
-// this example. Of all distributions, since the conditions of optimality of a concave function on a simplex are sufficient: all
-// mass is on labels of highest score.
+// A step from duals anywhere: the dual gains what it says and w(u) stays what it was, and there is nothing
+// left to gain from this example. Of all distributions, since the conditions of optimality of a concave
+// function on a simplex are sufficient: all mass is on labels of highest score.
 RC_GTEST_PROP(MulticlassProblem, MaximiseBlockIsTheMaximumOfOneExample, ()) {
   test_support::RandomDataOptions shape;
   shape.examples = 6;

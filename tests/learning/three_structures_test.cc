@@ -1,4 +1,5 @@
-// One tagging problem as a chain, as a graph and as a right-linear grammar: the same distributions, and the same optimum.
+// One tagging problem as a chain, as a graph and as a right-linear grammar: the same distributions, and the
+// same optimum.
 
 #include <gtest/gtest.h>
 

@@ -50,7 +50,8 @@ TEST_F(ModelDifferenceTest, EqualModelsHaveNone) {
 }
 
 TEST_F(ModelDifferenceTest, WeightsAreMatchedByName) {
-  // first: attributes 1 2, labels a b; rows (1 2) (3 4). second: attributes 2 3, labels b c; rows (2 4) (6 8).
+  // first: attributes 1 2, labels a b; rows (1 2) (3 4). second: attributes 2 3, labels b c; rows (2 4) (6
+  // 8).
   const auto first = classify("a 1:1\nb 2:1\n"), second = classify("b 2:1\nc 3:1\n");
   const Model one(save("one.esp", *first, 1, 1)), two(save("two.esp", *second, 2, 4));
   const ModelDifference difference = compare_models(one, two, 2);

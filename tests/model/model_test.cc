@@ -89,7 +89,8 @@ class ModelTest : public ::testing::Test {
   Weights theta;
 };
 
-// Old models do not say by how much rounding put a dual above its primal; training has checked that it was rounding.
+// Old models do not say by how much rounding put a dual above its primal; training has checked that it was
+// rounding.
 TEST_F(ModelTest, ADualAboveItsPrimalByRoundingIsAGapOfZero) {
   info.certificate = Certificate{10, 10 + 1e-14, 3};
   make_model(info, *set, theta).save(path);

@@ -130,7 +130,8 @@ RC_GTEST_PROP(NextL2, EnduresNoise, ()) {
   RC_ASSERT(std::abs(std::log10(found.best / centre)) < 0.3);
 }
 
-// Differences of a few thousandths are chance, and below a plateau every decade takes longer: the search turns there.
+// Differences of a few thousandths are chance, and below a plateau every decade takes longer: the search
+// turns there.
 TEST(NextL2, APlateauEndsTheWayDown) {
   using Trials = std::vector<L2Trial>;
   EXPECT_EQ(next_l2(Trials{{10, 0.05}, {1, 0.045}}, {}), 0.1);
@@ -277,7 +278,8 @@ TEST_F(SearchTest, StartsFromTheNearerOfTheLastAndTheBest) {
   EXPECT_EQ(norm(path.training), of_best);
 }
 
-// Stopped in any value, also in the last one that brings the best to its gap, a search goes on to the same end.
+// Stopped in any value, also in the last one that brings the best to its gap, a search goes on to the same
+// end.
 TEST_F(SearchTest, GoesOnWhereItWasStopped) {
   settings.stopping.gap = 1e-6;
   settings.report_every = 0.5;

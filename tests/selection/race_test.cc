@@ -145,7 +145,8 @@ TEST(Race, ArrivalsAreWhatTheIntervalTells) {
   known.lower = 90;
   known.upper = 99;
   const RaceRun run = run_of({report(200, 0), report(110, 0), report(100, 0), report(120, 0)});
-  // At most (200 - 90)/200, (110 - 90)/110, (100 - 90)/100; at least (200 - 99)/200, (110 - 99)/110, (100 - 99)/100.
+  // At most (200 - 90)/200, (110 - 90)/110, (100 - 90)/100; at least (200 - 99)/200, (110 - 99)/110, (100 -
+  // 99)/100.
   const Arrival easy = known.arrival(run, 0.6), middle = known.arrival(run, 0.11),
                 hard = known.arrival(run, 0.05), out = known.arrival(run, 0.005);
   EXPECT_EQ(easy.possible, 0u);

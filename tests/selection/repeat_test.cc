@@ -74,7 +74,8 @@ TEST(Repeat, KeepsTheRunOfTheBestDual) {
   }
 }
 
-// Collins et al. 2008, section 5.1: the best of k is more than twice as far off as the mean in at most 2^-k of all cases.
+// Collins et al. 2008, section 5.1: the best of k is more than twice as far off as the mean in at most 2^-k
+// of all cases.
 TEST(Repeat, BestOfKIsWithinTwiceTheMean) {
   const OwnedProblem owned(2, {.examples = 10, .attributes = 5, .labels = 3});
   const Objective objective{owned.problem, Loss::crf(), 0.5};

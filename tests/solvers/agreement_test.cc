@@ -1,5 +1,5 @@
-// Every solver of the table on every loss and structure that it is for: its certificate encloses the optimum that another
-// method found. A new solver is covered by its row in the table.
+// Every solver of the table on every loss and structure that it is for: its certificate encloses the optimum
+// that another method found. A new solver is covered by its row in the table.
 
 #include <gtest/gtest.h>
 

@@ -96,8 +96,8 @@ TEST(Automatic, ChangesToCuttingPlanesWhereBlocksAreSlow) {
       << outcome.notices.front();
 }
 
-// Whoever found the weights and whoever the bound: the last report is the certificate of the weights that are left, no dual is
-// above the optimum, and the bound never falls.
+// Whoever found the weights and whoever the bound: the last report is the certificate of the weights that are
+// left, no dual is above the optimum, and the bound never falls.
 RC_GTEST_PROP(Automatic, LeavesTheBestWeightsWithTheBestBound, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const OwnedProblem owned(seed, *rc::gen::elementOf(std::vector<RandomDataOptions>{kDense, {}}));

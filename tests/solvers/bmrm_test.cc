@@ -45,7 +45,8 @@ struct Solution {
   const Progress& last() const { return summary.history.back(); }
 };
 
-// Reaches the optimum that L-BFGS finds, never claims more than it knows, and reports what the weights really have.
+// Reaches the optimum that L-BFGS finds, never claims more than it knows, and reports what the weights really
+// have.
 void expect_optimum(const Problem& problem, const std::string& where) {
   for (const Loss& loss : kSmooth) {
     const Objective objective{problem, loss, 1};

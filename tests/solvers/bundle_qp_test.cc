@@ -84,8 +84,9 @@ std::optional<std::vector<double>> solve_system(std::vector<std::vector<double>>
   return b;
 }
 
-// The least value over all sets of coordinates that may be positive, with the sum free or at its bound. A minimum with the
-// fewest positive coordinates has a regular system, so nothing is missed where others are singular.
+// The least value over all sets of coordinates that may be positive, with the sum free or at its bound. A
+// minimum with the fewest positive coordinates has a regular system, so nothing is missed where others are
+// singular.
 double by_enumeration(const Program& program) {
   double least = program.fill ? std::numeric_limits<double>::infinity() : 0;
   for (std::size_t set = 1; set < std::size_t{1} << program.size; ++set) {
@@ -199,7 +200,8 @@ TEST(BundleQp, WarmStartAtTheMinimumTakesNoStep) {
 }
 
 TEST(BundleQp, NearlyParallelPlanes) {
-  // What a bundle looks like near its end: a common part, and differences that are ten thousand times smaller.
+  // What a bundle looks like near its end: a common part, and differences that are ten thousand times
+  // smaller.
   Random random(5);
   constexpr std::size_t kSize = 80, kDimension = 50;
   std::vector<std::vector<double>> a(kSize, std::vector<double>(kDimension, 1.0));

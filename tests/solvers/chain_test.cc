@@ -92,14 +92,15 @@ TEST(EgOnChains, ReachesTheOptimumOfEveryLossInEveryWay) {
     const OwnedChainProblem owned(1, kind.options);
     for (const Loss& loss : kLosses) {
       const Objective objective{owned.problem, loss, l2};
-      // The optimum is in between. EG alone narrows it down for maxima: every run has to agree with every other.
+      // The optimum is in between. EG alone narrows it down for maxima: every run has to agree with every
+      // other.
       Certificate bracket{HUGE_VAL, -HUGE_VAL};
       if (loss.smooth()) bracket = by_lbfgs(objective);
       for (const Sampling order : kOrders) {
         for (const EgStep step : kSteps) {
           for (const EgStart start : kStarts) {
-            // On a maximum, safe steps come close like 1/T. From the gold outputs they are too small for the gap order to
-            // see which examples have far to go.
+            // On a maximum, safe steps come close like 1/T. From the gold outputs they are too small for the
+            // gap order to see which examples have far to go.
             const bool slow = !loss.smooth() && step == EgStep::safe;
             if (slow && order == Sampling::gap && start == EgStart::gold) continue;
             const double tolerance = loss.smooth() ? 1e-6 : slow ? 1e-2 : 1e-3;
@@ -149,7 +150,8 @@ TEST(EgOnChains, SafeAndPaperStepsNeverLowerTheDual) {
   }
 }
 
-// All mass on one wrong sequence, 40 nats a label away from the rest: marginals do not move, so no proxy sees a gap.
+// All mass on one wrong sequence, 40 nats a label away from the rest: marginals do not move, so no proxy sees
+// a gap.
 TEST(EgOnChains, AutomaticStepsLeaveThePlateauOfWrongOutputs) {
   for (const Kind& kind : kKinds) {
     const OwnedChainProblem owned(8, kind.options);

@@ -1,5 +1,5 @@
-// What every solver of the table owes to whoever runs it, whatever its method: bits that the seed decides, reports that are true, an
-// end as soon as it is asked for. A new solver is covered by its row in the table.
+// What every solver of the table owes to whoever runs it, whatever its method: bits that the seed decides,
+// reports that are true, an end as soon as it is asked for. A new solver is covered by its row in the table.
 
 #include <gtest/gtest.h>
 
@@ -38,8 +38,9 @@ using test_support::ProblemsOfAllKinds;
 using test_support::random_data;
 using test_support::WeightedTwice;
 
-// Those whose visits are not one inference of the scores of one example: eg tries several steps, smo also looks for the lowest output,
-// cutting planes improve their multipliers without inference, and the first pass of dca scores as certificates do.
+// Those whose visits are not one inference of the scores of one example: eg tries several steps, smo also
+// looks for the lowest output, cutting planes improve their multipliers without inference, and the first pass
+// of dca scores as certificates do.
 const std::set<std::string_view> kOtherVisits{"eg", "smo", "cutting-plane", "dca"};
 
 const std::vector<Loss> kLosses{Loss::softmax_margin(), Loss::svm()};
@@ -107,7 +108,8 @@ struct Outcome {
   Summary summary;
 };
 
-// At the duals that a run leaves, if any. Those of eg-batch are floats of what it reports: eg_batch_test.cc compares them.
+// At the duals that a run leaves, if any. Those of eg-batch are floats of what it reports: eg_batch_test.cc
+// compares them.
 std::optional<double> dual_of(const Objective& objective, const Outcome& outcome) {
   const Training& training = outcome.training;
   Sweep sweep;

@@ -47,7 +47,8 @@ OnlineOptions visits(std::size_t count, const Problem& problem, std::uint64_t se
   return options;
 }
 
-// Algorithm 2 with all outputs written out: eta(z_i - pi_i), eta = min{ omega_i/l2, L_i / |F_i(z_i - pi_i)|^2 }.
+// Algorithm 2 with all outputs written out: eta(z_i - pi_i), eta = min{ omega_i/l2, L_i / |F_i(z_i - pi_i)|^2
+// }.
 template <class Examples>
 std::vector<double> enumerated_update(const StructuredProblem<Examples>& problem, const Loss& loss, double l2,
                                       std::size_t i, const DoubleWeights& theta) {
@@ -134,7 +135,8 @@ RC_GTEST_PROP(Dca, PassesOnChains, ()) {
   check_passes(owned.problem);
 }
 
-// What a run of one pass and a bit reports: the better of the dual that its mean weights imply and that of the first pass.
+// What a run of one pass and a bit reports: the better of the dual that its mean weights imply and that of
+// the first pass.
 RC_GTEST_PROP(Dca, FirstPassBoundsTheOptimumForGood, ()) {
   const OwnedProblem owned(*rc::gen::arbitrary<std::uint64_t>());
   const Objective objective{owned.problem, any_smooth_loss(), *rc::gen::element(0.3, 3.0, 30.0)};
@@ -163,7 +165,8 @@ RC_GTEST_PROP(Dca, FirstPassBoundsTheOptimumForGood, ()) {
 }
 
 TEST(Dca, FirstPassIsInTheReports) {
-  // One example, strongly regularised: its first visit is at the cap, so that its dual is pi_0, at theta = 0, and
+  // One example, strongly regularised: its first visit is at the cap, so that its dual is pi_0, at theta = 0,
+  // and
   //   D = H(pi_0) - |F(z - pi_0)|^2/(2 l2).
   RandomDataOptions shape;
   shape.examples = 1;

@@ -23,8 +23,8 @@ using test_support::OwnedDependencyProblem;
 using test_support::RandomDependencyOptions;
 using Solution = test_support::EgSolution;
 
-// Arcs have a hundred features: with less regularisation, steps as small as that asks for get SGD nowhere in a few passes, and
-// labels, which cost nothing, keep EG from the last per cent of a maximum.
+// Arcs have a hundred features: with less regularisation, steps as small as that asks for get SGD nowhere in
+// a few passes, and labels, which cost nothing, keep EG from the last per cent of a maximum.
 constexpr double kMuchL2 = 100;
 constexpr double kL2 = 10;
 
@@ -190,7 +190,8 @@ TEST(EgOnTrees, AllWordsEqual) {
   }
 }
 
-// Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what it is.
+// Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what
+// it is.
 TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
   const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1}, true, true}));
   ASSERT_EQ(owned.problem.inference(), Inference::approximate);

@@ -33,7 +33,8 @@ EgOptions for_passes(double passes, EgStep step, EgAnneal anneal) {
   return options;
 }
 
-// While nothing but l2 is another, a run is the run of that other l2: 10 l2 up to the fifth pass, and not further.
+// While nothing but l2 is another, a run is the run of that other l2: 10 l2 up to the fifth pass, and not
+// further.
 TEST(EgAnneal, PaperStartsWithTenTimesL2) {
   const ProblemsOfAllKinds problems(1);
   for (const auto& named : problems.all()) {

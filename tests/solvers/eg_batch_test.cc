@@ -234,7 +234,8 @@ TEST(EgBatch, StepsNeverLowerTheDual) {
   }
 }
 
-// Theorem 1 of Collins et al. 2008, with weights of examples: both duals, at the theorem's step, after every step.
+// Theorem 1 of Collins et al. 2008, with weights of examples: both duals, at the theorem's step, after every
+// step.
 TEST(EgBatch, BoundsOfTheoremOneHold) {
   const OwnedProblem owned(3, {.examples = 5, .attributes = 4, .labels = 3});
   const double l2 = 8;

@@ -73,8 +73,8 @@ void project(const std::vector<std::size_t>& sizes, std::vector<double>& v) {
   });
 }
 
-// How far a point is from the conditions of Karush, Kuhn and Tucker: in each block, elements with mass have the block's least
-// gradient.
+// How far a point is from the conditions of Karush, Kuhn and Tucker: in each block, elements with mass have
+// the block's least gradient.
 double kkt_violation(const SimplexQp& qp, const std::vector<double>& a) {
   std::vector<double> gradient(a.size());
   qp(a, gradient);
@@ -169,7 +169,8 @@ RC_GTEST_PROP(EgQp, ValueAndGradientAreThoseOfTheQuadratic, ()) {
   RC_ASSERT(std::abs(value - expected) <= 1e-11 * (1 + std::abs(expected)));
 }
 
-// B is the largest range of the gradient over the corners, since the gradient is linear; lambda bounds the Rayleigh quotient.
+// B is the largest range of the gradient over the corners, since the gradient is linear; lambda bounds the
+// Rayleigh quotient.
 RC_GTEST_PROP(EgQp, ConstantsAreBounds, ()) {
   const SimplexQp qp = any_qp();
   const std::size_t dimension = qp.linear.size();
@@ -207,7 +208,8 @@ RC_GTEST_PROP(EgQp, ConstantsAreBounds, ()) {
   RC_ASSERT(qp.eigenvalue_bound() >= rayleigh * (1 - 1e-12));
 }
 
-// Theorem 2 of Bartlett et al. 2004 after every step, against a solution that EG had no part in; and no step raises the value.
+// Theorem 2 of Bartlett et al. 2004 after every step, against a solution that EG had no part in; and no step
+// raises the value.
 RC_GTEST_PROP(EgQp, BoundOfTheTheoremHolds, ()) {
   const SimplexQp qp = any_qp();
   const std::vector<double> solution = plain_solution(qp);
@@ -271,7 +273,8 @@ RC_GTEST_PROP(MinimiseOverSimplices, LemmasHoldForQuadratics, ()) {
   RC_ASSERT(step == 201u);
 }
 
-// Lemma 6: a quadratic less mu times the entropy is (mu, mu + tau)-bounded, and converges like exp(-eta mu T).
+// Lemma 6: a quadratic less mu times the entropy is (mu, mu + tau)-bounded, and converges like exp(-eta mu
+// T).
 RC_GTEST_PROP(MinimiseOverSimplices, BoundedFunctionsConvergeGeometrically, ()) {
   const SimplexQp qp = any_qp();
   const double mu = *rc::gen::element(0.3, 1.0, 4.0);

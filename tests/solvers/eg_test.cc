@@ -321,8 +321,8 @@ TEST(Eg, AutomaticStepsLeaveThePlateauOfWrongOutputs) {
   }
 }
 
-// One pass is n step sizes tried, failures included. Too few passes for a certificate on the way, after which exact gaps may
-// steer, at the cost of a pass without a step.
+// One pass is n step sizes tried, failures included. Too few passes for a certificate on the way, after which
+// exact gaps may steer, at the cost of a pass without a step.
 TEST(Eg, PassesCountTheStepSizesTried) {
   const OwnedProblem owned(6);
   for (const Loss& loss : {Loss::crf(), Loss::svm()}) {

@@ -75,8 +75,8 @@ TEST(EgWorkers, GetAlongInTurns) {
   }
 }
 
-// One run differs from the next by more than a second worker costs: so this is the mean of several. Attributes are about as
-// rare as those of words.
+// One run differs from the next by more than a second worker costs: so this is the mean of several.
+// Attributes are about as rare as those of words.
 TEST(EgWorkers, TwoAreAsGoodAsOneAfterEachPass) {
   test_support::RandomChainOptions rare = many_sequences();
   rare.sequences = 2000;

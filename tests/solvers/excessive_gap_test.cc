@@ -124,7 +124,8 @@ TEST(ExcessiveGap, ConditionAndBoundsOfThePaperHold) {
   }
 }
 
-// Algorithm 1 to the letter, with a probability for each output and two Gibbs distributions a step: w_k, and D(alpha_k).
+// Algorithm 1 to the letter, with a probability for each output and two Gibbs distributions a step: w_k, and
+// D(alpha_k).
 template <class Examples>
 struct PlainExcessiveGap {
   PlainExcessiveGap(const StructuredProblem<Examples>& of, double gamma_of, double l2_of)
@@ -136,7 +137,8 @@ struct PlainExcessiveGap {
     }
     const auto uniform = alpha;
     theta = theta_of(alpha);
-    // alpha_1 = V(alpha_0, -1/mu grad D(alpha_0)), where grad D at (i, y) is the margin m_i(y) at theta(alpha_0)
+    // alpha_1 = V(alpha_0, -1/mu grad D(alpha_0)), where grad D at (i, y) is the margin m_i(y) at
+    // theta(alpha_0)
     alpha = project(uniform, theta, 1 / mu);
   }
 
@@ -221,8 +223,8 @@ TEST(ExcessiveGap, IteratesAreThoseOfThePlainAlgorithm) {
   expect_plain_iterates(OwnedDependencyProblem(3, trees).problem, 20, "trees");
 }
 
-// Algorithm 2 as the paper has it, with marginals that are stored and updated additively, in either precision. They steer the
-// run: w(hat) is computed from them.
+// Algorithm 2 as the paper has it, with marginals that are stored and updated additively, in either
+// precision. They steer the run: w(hat) is computed from them.
 template <class Real>
 struct StoredExcessiveGap {
   StoredExcessiveGap(const Objective& of, int steps) : objective(of), problem(of.problem) {
@@ -287,7 +289,8 @@ struct StoredExcessiveGap {
     return value;
   }
 
-  // How far the marginals of `groups` of `size` statistics each, the first ones of example i, are from a sum of 1.
+  // How far the marginals of `groups` of `size` statistics each, the first ones of example i, are from a sum
+  // of 1.
   double drift(std::size_t i, std::size_t groups, std::size_t size) const {
     double largest = 0;
     for (std::size_t g = 0; g < groups; ++g) {
@@ -304,9 +307,10 @@ struct StoredExcessiveGap {
   Marginals marginals;
 };
 
-// The paper leaves open how additive updates behave in fixed precision. A step rounds every marginal once, and (1 - tau) = (k + 1)/(k + 3)
-// forgets the rounding of step j like (j/k)^2 until step k. So K steps leave at most K/3 roundings, and about sqrt(K/5) of them where
-// their signs are random: floats are no place for tens of thousands of steps and gaps of 1e-6.
+// The paper leaves open how additive updates behave in fixed precision. A step rounds every marginal once,
+// and (1 - tau) = (k + 1)/(k + 3) forgets the rounding of step j like (j/k)^2 until step k. So K steps leave
+// at most K/3 roundings, and about sqrt(K/5) of them where their signs are random: floats are no place for
+// tens of thousands of steps and gaps of 1e-6.
 TEST(ExcessiveGap, StoredMarginalsWouldDriftAsFarAsRoundingAddsUp) {
   const OwnedProblem multiclass(4, {.examples = 40, .attributes = 20, .labels = 5});
   const OwnedChainProblem chain(4, {.sequences = 15, .longest = 8, .labels = 4});
@@ -357,7 +361,8 @@ TEST(ExcessiveGap, AdaptiveSmoothingTakesFewerPasses) {
   }
 }
 
-// Far beyond any use: the smoothing is lost in rounding in the end, and the run says so or goes on, but never reports a wrong gap.
+// Far beyond any use: the smoothing is lost in rounding in the end, and the run says so or goes on, but never
+// reports a wrong gap.
 TEST(ExcessiveGap, GoesToTheEndOfDoublePrecision) {
   const OwnedProblem owned(4, {.examples = 10});
   Weights theta;

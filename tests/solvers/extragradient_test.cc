@@ -64,8 +64,9 @@ TEST(Extragradient, ReachesTheOptimum) {
   }
 }
 
-// P - D <= 1/T ( |w(u)/l2 - theta_1|^2/(2a) + sum_i omega_i log|Y_i| / b ) for the means of T safe iterations. For any duals,
-// l2/2 |w(u)/l2|^2 = gamma cost(u) - D(u), which bounds the distance by what the largest costs allow.
+// P - D <= 1/T ( |w(u)/l2 - theta_1|^2/(2a) + sum_i omega_i log|Y_i| / b ) for the means of T safe
+// iterations. For any duals, l2/2 |w(u)/l2|^2 = gamma cost(u) - D(u), which bounds the distance by what the
+// largest costs allow.
 TEST(Extragradient, BoundOfTheSafeStepHolds) {
   const ProblemsOfAllKinds problems(2);
   for (const auto& named : problems.all()) {

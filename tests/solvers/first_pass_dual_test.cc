@@ -35,8 +35,8 @@ using test_support::random_chain_data;
 using test_support::random_weights;
 using test_support::RandomChainOptions;
 
-// A pass of dual coordinate ascent in double precision, all of it by enumeration: at each visit the dual is that of the
-// mixtures, and has risen as it should.
+// A pass of dual coordinate ascent in double precision, all of it by enumeration: at each visit the dual is
+// that of the mixtures, and has risen as it should.
 template <class Examples>
 void check_first_pass(const StructuredProblem<Examples>& problem) {
   const Loss loss = any_loss();
@@ -123,7 +123,8 @@ TEST(FirstPassDual, StaysWhenThePassIsOver) {
   EXPECT_EQ(dual.value(), value);
 }
 
-// Gold statistics that are means tell less of the entropy; the value is then below that of the mixtures, and a bound as well.
+// Gold statistics that are means tell less of the entropy; the value is then below that of the mixtures, and
+// a bound as well.
 RC_GTEST_PROP(FirstPassDual, IsNoMoreThanTheDualOfHiddenLabels, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   RandomChainOptions options;

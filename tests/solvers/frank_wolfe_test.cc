@@ -203,8 +203,8 @@ TEST(FrankWolfe, CorrectiveVisitsNeedFewerPasses) {
   EXPECT_LT(10 * corrective.last().passes, plain.last().passes);
 }
 
-// The duals are the same with the mean of recent weights and without; the primal at every third report, which looks at both points,
-// is never higher, and lower most of the time.
+// The duals are the same with the mean of recent weights and without; the primal at every third report, which
+// looks at both points, is never higher, and lower most of the time.
 TEST(FrankWolfe, TheMeanOfRecentWeightsLowersThePrimal) {
   const OwnedChainProblem owned(7, {.sequences = 40, .attributes = 30});
   const Objective objective{owned.problem, Loss::svm(), 0.05};

@@ -82,7 +82,8 @@ TEST(Hildreth, OneRowInClosedForm) {
 }
 
 TEST(Hildreth, RowsShareTheCap) {
-  // Two orthogonal rows of length 1: alone each would take 2, together 1 each, and the one that wants more gets more.
+  // Two orthogonal rows of length 1: alone each would take 2, together 1 each, and the one that wants more
+  // gets more.
   Hildreth hildreth;
   const std::vector gram{1.0, 0.0, 0.0, 1.0};
   auto alpha = hildreth.solve(gram, std::vector{2.0, 2.0}, 2);

@@ -1,4 +1,5 @@
-// Every solver of the table on problems with a kernel: those that take it agree on the optimum, the others refuse.
+// Every solver of the table on problems with a kernel: those that take it agree on the optimum, the others
+// refuse.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// Stored floats do not set the floor: small convex problems of every structure and loss with a smooth loss come to a gap of
-// 1e-9, or 1e-6 at a tiny l2, and maxima to a few roundings, all measured at the weights that are stored.
+// Stored floats do not set the floor: small convex problems of every structure and loss with a smooth loss
+// come to a gap of 1e-9, or 1e-6 at a tiny l2, and maxima to a few roundings, all measured at the weights
+// that are stored.
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -75,7 +76,8 @@ RC_GTEST_PROP(LastDigits, SmoothLossesComeTo1em9AtStoredWeights, ()) {
   const Progress& last = outcome.summary.history.back();
   RC_ASSERT(last.relative_gap() <= 1e-9);
   RC_ASSERT(last.primal == evaluate_primal(objective, outcome.training.theta));
-  // The optimum by another way: gradient steps of L-BFGS from there, in double precision, find nothing below the dual.
+  // The optimum by another way: gradient steps of L-BFGS from there, in double precision, find nothing below
+  // the dual.
   Weights theta = outcome.training.theta;
   LbfgsOptions options;
   options.stopping.gap = 1e-12;
@@ -105,13 +107,14 @@ RC_GTEST_PROP(LastDigits, ImpliedDualsAreCertain, ()) {
   same.assign(theta);
   const Certificate certificate = certify_implied(objective, theta);
   const double plain = plain_dual(objective, same);
-  // Far from the optimum norms cancel with conjugates, both of the size of what they differ from the primal by.
+  // Far from the optimum norms cancel with conjugates, both of the size of what they differ from the primal
+  // by.
   const double rounding = rounding_bound(objective, certificate.primal + std::abs(plain));
   RC_ASSERT(certificate.dual <= plain + rounding);
 }
 
-// Without losses at the optimum, floats miss margins by roundings, which at a small l2 are more than all of the objective.
-// Longer weights come within a few roundings of floats, of 2^-24 each.
+// Without losses at the optimum, floats miss margins by roundings, which at a small l2 are more than all of
+// the objective. Longer weights come within a few roundings of floats, of 2^-24 each.
 TEST(LastDigits, SeparableDataWithMarginsComeWithinAFewRoundings) {
   for (const double l2 : {1e-6, 1e-3, 1.0}) {
     const OwnedProblem owned(4, {.examples = 12, .attributes = 60, .labels = 3, .density = 1});

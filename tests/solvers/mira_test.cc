@@ -251,7 +251,8 @@ TEST(Mira, BestOfOneIsTheBest) {
 }
 
 // Visits of a first pass that add delta_i move the duals from z_i to mu_i = z_i - l2/omega_i delta_i, so that
-//   D = sum_i omega_i gamma(p_i.mu_i + q_i) - |w|^2/(2 l2) = -l2 [ gamma sum_i p_i.delta_i + |sum_i F_i delta_i|^2/2 ].
+//   D = sum_i omega_i gamma(p_i.mu_i + q_i) - |w|^2/(2 l2)
+//       = -l2 [ gamma sum_i p_i.delta_i + |sum_i F_i delta_i|^2/2 ].
 RC_GTEST_PROP(Mira, FirstPassBoundsTheOptimum, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   const OwnedChainProblem owned(seed);
@@ -285,8 +286,8 @@ RC_GTEST_PROP(Mira, FirstPassBoundsTheOptimum, ()) {
 }
 
 TEST(Mira, AllOutputsAreTheExactVisit) {
-  // With every label a constraint, the visit minimises l2/2 |theta' - theta|^2 + omega_i L_i(theta'): no theta' between the
-  // weights before and after it, nor one beyond, is better.
+  // With every label a constraint, the visit minimises l2/2 |theta' - theta|^2 + omega_i L_i(theta'): no
+  // theta' between the weights before and after it, nor one beyond, is better.
   const OwnedProblem owned(5);
   const Objective objective{owned.problem, Loss::svm(), 1};
   const Weights start = random_weights(1, owned.problem.weight_shape(), 0.5);

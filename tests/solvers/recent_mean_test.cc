@@ -11,7 +11,8 @@
 namespace espalier {
 namespace {
 
-// Against the recurrence itself, on all weights after each visit. So many visits that the scale of the lag is set back.
+// Against the recurrence itself, on all weights after each visit. So many visits that the scale of the lag is
+// set back.
 TEST(RecentMean, IsTheMeanThatItSays) {
   const test_support::OwnedProblem owned(1, {.examples = 4, .attributes = 5, .labels = 3});
   const Problem& problem = owned.problem;

@@ -107,7 +107,8 @@ TEST(SolverTable, EgGoesOnFromTheDualsAtHand) {
   }
 }
 
-// How far beta had come is read off the duals, so that a run in two parts needs about as many passes as one in one.
+// How far beta had come is read off the duals, so that a run in two parts needs about as many passes as one
+// in one.
 TEST(SolverTable, EgResumesAMaximumWhereItWas) {
   const OwnedProblem owned(2);
   const SolverEntry& entry = find_solver("eg", Loss::svm());

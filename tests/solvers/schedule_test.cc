@@ -109,7 +109,8 @@ TEST(Schedule, GapWithoutPrioritiesIsUniform) {
   for (const double count : counts) EXPECT_NEAR(count / kRounds, 0.25, 5 * 0.5 / std::sqrt(kRounds));
 }
 
-// c_i = 1/10 + 1/2 sqrt(p_i)/mean, at most 2, rounded up or down; 1/4, 1/8, ... 1/100 where p_i has been 0 for 1, 2, ... visits.
+// c_i = 1/10 + 1/2 sqrt(p_i)/mean, at most 2, rounded up or down; 1/4, 1/8, ... 1/100 where p_i has been 0
+// for 1, 2, ... visits.
 TEST(Schedule, SettledExamplesAreLeft) {
   constexpr std::size_t kSize = 40;
   constexpr int kRounds = 4000;

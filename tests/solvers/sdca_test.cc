@@ -110,7 +110,8 @@ TEST(Sdca, NeverLowersTheDual) {
   }
 }
 
-// Against golden-section search on functions of the kind that visits meet: entropies with corners at both ends.
+// Against golden-section search on functions of the kind that visits meet: entropies with corners at both
+// ends.
 TEST(Sdca, LineSearchFindsTheTop) {
   for (const double p : {1e-9, 1e-4, 0.2, 0.7}) {
     for (const double q : {1e-7, 0.3, 0.999}) {

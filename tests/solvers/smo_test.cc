@@ -107,8 +107,8 @@ TEST(Smo, ReachesTheOptimumOfClasses) {
                  "classes with little l2");
 }
 
-// Visits that maximise over all labels at once, against a solver that has nothing in common with them: the bounds on the optimum
-// that both prove overlap.
+// Visits that maximise over all labels at once, against a solver that has nothing in common with them: the
+// bounds on the optimum that both prove overlap.
 RC_GTEST_PROP(SmoProperties, ClassesEndWhereCuttingPlanesDo, ()) {
   const OwnedProblem owned(*rc::gen::arbitrary<std::uint64_t>(),
                            {.examples = *rc::gen::inRange<std::size_t>(1, 25),
@@ -174,8 +174,9 @@ TEST(Smo, NeverLowersTheDual) {
   }
 }
 
-// One visit to a problem of one sequence, at clique marginals of random scores, against all pairs of sequences: the pair is the one
-// that violates most, and no other mass moved between the two gives a better dual.
+// One visit to a problem of one sequence, at clique marginals of random scores, against all pairs of
+// sequences: the pair is the one that violates most, and no other mass moved between the two gives a better
+// dual.
 RC_GTEST_PROP(SmoProperties, AVisitIsTheBestMoveOfTheMostViolatingPair, ()) {
   test_support::RandomChainOptions shape = test_support::any_chain_options();
   shape.sequences = 1;

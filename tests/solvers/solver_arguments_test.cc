@@ -158,7 +158,8 @@ TEST(SolverArguments, LogHasWhatConcernsTheRun) {
                                      {"recompute", true}}));
 }
 
-// A solver with an option of its own: its struct, its row and its line in the table are all that there is to write.
+// A solver with an option of its own: its struct, its row and its line in the table are all that there is to
+// write.
 struct ToyTuning {
   std::size_t jumps = 3;
   Sampling sampling = Sampling::gap;
@@ -201,7 +202,8 @@ TEST(SolverArguments, AnOptionIsARowOfItsSolver) {
             "jumps 7: not for solver eg; expected solver toy");
 }
 
-// So that a new one touches the solver's own files alone: those that list solvers, or pass options on, name none of them.
+// So that a new one touches the solver's own files alone: those that list solvers, or pass options on, name
+// none of them.
 TEST(SolverArguments, NobodyElseNamesTheOptions) {
   std::size_t read = 0;
   for (const std::string name :

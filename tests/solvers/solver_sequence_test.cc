@@ -58,7 +58,8 @@ struct Outcome {
   std::vector<double> primals;
 };
 
-// Reports are numbered throughout, passes and seconds run on, and each report has the primal of its very weights.
+// Reports are numbered throughout, passes and seconds run on, and each report has the primal of its very
+// weights.
 void expect_one_history(const Outcome& run, const std::string& where) {
   ASSERT_EQ(run.seen.size(), run.summary.history.size()) << where;
   for (std::size_t t = 0; t < run.seen.size(); ++t) {
@@ -177,7 +178,8 @@ TEST(SolverSequence, HandOverAnHonestCertificate) {
   }
 }
 
-// Of classes nothing is lost but what is mixed in; of chains, whose statistics are tied, what the rounds do not find.
+// Of classes nothing is lost but what is mixed in; of chains, whose statistics are tied, what the rounds do
+// not find.
 TEST(SolverSequence, HandOverMostOfTheDual) {
   const auto lost = [](const Problem& problem, const std::string& from) {
     const Objective objective{problem, Loss::svm(), 1};

@@ -1,5 +1,5 @@
-// What the papers prove of the algorithms, on fixed problems: how far each may be from the optimum after so many visits, and
-// how the passes grow with the accuracy.
+// What the papers prove of the algorithms, on fixed problems: how far each may be from the optimum after so
+// many visits, and how the passes grow with the accuracy.
 
 #include <gtest/gtest.h>
 
@@ -54,8 +54,9 @@ class SmallProblems {
   OwnedDependencyProblem trees_{7, {.sentences = 8, .longest = 4, .shape = {true, false, 1}}};
 };
 
-// What the bounds of Collins et al. 2008 are made of, for duals that start uniform. Weights of examples are those of their
-// divergences; the norm of A is that of one example where one is visited, and the sum of all in a batch.
+// What the bounds of Collins et al. 2008 are made of, for duals that start uniform. Weights of examples are
+// those of their divergences; the norm of A is that of one example where one is visited, and the sum of all
+// in a batch.
 struct Constants {
   Constants(const Objective& objective, const EgSolution& optimal)
       : best(optimal.last().dual),  // the lemmas are about any duals, so about these
@@ -70,8 +71,8 @@ struct Constants {
     online_tau = inverse_beta + largest / objective.l2;
   }
 
-  // Table 1 in passes: steps of a batch that surely are enough for an error of epsilon, and visits over n that are enough on
-  // average.
+  // Table 1 in passes: steps of a batch that surely are enough for an error of epsilon, and visits over n
+  // that are enough on average.
   double batch_passes(double epsilon) const {
     if (inverse_beta == 0) return batch_tau * divergence / epsilon;
     return batch_tau / inverse_beta * std::log(batch_tau * divergence / epsilon);
@@ -131,7 +132,8 @@ Estimate estimate(const std::vector<double>& draws) {
 
 class TableOneTest : public ::testing::TestWithParam<Loss> {};
 
-// Collins et al. 2008, Table 1: so much computation is enough at the theorems' steps, in a batch and, in expectation, online.
+// Collins et al. 2008, Table 1: so much computation is enough at the theorems' steps, in a batch and, in
+// expectation, online.
 TEST_P(TableOneTest, ComputationIsEnough) {
   const Loss& loss = GetParam();
   const SmallProblems problems;
@@ -198,7 +200,8 @@ TEST_P(TableOneTest, TheoremTwoHoldsOnEveryStructure) {
   }
 }
 
-// What both theorems have in common with what is seen: visits of one example at a time need a fraction of a batch's passes.
+// What both theorems have in common with what is seen: visits of one example at a time need a fraction of a
+// batch's passes.
 TEST_P(TableOneTest, OnlineTakesAFractionOfTheBatch) {
   const Loss& loss = GetParam();
   const SmallProblems problems;
@@ -228,8 +231,9 @@ TEST_P(TableOneTest, OnlineTakesAFractionOfTheBatch) {
 INSTANTIATE_TEST_SUITE_P(BothDuals, TableOneTest, ::testing::Values(Loss::crf(), Loss::svm()),
                          [](const auto& info) { return info.param.smooth() ? "LogLinear" : "MaxMargin"; });
 
-// How the passes to an error grow with 1/error: the slope of their logarithms, fitted to errors from `largest` down to
-// `smallest`, four to a power of ten. O(1/eps) has slope 1, O(1/sqrt(eps)) 1/2, and O(log 1/eps) less than any.
+// How the passes to an error grow with 1/error: the slope of their logarithms, fitted to errors from
+// `largest` down to `smallest`, four to a power of ten. O(1/eps) has slope 1, O(1/sqrt(eps)) 1/2, and O(log
+// 1/eps) less than any.
 double fitted_slope(const Summary& summary, const std::function<double(const Progress&)>& error,
                     double largest, double smallest) {
   std::vector<double> x, y;
@@ -255,7 +259,8 @@ double fitted_slope(const Summary& summary, const std::function<double(const Pro
 
 class RatesTest : public ::testing::Test {
  protected:
-  // More examples than weights, and noise: the optimum is no corner, where every method would be fast in the end.
+  // More examples than weights, and noise: the optimum is no corner, where every method would be fast in the
+  // end.
   const OwnedProblem owned_{11, {.examples = 40, .attributes = 3, .labels = 4, .density = 0.8, .noise = 0.4}};
   const Objective maximum_{owned_.problem, Loss::svm(), 1}, smooth_{owned_.problem, Loss::crf(), 1};
 
@@ -288,9 +293,9 @@ TEST_F(RatesTest, PlainEgOnAMaximum) {
   EXPECT_LE(slope, 1);
 }
 
-// Lacoste-Julien et al. 2013 on their Algorithm 3: E[D* - D] <= 2n/(k + 2n) (C + D* - D_0) after k visits in random order, where
-// C is the sum of the blocks' curvatures, each at most |omega_i F_i(chi - chi')|^2/l2. Outputs are at most twice as far from
-// each other as from the gold one.
+// Lacoste-Julien et al. 2013 on their Algorithm 3: E[D* - D] <= 2n/(k + 2n) (C + D* - D_0) after k visits in
+// random order, where C is the sum of the blocks' curvatures, each at most |omega_i F_i(chi - chi')|^2/l2.
+// Outputs are at most twice as far from each other as from the gold one.
 TEST(FrankWolfeTheory, BoundHoldsInExpectation) {
   const SmallProblems problems;
   for (const auto& named : problems.all()) {
@@ -385,8 +390,8 @@ TEST_F(RatesTest, EgAndSdcaOnASmoothLoss) {
   check(sdca(smooth_, sdca_options, state, theta), "sdca");
 }
 
-// Automatic steps improve the very objective, from the first visit where nothing is annealed, and from where l2 has come down
-// to its value where something is. (For beta = infinity they improve smoothed objectives.)
+// Automatic steps improve the very objective, from the first visit where nothing is annealed, and from where
+// l2 has come down to its value where something is. (For beta = infinity they improve smoothed objectives.)
 TEST(DualNeverFalls, WithAutomaticStepsOfEg) {
   const ProblemsOfAllKinds problems(3);
   for (const auto& named : problems.all()) {

@@ -1,5 +1,5 @@
-// No dual of any solver is above the optimum, so none is above any primal: of whatever solver, and of weights in double precision,
-// which come closer to the optimum than those that are stored.
+// No dual of any solver is above the optimum, so none is above any primal: of whatever solver, and of weights
+// in double precision, which come closer to the optimum than those that are stored.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -155,7 +155,8 @@ RC_GTEST_PROP(WeakDuality, NoDualOfASmoothLossIsAboveAnyPrimal, ()) {
   if (!bounds.hold()) RC_FAIL(bounds.describe());
 }
 
-// A margin of a few hundred and a loss of a few millionths: what float marginals leave of the polytope is worth a thousandth of it.
+// A margin of a few hundred and a loss of a few millionths: what float marginals leave of the polytope is
+// worth a thousandth of it.
 TEST(WeakDuality, HoldsForLargeFeatures) {
   test_support::MulticlassData data;
   data.attributes = 3;

@@ -180,8 +180,8 @@ TEST(Cfg, CountsRulesSpansSplitsAndTags) {
   ASSERT_TRUE(cfg.contains(y));
   std::vector<double> chi(cfg.num_statistics());
   cfg.indicator(y, std::span(chi));
-  // Rules 1, 2 and 3; label 0 over the second word; over both words label 0 (its own, and once more in the chain) and label 1;
-  // label 0 split before the second word; tag 1.
+  // Rules 1, 2 and 3; label 0 over the second word; over both words label 0 (its own, and once more in the
+  // chain) and label 1; label 0 split before the second word; tag 1.
   EXPECT_EQ(chi, (std::vector<double>{0, 1, 1, 1, 1, 2, 1, 1, 0, 1}));
 }
 

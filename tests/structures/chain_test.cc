@@ -202,7 +202,8 @@ RC_GTEST_PROP(Chain, TiesAreSumsOverSteps, ()) {
             untied.decode(std::span<const double>(spread), ws));
 }
 
-// Clique marginals: consistent with the statistics, with the entropy, and with the scores that they hand over.
+// Clique marginals: consistent with the statistics, with the entropy, and with the scores that they hand
+// over.
 RC_GTEST_PROP(Chain, CliqueMarginalsDetermineTheDistribution, ()) {
   const Drawn drawn = draw_chain(true);
   const Chain chain = drawn.chain();
@@ -235,8 +236,9 @@ TEST(Chain, EquallyGoodSequencesGiveTheFirst) {
   EXPECT_EQ(chain.decode(std::span<const double>(s), ws), (Chain::Output{0, 0, 0, 0}));
 }
 
-// A label that is all but impossible where it is, and the only way on: the likely labels at one position lead nowhere.
-// Its probability is 1, though in probability space its forward message is far below the smallest float.
+// A label that is all but impossible where it is, and the only way on: the likely labels at one position lead
+// nowhere. Its probability is 1, though in probability space its forward message is far below the smallest
+// float.
 TEST(Chain, PathsThroughUnlikelyLabelsAreFound) {
   for (const double gap : {60.0, 90.0, 150.0, 800.0, 5000.0}) {
     const Chain chain(5, 2);

@@ -92,7 +92,8 @@ RC_GTEST_PROP(ChuLiuEdmonds, IsWhatTheMatrixTreeTheoremFinds, ()) {
   for (double& x : s) x = std::round(x);
   const auto found = best(words, single_root, s);
   check_tree(found, single_root, s);
-  // log Z(beta s) / beta lies between the best score and that plus the logarithm of the number of trees, / beta.
+  // log Z(beta s) / beta lies between the best score and that plus the logarithm of the number of trees, /
+  // beta.
   const double beta = 1e4;
   for (double& x : s) x *= beta;
   std::vector<double> mu(s.size());
@@ -104,7 +105,8 @@ RC_GTEST_PROP(ChuLiuEdmonds, IsWhatTheMatrixTreeTheoremFinds, ()) {
 }
 
 TEST(ChuLiuEdmonds, OneModifierOfTheRootCostsNoPrecision) {
-  // All words like the root by far the most, and what is left to choose lies 15 digits below: about what a double has.
+  // All words like the root by far the most, and what is left to choose lies 15 digits below: about what a
+  // double has.
   const std::size_t words = 4;
   std::vector<double> s(arc_matrix_size(words), 0);
   for (std::size_t d = 1; d <= words; ++d) s[arc_matrix_index(words, 0, d)] = 1e10;

@@ -17,7 +17,8 @@
 
 namespace espalier::test_support {
 
-// From the first to the last, all as likely: rapidcheck's own ranges begin small and hardly ever reach their end.
+// From the first to the last, all as likely: rapidcheck's own ranges begin small and hardly ever reach their
+// end.
 inline std::size_t draw_between(std::size_t first, std::size_t last) {
   return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(first, last + 1));
 }
@@ -56,7 +57,8 @@ inline double arc_score(std::size_t words, std::span<const double> s, const Tree
   return score;
 }
 
-// What sums over a tree may lose by rounding. Scores that are in no tree count too: those of words are shifted by the largest.
+// What sums over a tree may lose by rounding. Scores that are in no tree count too: those of words are
+// shifted by the largest.
 inline double rounding(std::size_t words, std::span<const double> s) {
   double largest = 0;
   for (const double x : s) largest = std::isfinite(x) ? std::max(largest, std::abs(x)) : largest;

@@ -74,7 +74,8 @@ RC_GTEST_PROP(ForestMoves, FindTheBestOfATreeAtOnce, ()) {
   RC_ASSERT(std::abs(e.scores[e.find(y)] - e.highest) <= 1e-11 * (1 + e.largest));
 }
 
-// Couplings of both signs on a torus: the labels of single variables are soon as good as they get, and far from the best.
+// Couplings of both signs on a torus: the labels of single variables are soon as good as they get, and far
+// from the best.
 TEST(ForestMoves, FindTheBestOfASpinGlass) {
   constexpr std::uint32_t kSide = 6;
   Random random(3);

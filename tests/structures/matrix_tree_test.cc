@@ -210,7 +210,8 @@ TEST(MatrixTree, TwoWordsThatWantEachOther) {
   s[arc_matrix_index(2, 1, 2)] = s[arc_matrix_index(2, 2, 1)] = 4e5;
   EXPECT_DOUBLE_EQ(sums(2, false, s).log_z, 4e5 + std::log(2));
   EXPECT_DOUBLE_EQ(sums(2, true, s).mu[arc_matrix_index(2, 1, 2)], 0.5);
-  // Neither has another head than the root and the other one, and only the second can be a modifier of the root.
+  // Neither has another head than the root and the other one, and only the second can be a modifier of the
+  // root.
   s[arc_matrix_index(2, 0, 1)] = -infinity;
   EXPECT_DOUBLE_EQ(sums(2, true, s).log_z, 4e5);
   s[arc_matrix_index(2, 0, 2)] = -infinity;
@@ -218,8 +219,8 @@ TEST(MatrixTree, TwoWordsThatWantEachOther) {
   EXPECT_EQ(sums(2, true, s).mu, std::vector<double>(9, 0));
 }
 
-// A chain of pairs of words, each pair reached from the one before with a probability of e^-range: its escape to the root needs
-// all of them.
+// A chain of pairs of words, each pair reached from the one before with a probability of e^-range: its escape
+// to the root needs all of them.
 TEST(MatrixTree, EscapesOfAnyProbability) {
   for (const double range : {5.0, 50.0, 100.0, 290.0, 310.0, 590.0, 610.0, 1e4, 1e6}) {
     const std::size_t words = 40;

@@ -268,7 +268,8 @@ RC_GTEST_PROP(NgramChain, AllPairsAreATable, ()) {
   for (std::size_t r = 0; r < best.size(); ++r) RC_ASSERT(best[r].output == dense_best[r].output);
 }
 
-// With all triples, a chain of order 2 is one of order 1 over pairs of labels, where i j is followed by j k alone.
+// With all triples, a chain of order 2 is one of order 1 over pairs of labels, where i j is followed by j k
+// alone.
 TEST(NgramChain, AllTriplesAreAChainOverPairs) {
   Random random(8);
   Workspace ws;
@@ -314,8 +315,8 @@ TEST(NgramChain, HasNoCliques) {
   EXPECT_FALSE(Chain(3, 2, nullptr, &ngrams).factored());
 }
 
-// A triple that is all but impossible where the pairs in it are likely, and the only way on: too far for floats, and then
-// for doubles.
+// A triple that is all but impossible where the pairs in it are likely, and the only way on: too far for
+// floats, and then for doubles.
 TEST(NgramChain, PathsThroughUnlikelyNgramsAreFound) {
   const LabelNgrams ngrams(2, {{0, 0}, {0, 0, 1}, {0, 1}, {1, 0, 0, 0}});
   for (const double gap : {60.0, 90.0, 150.0, 800.0, 5000.0}) {

@@ -1,5 +1,5 @@
-// Inference on trees allocates nothing once it has seen a sentence as long. Replaces the allocator of the test program by one
-// that counts.
+// Inference on trees allocates nothing once it has seen a sentence as long. Replaces the allocator of the
+// test program by one that counts.
 
 #include <gtest/gtest.h>
 

@@ -47,7 +47,8 @@ std::size_t sibling_of(const TreeHeads& heads, std::size_t d) {
   return sibling;
 }
 
-// Calls use(places in arcs, siblings and grandparents) for each word; the last is 0, which means nothing, below the root.
+// Calls use(places in arcs, siblings and grandparents) for each word; the last is 0, which means nothing,
+// below the root.
 template <class Use>
 void for_parts(const TreeHeads& heads, const Use& use) {
   const std::size_t words = heads.size();
@@ -209,7 +210,8 @@ RC_GTEST_PROP(ProjectiveSecondOrder, WithoutPairsItIsFirstOrder, ()) {
   RC_ASSERT(heads == first_order_heads);
 }
 
-// Each word has one head, one sibling or none, and one grandparent unless it hangs from the root, whatever the scores.
+// Each word has one head, one sibling or none, and one grandparent unless it hangs from the root, whatever
+// the scores.
 TEST(ProjectiveSecondOrder, MarginalsOfLongSentencesAreThoseOfTrees) {
   for (const std::size_t words : {1, 2, 17, 30}) {
     for (const double range : {1.0, 30.0, 1000.0, 1e6}) {

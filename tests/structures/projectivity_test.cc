@@ -83,8 +83,8 @@ TEST(Projectivity, ProjectiveTreesStayAsTheyAre) {
   }
 }
 
-// "A hearing is scheduled on the issue today": "on" goes from "hearing" to "is", and "today", whose arc spans it, from
-// "scheduled" to "is".
+// "A hearing is scheduled on the issue today": "on" goes from "hearing" to "is", and "today", whose arc spans
+// it, from "scheduled" to "is".
 TEST(Projectivity, LiftsWhatCrosses) {
   TreeHeads heads = {2, 3, 0, 3, 2, 7, 5, 4};
   EXPECT_EQ(make_projective(heads), 2u);

@@ -51,7 +51,8 @@ RC_GTEST_PROP(SecondOrderTree, AgreesWithEnumerationWhereProjective, (std::uint6
   RC_ASSERT(test_support::check_inference<double>(tree, std::span<const double>(s), 1e-12) == "");
 }
 
-// Without scores of parts belief propagation has nothing to approximate but their marginals, and the indicator counts right.
+// Without scores of parts belief propagation has nothing to approximate but their marginals, and the
+// indicator counts right.
 RC_GTEST_PROP(SecondOrderTree, IsFirstOrderWhereNoPartHasAScore, (std::uint64_t seed)) {
   Random random(seed);
   TreeShape shape;

@@ -114,8 +114,8 @@ RC_GTEST_PROP(TreeBeliefPropagation, IsExactWithoutPairs, ()) {
   RC_ASSERT(found.converged);
 }
 
-// Words 1 and 2 are modifiers of the root, and each of the others is one of 1 or 2: heads are independent but for the pairs,
-// which form no cycle.
+// Words 1 and 2 are modifiers of the root, and each of the others is one of 1 or 2: heads are independent but
+// for the pairs, which form no cycle.
 RC_GTEST_PROP(TreeBeliefPropagation, IsExactWhereTreesHaveArcsIndependent, ()) {
   const std::size_t words = 6;
   const double range = *rc::gen::element(1.0, 10.0, 1000.0);
@@ -138,8 +138,8 @@ RC_GTEST_PROP(TreeBeliefPropagation, IsExactWhereTreesHaveArcsIndependent, ()) {
     RC_ASSERT(std::abs(found.pair_mu[k] - expected.pair_mu[k]) <= 1e-8);
 }
 
-// To first order, a pair adds its score times the product of its arcs' probabilities, where the probability of both would be
-// right. What else is wrong is of second order.
+// To first order, a pair adds its score times the product of its arcs' probabilities, where the probability
+// of both would be right. What else is wrong is of second order.
 RC_GTEST_PROP(TreeBeliefPropagation, IsRightToFirstOrderButForCovariances, ()) {
   const auto words = *number_of_words(2, 5);
   const double range = 1e-3;

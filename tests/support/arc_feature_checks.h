@@ -19,8 +19,9 @@
 
 namespace espalier::test_support {
 
-// The laws of a linear operator between weights and the arcs of a sentence, for all features that have the interface of
-// ArcFeatures. Weights start on a cache line, as they do elsewhere; each check answers with what is wrong, or with nothing.
+// The laws of a linear operator between weights and the arcs of a sentence, for all features that have the
+// interface of ArcFeatures. Weights start on a cache line, as they do elsewhere; each check answers with what
+// is wrong, or with nothing.
 
 inline std::size_t num_weights(const ArcFeatures& features) { return features.num_weights(); }
 inline std::size_t num_weights(const RelationFeatures& features) { return features.num_weights(); }

@@ -13,8 +13,8 @@
 
 namespace espalier::test_support {
 
-// Primal, dual and gaps against their enumeration, for problems of every structure. Each check is to be called inside a
-// property.
+// Primal, dual and gaps against their enumeration, for problems of every structure. Each check is to be
+// called inside a property.
 
 // What sums of the size of the objective may lose to rounding.
 inline double rounding(const Certificate& certificate) {

@@ -7,7 +7,8 @@
 
 namespace espalier::test_support {
 
-// sum_i omega_i KL(u_i | v_i) in double precision, from stored scores: KL = (s_u - s_v).mu_u - log Z_u + log Z_v.
+// sum_i omega_i KL(u_i | v_i) in double precision, from stored scores: KL = (s_u - s_v).mu_u - log Z_u + log
+// Z_v.
 inline double weighted_divergence(const Problem& problem, const DualState& u, const DualState& v) {
   Workspace ws;
   double sum = 0;

@@ -14,8 +14,8 @@
 namespace espalier::test_support {
 
 // The objective, its gradient and its dual by sums over all outputs, straight from their definitions. The
-// problem is seen through score(), accumulate(), squared_norm(w), add_gold() and add_cost(), which have tests of
-// their own, and all_outputs().
+// problem is seen through score(), accumulate(), squared_norm(w), add_gold() and add_cost(), which have tests
+// of their own, and all_outputs().
 
 struct EnumeratedExample {
   std::vector<std::vector<double>> chi;

@@ -13,7 +13,8 @@
 
 namespace espalier::test_support {
 
-// The dual of a maximum with a variable for each output of each example, as a minimisation: its minimum is minus the optimum.
+// The dual of a maximum with a variable for each output of each example, as a minimisation: its minimum is
+// minus the optimum.
 template <class Examples>
 SimplexQp enumerated_qp(const StructuredProblem<Examples>& problem, double gamma, double l2) {
   SimplexQp qp;

@@ -91,8 +91,9 @@ Enumeration<typename S::Output> enumerate(const S& structure, std::span<const Re
 // False also where one of them is not a number.
 inline bool close(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance; }
 
-// Marginals agree to `tolerance`, and values of the size of a score in proportion to that. A marginal is exp of a
-// difference of logarithms, so that it carries their rounding; and those that count (mu > 1) err in proportion.
+// Marginals agree to `tolerance`, and values of the size of a score in proportion to that. A marginal is exp
+// of a difference of logarithms, so that it carries their rounding; and those that count (mu > 1) err in
+// proportion.
 template <class Real, class S>
 std::string check_inference(const S& structure, std::span<const Real> s, double tolerance) {
   const auto e = enumerate(structure, s);

@@ -41,8 +41,8 @@ double product(const Problem& problem, const BasicWeights<Real>& a, const BasicW
   return problem.inner_product(of_a, of_b);
 }
 
-// |w|^2 of absolute values: what rounding in sums of products of a kernel's values and coefficients goes by. Without a kernel it
-// is |w|^2.
+// |w|^2 of absolute values: what rounding in sums of products of a kernel's values and coefficients goes by.
+// Without a kernel it is |w|^2.
 template <class Real>
 double squared_size(const Problem& problem, BasicWeights<Real> w) {
   for (Real& value : w.values()) value = std::abs(value);

@@ -20,8 +20,8 @@ std::string check_features(const Problem& problem, Random& random);
 // The same in double alone, for problems that leave out what hardly moves where they are in a hurry.
 std::string check_double_features(const Problem& problem, Random& random);
 
-// The gradient of the loss sum_i log Z_i(theta) - theta.F_i z_i is sum_i F_i (mu_i - z_i): along a random direction it is what
-// central differences of the loss are.
+// The gradient of the loss sum_i log Z_i(theta) - theta.F_i z_i is sum_i F_i (mu_i - z_i): along a random
+// direction it is what central differences of the loss are.
 std::string check_gradient(const Problem& problem, Random& random);
 
 // What so many shares of the rows accumulate is, to the bit, what one does.

@@ -9,7 +9,8 @@
 
 namespace espalier::test_support {
 
-// Weak duality at every report. Rounding may put a dual above its primal; Run::report() knows by how much, and calls that a gap of 0.
+// Weak duality at every report. Rounding may put a dual above its primal; Run::report() knows by how much,
+// and calls that a gap of 0.
 inline void expect_gaps(const Summary& summary, const std::string& where) {
   for (const Progress& now : summary.history) {
     EXPECT_GE(now.gap(), 0) << where << ", report " << now.epoch;

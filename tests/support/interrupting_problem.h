@@ -7,8 +7,8 @@
 
 namespace espalier::test_support {
 
-// Another problem that sets a flag at the given visit, as Ctrl-C would in the middle of a pass. Visits score in floats, or weights in
-// double precision; certificates score weights of floats in double precision.
+// Another problem that sets a flag at the given visit, as Ctrl-C would in the middle of a pass. Visits score
+// in floats, or weights in double precision; certificates score weights of floats in double precision.
 class InterruptingProblem final : public ForwardingProblem, private BlockMaximisation {
  public:
   InterruptingProblem(const Problem& inner, int visits) : ForwardingProblem(inner), left_(visits) {}

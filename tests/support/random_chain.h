@@ -11,8 +11,8 @@
 
 namespace espalier::test_support {
 
-// Everything that a problem of label sequences is made of, so that a test may change a piece before the problem
-// is built.
+// Everything that a problem of label sequences is made of, so that a test may change a piece before the
+// problem is built.
 struct ChainData {
   Sequences sequences;
   ChainShape shape;
@@ -39,7 +39,8 @@ struct RandomChainOptions {
   std::size_t order = 1;
 };
 
-// Gold sequences are drawn from a random model of the same shape. The same seed and options give the same data.
+// Gold sequences are drawn from a random model of the same shape. The same seed and options give the same
+// data.
 ChainData random_chain_data(std::uint64_t seed, const RandomChainOptions& options = {});
 
 // A problem with the data that it refers to. Stays where it was built.

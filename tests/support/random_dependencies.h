@@ -23,7 +23,8 @@ struct OwnedArcs {
 // Each arc with this chance, and those of a tree (heads[d - 1] is the head of word d) in any case.
 OwnedArcs random_arcs(Random& random, std::span<const std::uint32_t> tree, double chance);
 
-// Everything that a problem of dependency trees is made of, so that a test may change a piece before the problem is built.
+// Everything that a problem of dependency trees is made of, so that a test may change a piece before the
+// problem is built.
 struct DependencyData {
   DependencyCorpus corpus;
   ArcSets arcs;
@@ -40,8 +41,8 @@ struct RandomDependencyOptions {
   unsigned bits = 10, relation_bits = 7;  // so few that features meet in one weight
 };
 
-// Gold trees are the best ones of a random model of the same shape, with some noise. The same seed and options give the same
-// data.
+// Gold trees are the best ones of a random model of the same shape, with some noise. The same seed and
+// options give the same data.
 DependencyData random_dependencies(std::uint64_t seed, const RandomDependencyOptions& options = {});
 
 // A problem with the data that it refers to. Stays where it was built.

@@ -18,8 +18,8 @@ struct RandomGraphOptions {
   bool maxima = false;  // as GraphExamples takes it
 };
 
-// Graphs of two types of nodes, with three and two labels, and cliques of two and three nodes; some have loops. Gold labels follow the
-// features, with noise. The same seed and options give the same data.
+// Graphs of two types of nodes, with three and two labels, and cliques of two and three nodes; some have
+// loops. Gold labels follow the features, with noise. The same seed and options give the same data.
 struct RandomGraphs {
   static constexpr std::size_t kNodeTypes = 2;  // the first ones
   static std::size_t arity(std::size_t type);

@@ -22,8 +22,8 @@ struct RunOptions {
   bool terminal = false;  // standard error is a terminal
 };
 
-// A program that runs beside the test. Its streams are files without a name, so neither side ever waits for the
-// other.
+// A program that runs beside the test. Its streams are files without a name, so neither side ever waits for
+// the other.
 class RunningProgram {
  public:
   // The first argument is the program.

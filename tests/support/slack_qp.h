@@ -41,8 +41,8 @@ inline double slack_qp_value(std::span<const double> gram, std::span<const doubl
   return value;
 }
 
-// The largest value over alpha >= 0, sum alpha <= cap, by trying every set of rows that are not zero, with the sum below the
-// cap and at it. One of them has the optimum, with rows that are independent.
+// The largest value over alpha >= 0, sum alpha <= cap, by trying every set of rows that are not zero, with
+// the sum below the cap and at it. One of them has the optimum, with rows that are independent.
 inline double slack_qp_optimum(std::span<const double> gram, std::span<const double> b, double cap) {
   const std::size_t k = b.size();
   double best = 0;

@@ -7,7 +7,8 @@
 
 namespace espalier::test_support {
 
-// The same objective from different data: the first example has the weight 2 in one, and occurs twice in the other.
+// The same objective from different data: the first example has the weight 2 in one, and occurs twice in the
+// other.
 struct WeightedTwice {
   explicit WeightedTwice(std::uint64_t seed)
       : weighted(random_data(seed, {.weighted = false})), repeated(weighted) {

@@ -35,7 +35,8 @@ constexpr const char* kGo =
     "1\tGo\t_\tVERB\t_\t_\t0\troot\t_\t_\n"
     "2\t!?\t_\tPUNCT\t_\t_\t1\tpunct\t_\t_\n";
 
-// Of the fish, words 6 and 7 have wrong heads, 4 and 5 wrong relations (obj for obj:dir); the other tree is right.
+// Of the fish, words 6 and 7 have wrong heads, 4 and 5 wrong relations (obj for obj:dir); the other tree is
+// right.
 AttachmentScores scores(const std::string& comment) {
   AttachmentScores scores;
   scores.add(sentence_of(comment + kFish), HeadList{2, 0, 5, 5, 2, 2, 5},
@@ -83,8 +84,8 @@ TEST(Attachment, Labelled) {
             "7-                           -         -          0\n");
 }
 
-// Content words: 1, 2, 4, 5, 6 and "Go" in the gold trees, all of these but 4 in the predicted ones; 1, 2, 5 and "Go" are
-// right, as obj is for obj:dir.
+// Content words: 1, 2, 4, 5, 6 and "Go" in the gold trees, all of these but 4 in the predicted ones; 1, 2, 5
+// and "Go" are right, as obj is for obj:dir.
 TEST(Attachment, Universal) {
   const Evaluation result = scores("# text = She ate the red fish\n").evaluation();
   EXPECT_DOUBLE_EQ(result.report["las_universal"].get<double>(), 6 / 9.0);

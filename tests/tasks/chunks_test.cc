@@ -319,8 +319,8 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Scores a file of conlleval's: gold and predicted tags are the last two fields of a line; blank lines and those that
-// begin with -X- are between sequences.
+// Scores a file of conlleval's: gold and predicted tags are the last two fields of a line; blank lines and
+// those that begin with -X- are between sequences.
 Evaluation score_file(const std::filesystem::path& path, bool zero_is_no_type) {
   ChunkScores scores;
   Tags gold, predicted;

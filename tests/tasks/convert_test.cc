@@ -300,7 +300,8 @@ TEST_F(ConvertTest, BadModelsOfCrfPlusPlus) {
             "m.txt:11: the end of the file; expected 'ID ATTRIBUTE', or a blank line and more");
 }
 
-// Wherever a file ends too early, it is an error; but for the last lines, which may be complete without an end.
+// Wherever a file ends too early, it is an error; but for the last lines, which may be complete without an
+// end.
 TEST_F(ConvertTest, TruncatedFiles) {
   for (const std::string_view text : {kCrfsuite, kWapiti, kCrfpp}) {
     for (std::size_t size = 0; size + 8 < text.size(); ++size) {

@@ -142,7 +142,8 @@ TEST_F(DependencyReaderTest, LineEndsBlankLinesAndByteOrderMark) {
   }
 }
 
-// Comments that a blank line separates from the words after them belong to these; those at the end to nothing.
+// Comments that a blank line separates from the words after them belong to these; those at the end to
+// nothing.
 TEST_F(DependencyReaderTest, CommentsOnTheirOwn) {
   const auto read =
       sentences("# newdoc\n\n# text\n" + word("1", "2") + "# within\n" + word("2", "0") + "\n# end\n");
@@ -314,7 +315,8 @@ TEST_F(DependencyReaderTest, CopiesHaveTheirOwnText) {
   }
 }
 
-// Sentences and words of the files as their index has them; writing the heads that were read gives the files back.
+// Sentences and words of the files as their index has them; writing the heads that were read gives the files
+// back.
 TEST(DependencyReader, Treebanks) {
   const std::string data = ESPALIER_SHARED_DIR "/data/";
   struct Treebank {

@@ -117,7 +117,8 @@ TEST(KernelModel, GraphTrainingSetAndModel) {
             "pair of 2 "
             "nodes: 1 feature, kernel poly,2,0,1 over 5 nodes), exact inference, tree-width up to 1");
   EXPECT_EQ(set->sections().settings.at("kernel"), "poly,2,0,1");
-  // Nodes of corners are (-1, -1), (1, -1) and (1, 1), in that order; those of words are behind, in a block of their own.
+  // Nodes of corners are (-1, -1), (1, -1) and (1, 1), in that order; those of words are behind, in a block
+  // of their own.
   ASSERT_EQ(set->problem().weight_shape(), (WeightShape{48, 1}));
   Weights theta(set->problem().weight_shape());
   const auto at = [&](std::size_t place) -> float& { return *theta.row(place); };

@@ -1,4 +1,5 @@
-// What training takes from labels: constraints, partly known labels, and what becomes of sequences that are of no use.
+// What training takes from labels: constraints, partly known labels, and what becomes of sequences that are
+// of no use.
 
 #include "tasks/tag/gold.h"
 

@@ -1,4 +1,5 @@
-// Tagging against what CRFsuite, CRF++ and Wapiti made of the same files; skipped where the shared folder is absent.
+// Tagging against what CRFsuite, CRF++ and Wapiti made of the same files; skipped where the shared folder is
+// absent.
 
 #include <gtest/gtest.h>
 
@@ -140,7 +141,8 @@ TEST_F(TagOracleTest, WapitiAttributes) {
       read_all(path("raw.label_c_p_s.txt")));
 }
 
-// optima.tsv: what L-BFGS of CRFsuite and Wapiti ended with, which proves nothing of its distance to the optimum.
+// optima.tsv: what L-BFGS of CRFsuite and Wapiti ended with, which proves nothing of its distance to the
+// optimum.
 TEST(TagOptima, OfConll2000) {
   const auto data = std::filesystem::path(ESPALIER_SHARED_DIR) / "data" / "conll2000" / "train.crfsuite.gz";
   if (!std::filesystem::exists(data) || !std::filesystem::exists(kOracles / "optima.tsv")) {

@@ -25,8 +25,8 @@ std::set<std::string> set_of(const Dictionary& dictionary) {
   return {names.begin(), names.end()};
 }
 
-// The features and labels of a model of CRF++ as text: blocks parted by blank lines, header, labels, templates,
-// "ID FEATURE", weights.
+// The features and labels of a model of CRF++ as text: blocks parted by blank lines, header, labels,
+// templates, "ID FEATURE", weights.
 struct CrfppModel {
   explicit CrfppModel(const std::string& path) {
     std::ifstream model(path);

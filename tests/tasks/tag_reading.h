@@ -26,7 +26,8 @@ inline Names names_of(const Dictionary& dictionary) {
   return names;
 }
 
-// A token as it is read, by names. The attributes of the step into it are those of row 0 where it is the first.
+// A token as it is read, by names. The attributes of the step into it are those of row 0 where it is the
+// first.
 struct Token {
   std::string label;
   Attributes attributes, transition;

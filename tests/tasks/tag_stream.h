@@ -11,8 +11,9 @@
 
 namespace espalier::testing {
 
-// Sequences one after the other, in the memory of one, as prediction reads them: with dictionaries that stay as they are, so
-// that unknown attributes are skipped, and labels as text, since a file may have some that training never saw.
+// Sequences one after the other, in the memory of one, as prediction reads them: with dictionaries that stay
+// as they are, so that unknown attributes are skipped, and labels as text, since a file may have some that
+// training never saw.
 class TagStream {
  public:
   // labels_required: a token without one is an error (evaluation); else labels are read where there are some.
@@ -46,7 +47,8 @@ class TagStream {
   const Sequences& sequence() const { return sequence_; }                         // just this one
   std::string_view line(std::size_t t) const { return reader_.lines().line(t); }  // as it was read
   std::string_view label(std::size_t t) const { return labels_[t]; }  // as it was read; empty: none
-  // What is between the blank line that ended the sequence before and this one; at the end, after the last one.
+  // What is between the blank line that ended the sequence before and this one; at the end, after the last
+  // one.
   std::string_view before() const { return reader_.before(); }
 
  private:

@@ -54,7 +54,8 @@ TEST(TreeDrawing, Projective) {
 )");
 }
 
-// The line from "hearing" to "on" crosses that from "is" to "scheduled", and the one from there to "today" that to "on".
+// The line from "hearing" to "on" crosses that from "is" to "scheduled", and the one from there to "today"
+// that to "on".
 TEST(TreeDrawing, LinesThatCross) {
   const std::vector<Word> words = {
       {"A", "DT", 2, "det"},         {"hearing", "NN", 3, "nsubj"}, {"is", "VBZ", 0, "root"},

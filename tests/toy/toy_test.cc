@@ -1,4 +1,5 @@
-// Adding a task takes what is in toy_task.cc and a row in the table: the door, models and the whole command line know the rest.
+// Adding a task takes what is in toy_task.cc and a row in the table: the door, models and the whole command
+// line know the rest.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -11,9 +11,9 @@ namespace espalier {
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kHugePage = std::size_t{1} << 21;
 
-// An allocator that starts every array on a cache line, so that padded rows never straddle two, and asks for huge
-// pages where an array is large: online solvers visit examples in random order, and with small pages most
-// visits would begin by waiting for an address translation.
+// An allocator that starts every array on a cache line, so that padded rows never straddle two, and asks for
+// huge pages where an array is large: online solvers visit examples in random order, and with small pages
+// most visits would begin by waiting for an address translation.
 template <class T>
 struct CacheLineAllocator {
   using value_type = T;

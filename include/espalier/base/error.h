@@ -50,8 +50,8 @@ std::string in_quotes(std::string_view text);
 
 }  // namespace espalier
 
-// The programmer's mistake. Active in debug and sanitizer builds of the library; costs nothing elsewhere. Not for public
-// headers: they have to mean the same in programs that are built without its flag.
+// The programmer's mistake. Active in debug and sanitizer builds of the library; costs nothing elsewhere. Not
+// for public headers: they have to mean the same in programs that are built without its flag.
 #ifdef ESPALIER_CHECKED
 #define ESPALIER_EXPECT(condition) \
   ((condition) ? static_cast<void>(0) : ::espalier::expectation_failed(#condition, __FILE__, __LINE__))

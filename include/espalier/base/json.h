@@ -35,7 +35,8 @@ class JsonLimitError : public JsonError {
 };
 
 // A JSON value. Objects keep the order in which their members were added. What reads and writes the text is
-// nlohmann-json; it stays in one source, since reading its header takes longer than compiling most of our files.
+// nlohmann-json; it stays in one source, since reading its header takes longer than compiling most of our
+// files.
 class Json {
  public:
   struct Member;
@@ -67,8 +68,8 @@ class Json {
   Json(const std::vector<T>& values) : Json(array()) {
     for (const T& value : values) push_back(value);
   }
-  // Pairs that all begin with a string make an object, as {{"name", value}, ...}; anything else is an array. Where an
-  // array might be taken for an object, array() says what is meant.
+  // Pairs that all begin with a string make an object, as {{"name", value}, ...}; anything else is an array.
+  // Where an array might be taken for an object, array() says what is meant.
   Json(std::initializer_list<Json> values);
   static Json array(std::initializer_list<Json> values = {});
   static Json object();
@@ -80,7 +81,8 @@ class Json {
 
   // Throws JsonSyntaxError or JsonLimitError.
   static Json parse(std::string_view text);
-  // On one line. JSON has no infinity: numbers that are not finite become null. Bytes that are no UTF-8 are replaced.
+  // On one line. JSON has no infinity: numbers that are not finite become null. Bytes that are no UTF-8 are
+  // replaced.
   std::string dump() const;
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
@@ -94,8 +96,8 @@ class Json {
            std::holds_alternative<double>(value_);
   }
 
-  // bool, numbers, std::string and vectors of them. Throws JsonError if the value is not one: a whole number has to be
-  // one, and in range.
+  // bool, numbers, std::string and vectors of them. Throws JsonError if the value is not one: a whole number
+  // has to be one, and in range.
   template <class T>
   T get() const {
     T result;
@@ -103,8 +105,8 @@ class Json {
     return result;
   }
 
-  // Members of an object. Throw JsonError if this is not an object, and at(), as the const [], if there is none of
-  // this name; the other [] adds it, and makes an object of null.
+  // Members of an object. Throw JsonError if this is not an object, and at(), as the const [], if there is
+  // none of this name; the other [] adds it, and makes an object of null.
   const Json& at(std::string_view key) const;
   const Json& operator[](std::string_view key) const { return at(key); }
   Json& operator[](std::string_view key);

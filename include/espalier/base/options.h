@@ -19,9 +19,9 @@
 
 namespace espalier {
 
-// Options as data. A task or a solver keeps its options in a plain struct with defaults; a table of rows says what each member
-// is called, what it may be and what it is for. Command lines, help, documentation and run logs are made from the
-// table, and so is whatever else has to know the options without knowing the struct.
+// Options as data. A task or a solver keeps its options in a plain struct with defaults; a table of rows says
+// what each member is called, what it may be and what it is for. Command lines, help, documentation and run
+// logs are made from the table, and so is whatever else has to know the options without knowing the struct.
 //
 //   struct PruneOptions {
 //     std::size_t most_heads = 10;
@@ -73,7 +73,8 @@ struct OptionRow {
   std::function<Json(const void* object)> load{};
   std::function<void(void* object, const Json& value)> store{};
   std::function<bool(const void* object)> logged{};  // whether the value belongs in the log of a run
-  // Whether the value matters, given the others, and what it takes for that ("kernel"); nothing: it always does.
+  // Whether the value matters, given the others, and what it takes for that ("kernel"); nothing: it always
+  // does.
   std::function<bool(const void* object)> effective{};
   std::string needs{};
 
@@ -81,11 +82,13 @@ struct OptionRow {
   std::string argument() const { return argument_of(name); }
   // What help calls the value: FILE, N, X, SIZE or NAME, unless the row says otherwise. Empty for a flag.
   std::string metavar() const;
-  // As it would be typed; empty where it is unset, an empty text, a flag that is off or a number that nobody may type.
+  // As it would be typed; empty where it is unset, an empty text, a flag that is off or a number that nobody
+  // may type.
   std::string default_text() const;
   // "a whole number from 10 to 30"; empty where any text will do.
   std::string expected() const;
-  // What is wrong with this text as a value: "found '7'; expected a whole number from 10 to 30". Empty: nothing.
+  // What is wrong with this text as a value: "found '7'; expected a whole number from 10 to 30". Empty:
+  // nothing.
   std::string refuse(std::string_view text) const;
   // "invalid: no effect; expected valid or transitions, or no invalid", settings marked; empty: it has one.
   std::string no_effect(const void* object) const;
@@ -97,8 +100,8 @@ struct OptionRow {
 template <class Struct>
 class OptionOf {
  public:
-  // `member` is &Struct::member, or a function from Struct& to a reference: bool, whole numbers, double, std::string, std::optional of
-  // one of these, or std::vector<std::string>.
+  // `member` is &Struct::member, or a function from Struct& to a reference: bool, whole numbers, double,
+  // std::string, std::optional of one of these, or std::vector<std::string>.
   template <class Member>
   OptionOf(std::string name, Member member, std::string help) : OptionOf(std::move(name), std::move(help)) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Member, Struct&>>;
@@ -166,7 +169,8 @@ class OptionOf {
     return with([&](OptionRow& row) { row.implied = std::move(value); });
   }
 
-  // The log has every value but those that are unset, empty texts and empty lists, unless one of these says otherwise.
+  // The log has every value but those that are unset, empty texts and empty lists, unless one of these says
+  // otherwise.
   OptionOf logged_as(std::string name) const {
     return with([&](OptionRow& row) { row.log_name = std::move(name); });
   }

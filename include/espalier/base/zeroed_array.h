@@ -13,9 +13,10 @@
 
 namespace espalier {
 
-// An array of zeros on cache lines, of a size that does not change. A large one comes straight from the system, in huge pages
-// where it has them: nobody writes the zeros, and each page is made by the thread that first needs it. Where one
-// thread wrote them first the others waited: on CoNLL-2000 that was most of what two threads did not do side by side.
+// An array of zeros on cache lines, of a size that does not change. A large one comes straight from the
+// system, in huge pages where it has them: nobody writes the zeros, and each page is made by the thread that
+// first needs it. Where one thread wrote them first the others waited: on CoNLL-2000 that was most of what
+// two threads did not do side by side.
 template <class T>
 class ZeroedArray {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -60,7 +61,8 @@ class ZeroedArray {
     data_ = static_cast<T*>(::operator new (bytes(), std::align_val_t{kCacheLine}));
     std::fill_n(data_, size_, T{});
   }
-  // Whole huge pages begin on their own boundaries, so one more is asked for, and what lies around the array given back.
+  // Whole huge pages begin on their own boundaries, so one more is asked for, and what lies around the array
+  // given back.
   void map() {
     void* all =
         mmap(nullptr, bytes() + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

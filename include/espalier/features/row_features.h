@@ -21,8 +21,8 @@ void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::s
 //   (F_i' w)_k   = sum_a x_ia w_ak          the score of label k
 //   F_i delta    = x_i delta'               row a of the weights changes by x_ia delta
 //   |F_i delta|^2 = |x_i|^2 |delta|^2
-// Requires that a row names an attribute at most once (or the last line would be wrong). With a kernel, weights are coefficients
-// (kernel_matrix.h) and |x_i|^2 is K(x_i, x_i).
+// Requires that a row names an attribute at most once (or the last line would be wrong). With a kernel,
+// weights are coefficients (kernel_matrix.h) and |x_i|^2 is K(x_i, x_i).
 class RowFeatures {
  public:
   RowFeatures(const SparseRows& rows, WeightShape shape);

@@ -93,7 +93,8 @@ struct WeightsView {
 // The Euclidean |w|^2, summed in double precision.
 template <class Real>
 double euclidean_squared_norm(const BasicWeights<Real>& w) {
-  // Several sums at once, because an addition takes as long as several of them; always the same, whatever the machine.
+  // Several sums at once, because an addition takes as long as several of them; always the same, whatever the
+  // machine.
   constexpr std::size_t kSums = 16;
   double sums[kSums] = {};
   const auto values = w.values();

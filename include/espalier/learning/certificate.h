@@ -37,10 +37,10 @@ double evaluate_primal(const Objective& objective, const Weights& theta);
 
 // The certificate of theta with the duals at hand.
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual);
-// The certificate of weights that come without duals, from the dual point that they imply. For finite beta that is u_i = pi_i(theta),
-// whose gap is |grad P|^2/(2 l2). For beta = infinity it is the best of pi_i, one best output an example, which alone would be far
-// too loose, and the distributions at a few finite temperatures. Solvers keep the best dual value they have seen: any
-// bound stays one.
+// The certificate of weights that come without duals, from the dual point that they imply. For finite beta
+// that is u_i = pi_i(theta), whose gap is |grad P|^2/(2 l2). For beta = infinity it is the best of pi_i, one
+// best output an example, which alone would be far too loose, and the distributions at a few finite
+// temperatures. Solvers keep the best dual value they have seen: any bound stays one.
 Certificate certify_implied(const Objective& objective, const Weights& theta);
 
 }  // namespace espalier

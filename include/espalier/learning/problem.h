@@ -25,16 +25,16 @@ class Problem {
   virtual double cost_offset(std::size_t) const { return 0; }  // q_i
   // An upper bound on |F_i(z_i - chi(y))|^2 over all outputs y.
   virtual double squared_diameter(std::size_t i) const = 0;
-  // |F_i(chi(y) - chi(y'))|^2 for two outputs that differ in one part, a label of a sequence say: what steps on this
-  // example typically move. Roughly: solvers scale their first steps by it.
+  // |F_i(chi(y) - chi(y'))|^2 for two outputs that differ in one part, a label of a sequence say: what steps
+  // on this example typically move. Roughly: solvers scale their first steps by it.
   virtual double squared_change(std::size_t i) const { return squared_diameter(i); }
 
   virtual void add_gold(std::size_t i, float scale, Out out) const = 0;  // += scale z_i
   virtual void add_gold(std::size_t i, double scale, DoubleOut out) const = 0;
   virtual void add_cost(std::size_t i, float scale, Out out) const = 0;  // += scale p_i
   virtual void add_cost(std::size_t i, double scale, DoubleOut out) const = 0;
-  // s += scores of a distribution near z_i, which has other outputs kappa nats behind for each part that differs. By its
-  // cost: right where a part that differs costs about 1.
+  // s += scores of a distribution near z_i, which has other outputs kappa nats behind for each part that
+  // differs. By its cost: right where a part that differs costs about 1.
   virtual void add_near_gold(std::size_t i, float kappa, Out s) const { add_cost(i, -kappa, s); }
 
   virtual void score(std::size_t i, const Weights& w, float scale, Out s,
@@ -53,8 +53,8 @@ class Problem {
   // Of log-partitions and their marginals.
   virtual Inference inference() const { return Inference::exact; }
 
-  // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and scores that
-  // are moved along it many times stay small.
+  // Shifts a direction of scores by what is the same for every output, so that its mean under mu is zero and
+  // scores that are moved along it many times stay small.
   virtual void centre(std::size_t, In /*mu*/, Out /*d*/) const {}
   // A hint that example i is visited soon.
   virtual void prefetch(std::size_t, Prefetch) const {}

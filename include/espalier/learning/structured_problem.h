@@ -19,7 +19,8 @@ namespace espalier {
 //   score(i, w, scale, s, ws)  accumulate(i, delta, w, ws)  squared_norm(i, delta, ws)
 // and what of these it has more to say about than a Problem by default:
 //   squared_change(i)  add_near_gold(i, kappa, s)  prefetch(i, what)  inference()
-//   capabilities()                                  itself, where it implements one; ranking comes from the structure
+//   capabilities()                                  itself, where it implements one; ranking comes from the
+//                                                   structure
 // Below this line everything is inlined; above it, solvers make a handful of virtual calls per example.
 template <class Examples>
 class StructuredProblem final : public Problem, private Ranking {

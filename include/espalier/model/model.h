@@ -19,7 +19,8 @@ namespace espalier {
 
 class ConvertedTagger;
 
-// What a model says of the training that made it. Models that another program trained have neither l2 nor certificate.
+// What a model says of the training that made it. Models that another program trained have neither l2 nor
+// certificate.
 struct ModelInfo {
   std::string task;
   Loss loss;
@@ -28,9 +29,9 @@ struct ModelInfo {
   std::optional<Certificate> certificate;
 };
 
-// A model that was trained in this program or opened from a file: weights, whatever the task needs to use them,
-// and the certificate that belongs to them. A value: it never changes, copies share its memory, and threads may
-// share it.
+// A model that was trained in this program or opened from a file: weights, whatever the task needs to use
+// them, and the certificate that belongs to them. A value: it never changes, copies share its memory, and
+// threads may share it.
 class Model {
  public:
   // Opens and checks a model file, which stays mapped. Throws Error if it is not one, is damaged, or was made
@@ -47,7 +48,8 @@ class Model {
   // Throws Error if there is none, since another program trained the model.
   const Certificate& certificate() const;
   const Predictor& predictor() const;
-  // For programs that have sentences, examples or graphs in memory. Throws Error if the model is one of another task.
+  // For programs that have sentences, examples or graphs in memory. Throws Error if the model is one of
+  // another task.
   const Tagger& tagger() const;
   const Classifier& classifier() const;
   const Parser& parser() const;

@@ -24,8 +24,8 @@ struct CrossValidatedValue {
 
 struct CrossValidation {
   std::vector<CrossValidatedValue> values;  // those that some fold got to, the largest l2 first
-  // Among the values that the most folds got to: the one of the smallest dev_error, and the largest l2 whose mean is within
-  // one standard error of it. Of equals the first, with the largest l2.
+  // Among the values that the most folds got to: the one of the smallest dev_error, and the largest l2 whose
+  // mean is within one standard error of it. Of equals the first, with the largest l2.
   std::size_t best = 0, simplest = 0;
   Status status = Status::not_run;  // of the first fold that did not get through its path, if there is one
 };

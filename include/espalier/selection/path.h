@@ -20,7 +20,8 @@ struct L2Range {
   std::string name() const;
   // Where a search begins: the decade, or the end of the range, that is nearest to 10.
   double start() const;
-  // The values that a search may try, the largest first: four in a decade, with two digits, and the ends of the range.
+  // The values that a search may try, the largest first: four in a decade, with two digits, and the ends of
+  // the range.
   std::vector<double> values() const;
 };
 

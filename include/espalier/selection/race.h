@@ -21,8 +21,8 @@ struct RaceRun {
   std::optional<std::size_t> first_near_best(double distance) const;
 };
 
-// The report with which a run arrived within a relative gap of the optimum. The optimum is known as an interval, so there
-// may be reports that are perhaps within the gap before one that surely is.
+// The report with which a run arrived within a relative gap of the optimum. The optimum is known as an
+// interval, so there may be reports that are perhaps within the gap before one that surely is.
 struct Arrival {
   std::optional<std::size_t> possible, certain;
 };
@@ -31,12 +31,13 @@ struct Arrival {
 struct Race {
   std::vector<RaceRun> runs;  // of those that were begun
   bool stopped = false;       // by the observer or by Ctrl-C
-  // What all runs together know: the largest dual, which is below the optimum, and the smallest primal, which is above it.
+  // What all runs together know: the largest dual, which is below the optimum, and the smallest primal, which
+  // is above it.
   double lower = -std::numeric_limits<double>::infinity(), upper = std::numeric_limits<double>::infinity();
   Inference inference = Inference::exact;  // approximate: `lower` bounds nothing
 
-  // How far a report's primal is above the optimum, relative to the primal as every tolerance is: at most, at least. No report is
-  // further than its own certificate says.
+  // How far a report's primal is above the optimum, relative to the primal as every tolerance is: at most, at
+  // least. No report is further than its own certificate says.
   double largest_gap(const Progress& report) const;
   double smallest_gap(const Progress& report) const;
   // The relative width of what is known of the optimum. No gap below it can be told.

@@ -24,10 +24,10 @@ struct Repeats {
 
   // Runs that came to their end: neither stopped nor failed.
   std::size_t ended() const;
-  // Collins et al. 2008, section 5.1. How far a run's dual ends below the optimum is a random number that is never negative,
-  // so by Markov's inequality it is more than twice its mean for at most every other seed. With at least this probability,
-  // 1 - 2^-k for k runs that ended, the best dual is at most twice that mean from the optimum; and so, for eg with
-  // safe steps and random order, within twice the bound of Theorem 2.
+  // Collins et al. 2008, section 5.1. How far a run's dual ends below the optimum is a random number that is
+  // never negative, so by Markov's inequality it is more than twice its mean for at most every other seed.
+  // With at least this probability, 1 - 2^-k for k runs that ended, the best dual is at most twice that mean
+  // from the optimum; and so, for eg with safe steps and random order, within twice the bound of Theorem 2.
   double confidence() const;
 };
 

@@ -13,7 +13,8 @@ struct EgOptions : EgTuning {
   StoppingRule stopping;
   std::uint64_t seed = 1;
   std::size_t threads = 1;  // only with 1 does the same seed give the same bits
-  // Passes between two reports; twice as many at most, where the end is near. A report costs about two passes of time.
+  // Passes between two reports; twice as many at most, where the end is near. A report costs about two passes
+  // of time.
   double report_every = 5;
 };
 

@@ -57,8 +57,8 @@ struct SolverEntry {
   std::string_view summary;
   Losses losses = Losses::any;
   Duals duals = Duals::none;
-  // To an optimum that its certificate tells. Others certify loosely, and end where passes or time do: they alone make a model of
-  // the perceptron's loss, whose regularised optimum is at zero weights.
+  // To an optimum that its certificate tells. Others certify loosely, and end where passes or time do: they
+  // alone make a model of the perceptron's loss, whose regularised optimum is at zero weights.
   bool converges = true;
   bool needs_cliques = false;  // a structure with clique marginals (Problem::factored)
   bool needs_coordinates =
@@ -75,9 +75,10 @@ bool is_for(const SolverEntry& solver, const Loss& loss);
 
 // The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();
-// Throws Error listing the solvers for an unknown name, and one that says why where the loss is not the solver's. Names
-// with commas between them are a sequence of solvers: each but the last gets the next one close, and hands over what it has. `auto`
-// chooses, and changes its mind where another solver is forecast to be faster (docs/solvers.md#auto).
+// Throws Error listing the solvers for an unknown name, and one that says why where the loss is not the
+// solver's. Names with commas between them are a sequence of solvers: each but the last gets the next one
+// close, and hands over what it has. `auto` chooses, and changes its mind where another solver is forecast to
+// be faster (docs/solvers.md#auto).
 SolverEntry find_solver(std::string_view name, const Loss& loss);
 
 }  // namespace espalier

@@ -31,8 +31,8 @@ struct StoppingRule {
 // Called at every report with the weights that the report certifies.
 using Observer = std::function<Control(const Progress&, const Weights& theta)>;
 
-// The certificate, with the rounding that explains a dual above its primal. Throws Error for one that is false: of exact
-// inference, with a dual above the primal by more than rounding_bound().
+// The certificate, with the rounding that explains a dual above its primal. Throws Error for one that is
+// false: of exact inference, with a dual above the primal by more than rounding_bound().
 Certificate checked(const Objective& objective, Certificate certificate);
 // How a run ended, in a sentence; `why` it stalled.
 std::string describe_ending(Status status, const Progress& last, const std::string& why = {});
@@ -53,7 +53,8 @@ class Run {
   // Reads the clock and gives the sign of life, so not after every visit.
   bool exhausted(double passes) const;
 
-  // Records a certificate (the clock must be paused) and asks the observer. True: the run is over. The certificate is checked().
+  // Records a certificate (the clock must be paused) and asks the observer. True: the run is over. The
+  // certificate is checked().
   bool report(Certificate certificate, const Weights& theta);
   // Ends the run as stalled: no step improves the objective any more.
   void stall(const std::string& why);

@@ -27,7 +27,8 @@ enum class EgStart {
   uniform,  // s_i = 0
   warm,     // where the state is: another l2's optimum, a resumed run
 };
-// Whether the first passes of a cold start are made at a larger l2, where a small one would be slow (the same, 7.1.1).
+// Whether the first passes of a cold start are made at a larger l2, where a small one would be slow (the
+// same, 7.1.1).
 enum class EgAnneal {
   automatic,  // from an l2 by the size of the features, halved with every pass; with automatic steps only
   none,
@@ -38,13 +39,14 @@ enum class EgAnneal {
 struct EgTuning {
   Sampling sampling = Sampling::gap;
   EgStep step = EgStep::automatic;
-  // Positive: steps of this size, whatever they do to the dual, instead of `step` (Bartlett et al. 2004, section 5).
+  // Positive: steps of this size, whatever they do to the dual, instead of `step` (Bartlett et al. 2004,
+  // section 5).
   std::optional<double> eta{};
   EgStart start = EgStart::gold;
   double log_odds = kGoldLogOdds;
   EgAnneal anneal = EgAnneal::automatic;
-  // Where a run makes its DualState: without the marginals of every example. It halves the memory, and adds an inference to each
-  // visit.
+  // Where a run makes its DualState: without the marginals of every example. It halves the memory, and adds
+  // an inference to each visit.
   bool recompute = false;
 };
 const OptionTable& eg_options();  // of EgTuning
@@ -71,12 +73,14 @@ const OptionTable& sdca_options();  // of SdcaTuning
 // What is frank-wolfe's own to choose.
 struct FrankWolfeTuning {
   Sampling sampling = Sampling::gap;
-  // Each visit also finds nearly the best weights for the outputs that the example's duals are a mixture of; or else it is the
-  // paper's, which only moves towards one more.
+  // Each visit also finds nearly the best weights for the outputs that the example's duals are a mixture of;
+  // or else it is the paper's, which only moves towards one more.
   bool corrective = true;
-  // Weights and duals are means over all visits, the k-th with weight k: a smoother primal early on, a worse dual later.
+  // Weights and duals are means over all visits, the k-th with weight k: a smoother primal early on, a worse
+  // dual later.
   bool average = false;
-  // Weights are a mean over about the last pass where that has a lower primal. The duals stay what they are. Not with `average`.
+  // Weights are a mean over about the last pass where that has a lower primal. The duals stay what they are.
+  // Not with `average`.
   bool recent_mean = true;
 };
 const OptionTable& frank_wolfe_options();  // of FrankWolfeTuning
@@ -130,9 +134,10 @@ enum class Rescaling {
 struct CuttingPlaneTuning {
   Slacks slacks = Slacks::n;
   Rescaling rescaling = Rescaling::margin;
-  // Slacks::one: outputs of each example that are remembered, so that planes can be made of them without inference. It takes
-  // fewer passes (on 10,000 images, 39 instead of 162 to a gap of 1e-2 with 5 of them), but more time where scores cost as
-  // much as inference, as they do for images, chains and trees of first order.
+  // Slacks::one: outputs of each example that are remembered, so that planes can be made of them without
+  // inference. It takes fewer passes (on 10,000 images, 39 instead of 162 to a gap of 1e-2 with 5 of them),
+  // but more time where scores cost as much as inference, as they do for images, chains and trees of first
+  // order.
   std::size_t cache = 0;
 };
 const OptionTable& cutting_plane_options();  // of CuttingPlaneTuning
@@ -150,7 +155,8 @@ struct MiraTuning {
 };
 const OptionTable& mira_options();  // of MiraTuning
 
-// What single solvers may be told, each its own: options.eg.step, options.mira.k. Those without a member have nothing to choose.
+// What single solvers may be told, each its own: options.eg.step, options.mira.k. Those without a member have
+// nothing to choose.
 struct SolverOptions {
   EgTuning eg{};
   EgBatchTuning eg_batch{};

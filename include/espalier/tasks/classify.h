@@ -16,7 +16,8 @@
 
 namespace espalier {
 
-// Classification: one label per example, scored by theta_y.x; the error rate, or the mean cost where a file gives costs.
+// Classification: one label per example, scored by theta_y.x; the error rate, or the mean cost where a file
+// gives costs.
 struct ClassifyOptions {
   std::optional<std::string> format;  // default: what the path looks like
   std::optional<std::size_t> first;   // only the first N training examples

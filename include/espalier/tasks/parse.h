@@ -71,11 +71,12 @@ struct ParseOptions {
   // Projective training on trees that are not: drop, lift (arcs are moved up until none cross) or refuse.
   std::string crossing = "lift";
   std::size_t hash_bits = 22;  // 2^N weights of arcs
-  // Labelled, or of order 2: only heads that a first-order model without labels finds possible: with at least this part of
-  // the probability of the best head, and at most so many of a word.
+  // Labelled, or of order 2: only heads that a first-order model without labels finds possible: with at least
+  // this part of the probability of the best head, and at most so many of a word.
   double prune_below = 1e-3;
   std::size_t most_heads = 10;
-  // Learning which heads those are takes a while: who is told, how many threads do it, and what ends it early.
+  // Learning which heads those are takes a while: who is told, how many threads do it, and what ends it
+  // early.
   std::function<void(std::string_view)> notice;
   std::size_t threads = 1;
   const std::atomic<bool>* stop = nullptr;

@@ -20,10 +20,12 @@
 namespace espalier {
 
 // The files that tagging reads. docs/formats.md describes them for users.
-//   columns   one token per line, fields separated by spaces and tabs, blank lines between sequences (CoNLL, CRF++)
-//   crfsuite  one token per line, "label TAB attribute TAB attribute:value ...", blank lines between sequences
-//   wapiti    one token per line, "attribute attribute ... label", blank lines between sequences; attributes begin with u (of
-//             the token), b (of the step into it) or * (of both)
+//   columns   one token per line, fields separated by spaces and tabs, blank lines between sequences (CoNLL,
+//             CRF++)
+//   crfsuite  one token per line, "label TAB attribute TAB attribute:value ...", blank lines between
+//             sequences
+//   wapiti    one token per line, "attribute attribute ... label", blank lines between sequences; attributes
+//             begin with u (of the token), b (of the step into it) or * (of both)
 enum class TagFormat { columns, crfsuite, wapiti };
 const char* to_string(TagFormat format);
 
@@ -36,10 +38,11 @@ struct TagOptions {
   std::size_t min_count = 1;                // attributes seen less often in training are dropped
   std::optional<std::string>
       encoding;  // what labels are converted to: iob1, bio (iob2), bioes (iobes), bilou; default: as they are
-  // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted from 1.
+  // How much a training sequence counts: "comment" (a line "# weight: NUMBER" before it) or a column, counted
+  // from 1.
   std::optional<std::string> example_weights;
-  // Which sequences belong together: "boundary" (-DOCSTART- lines are between them) or a column, counted from 1, which has the same
-  // text at the first token of each; empty: nobody asks.
+  // Which sequences belong together: "boundary" (-DOCSTART- lines are between them) or a column, counted from
+  // 1, which has the same text at the first token of each; empty: nobody asks.
   std::string group_by;
   std::vector<std::string> gazetteers;  // columns: files of phrases
   std::string features = "all";         // all, or observed: what training saw
@@ -134,8 +137,9 @@ struct TagModel;
 struct Sequences;
 class ChunkLabels;
 
-// Labels sentences with a tagging model: what `espalier predict` does, for programs that have sentences in memory. A model has
-// one (Model::tagger()), const and thread-safe; each thread that tags has a Sentence of its own.
+// Labels sentences with a tagging model: what `espalier predict` does, for programs that have sentences in
+// memory. A model has one (Model::tagger()), const and thread-safe; each thread that tags has a Sentence of
+// its own.
 class Tagger {
  public:
   class Sentence;
@@ -170,9 +174,10 @@ class Tagger {
   std::unique_ptr<const ChunkLabels> chunks_;
 };
 
-// A sentence after the other, in memory that they share: once it has seen long ones, only kbest() allocates. What it
-// returns is valid until the next call of clear() or set(). Functions of probabilities throw Error if the model has
-// none; those that look for labels throw Error if allow() left no labelling that the model allows.
+// A sentence after the other, in memory that they share: once it has seen long ones, only kbest() allocates.
+// What it returns is valid until the next call of clear() or set(). Functions of probabilities throw Error if
+// the model has none; those that look for labels throw Error if allow() left no labelling that the model
+// allows.
 class Tagger::Sentence {
  public:
   struct Scored {
@@ -187,9 +192,9 @@ class Tagger::Sentence {
 
   // Begins a new sentence.
   void clear();
-  // Adds a token: its columns as in the training data, without the label; or its attributes, for a model of such. The text
-  // has to stay where it is until the next sentence. Throws Error if the model is one of the other format or the number of
-  // columns is another one.
+  // Adds a token: its columns as in the training data, without the label; or its attributes, for a model of
+  // such. The text has to stay where it is until the next sentence. Throws Error if the model is one of the
+  // other format or the number of columns is another one.
   void add_columns(std::span<const std::string_view> columns);
   void add_columns(std::initializer_list<std::string_view> columns) {
     add_columns(std::span(columns.begin(), columns.size()));
@@ -198,11 +203,12 @@ class Tagger::Sentence {
   void add_attributes(std::initializer_list<Attribute> attributes) {
     add_attributes(std::span(attributes.begin(), attributes.size()));
   }
-  // A sentence that was read already, by the model's own dictionaries: the only one in `sequence`, which has to stay as it is.
+  // A sentence that was read already, by the model's own dictionaries: the only one in `sequence`, which has
+  // to stay as it is.
   void set(const Sequences& sequence);
 
-  // Token t has one of these labels; everything below is then given that. A second call for the token takes the place of the
-  // first. Requires at least one label, below num_labels().
+  // Token t has one of these labels; everything below is then given that. A second call for the token takes
+  // the place of the first. Requires at least one label, below num_labels().
   void allow(std::size_t t, std::span<const std::uint32_t> labels);
   // Whether there is a labelling left.
   bool possible();

@@ -28,7 +28,8 @@ class Parser;
 class Tagger;
 class TreebankParser;
 
-// What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to the task.
+// What a task keeps in a model file besides the weights: settings, and arrays by name. The bytes belong to
+// the task.
 struct TaskSections {
   Json settings;
   std::vector<std::pair<std::string, std::string_view>> arrays;
@@ -50,8 +51,8 @@ struct StoredTask {
   std::string file;  // for messages
 };
 
-// One weight by its names, which mean the same in every model of a task: an attribute with a label, or, in a chain, with
-// the labels before it, the farthest first. The names are valid as long as their owner says.
+// One weight by its names, which mean the same in every model of a task: an attribute with a label, or, in a
+// chain, with the labels before it, the farthest first. The names are valid as long as their owner says.
 struct WeightName {
   std::string_view attribute;
   std::span<const std::string_view> before;  // none: an attribute of a token or an example
@@ -73,8 +74,8 @@ class TrainingSet {
   // Where a model does not keep all weights: what it keeps of these.
   virtual std::optional<ModelContents> model_contents(const Weights& /*theta*/) const { return std::nullopt; }
 
-  // Held-out data, and the file that it was read from last, or what messages call data in memory; empty: there is
-  // none.
+  // Held-out data, and the file that it was read from last, or what messages call data in memory; empty:
+  // there is none.
   void read_dev(const std::string& path) {
     replace_dev(path);
     dev_ = path;
@@ -86,7 +87,8 @@ class TrainingSet {
   virtual Evaluation evaluate_examples(const Weights& theta,
                                        std::span<const std::uint32_t> examples) const = 0;
 
-  // Which examples belong together, such as the sentences of a document: a number for each, where the options asked for it.
+  // Which examples belong together, such as the sentences of a document: a number for each, where the options
+  // asked for it.
   virtual std::span<const std::uint32_t> groups() const { return {}; }
 
   // Where theta has the weight of this name; nullptr where this data has no such weight.
@@ -106,7 +108,8 @@ class TrainingSet {
   std::string dev_;
 };
 
-// What a prediction may be told: a struct of the task's own, such as TagPredictOptions, or nothing for its defaults.
+// What a prediction may be told: a struct of the task's own, such as TagPredictOptions, or nothing for its
+// defaults.
 class PredictOptions {
  public:
   PredictOptions() = default;
@@ -157,8 +160,8 @@ class Predictor {
   virtual std::string strongest(std::size_t top) const = 0;
   std::string all_weights() const;
 
-  // Every weight, attributes of tokens or examples first; the labels of an attribute follow each other. The names are
-  // valid during the call.
+  // Every weight, attributes of tokens or examples first; the labels of an attribute follow each other. The
+  // names are valid during the call.
   virtual void for_each_weight(
       const std::function<void(const WeightName& name, float weight)>& visit) const = 0;
   // nullopt where the model has no such weight.

@@ -37,7 +37,8 @@ void append_words(const BracketTree& tree, std::vector<TaggedWord>& words);
 // "(S (NP (DT the) (NN coach)) ...)" on one line, without a newline.
 void append_brackets(const BracketTree& tree, std::string& out);
 
-// What a label says beyond the category: NP-SBJ-1 and NP=2 are NP. What begins with a hyphen (-LRB-) is a label as it is.
+// What a label says beyond the category: NP-SBJ-1 and NP=2 are NP. What begins with a hyphen (-LRB-) is a
+// label as it is.
 std::string_view without_function(std::string_view label);
 void remove_functions(BracketTree& tree);
 // Removes words of the tag -NONE- and the phrases that have nothing else in them. False: nothing is left.

@@ -9,7 +9,8 @@
 
 namespace espalier {
 
-// Counts of gold against predicted labels. A gold label that training never saw counts as an error of its own row.
+// Counts of gold against predicted labels. A gold label that training never saw counts as an error of its own
+// row.
 class Confusion {
  public:
   // Keeps references. `costs` is L x L or empty (0/1).

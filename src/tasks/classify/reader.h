@@ -15,8 +15,9 @@ namespace espalier {
 class ClassifyData;
 
 // The files that classification reads. docs/formats.md describes them for users.
-//   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by spaces
-//             and tabs; a field that begins with '#' starts a comment. Indices count from 1, in any order.
+//   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by
+//             spaces and tabs; a field that begins with '#' starts a comment. Indices count from 1, in any
+//             order.
 //             Numeric labels are one label however they are written: 1, +1 and 1.0. A row may lack the label,
 //             where labels are not required, if it begins with index:value; a dense row cannot.
 //   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example per line
@@ -47,10 +48,11 @@ struct ClassifyReadOptions {
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";
 
-// Reads training examples: the dictionaries, empty at first, take in what they see. Zero values are dropped: they change nothing.
-// Throws Error for input that is malformed, names an attribute twice in a row (CRFsuite's format adds them up, as CRFsuite
-// does), has a value that is not finite, no examples or fewer than two labels. Labels are numbered in their order
-// (numerically if all are numbers, else as text), so that ids do not depend on that of the rows.
+// Reads training examples: the dictionaries, empty at first, take in what they see. Zero values are dropped:
+// they change nothing. Throws Error for input that is malformed, names an attribute twice in a row
+// (CRFsuite's format adds them up, as CRFsuite does), has a value that is not finite, no examples or fewer
+// than two labels. Labels are numbered in their order (numerically if all are numbers, else as text), so that
+// ids do not depend on that of the rows.
 ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
@@ -58,7 +60,8 @@ ClassifyExamples read_classify_growing(const std::string& path, const ClassifyRe
 ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
-// The same of a file, with dictionaries that stay as they are: unknown attributes are skipped, unknown labels are kUnknownLabel.
+// The same of a file, with dictionaries that stay as they are: unknown attributes are skipped, unknown labels
+// are kUnknownLabel.
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels);
 

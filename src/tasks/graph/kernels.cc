@@ -13,7 +13,8 @@ namespace {
 
 std::string section_of(std::size_t type) { return fmt::format("nodes.{}", type); }
 
-// What each gets of the memory: what it needs, from the smallest on, as long as the others could have as much.
+// What each gets of the memory: what it needs, from the smallest on, as long as the others could have as
+// much.
 std::vector<std::size_t> share_memory(std::size_t memory, const std::vector<std::size_t>& needs) {
   std::vector<std::size_t> order(needs.size()), shares(needs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

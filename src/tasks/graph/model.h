@@ -69,7 +69,8 @@ struct GraphSet {
   const GraphModel& model;
   std::string file;
   GraphFeatures features;
-  // Where the model has kernels, the rows of nodes by type, which need not be nodes of the kernels; features have empty ones.
+  // Where the model has kernels, the rows of nodes by type, which need not be nodes of the kernels; features
+  // have empty ones.
   std::vector<SparseRows> inputs;
   std::vector<GraphExample> examples;
 };
@@ -85,7 +86,8 @@ class GraphScores {
   std::size_t nodes_ = 0, right_nodes_ = 0, graphs_ = 0, right_graphs_ = 0;
 };
 
-// Names of weights: TYPE:FEATURE with a label, or with those of all nodes of a clique. Coefficients of a kernel have none.
+// Names of weights: TYPE:FEATURE with a label, or with those of all nodes of a clique. Coefficients of a
+// kernel have none.
 std::optional<std::size_t> find_graph_weight(const GraphModel& model, const GraphWeights& weights,
                                              const WeightName& name);
 void for_each_graph_weight(const GraphModel& model, const GraphWeights& weights,

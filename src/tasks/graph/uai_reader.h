@@ -11,8 +11,8 @@
 
 namespace espalier {
 
-// A model in the format of the UAI competitions (MARKOV or BAYES): a graph, and the logarithms of its tables one after
-// another, -infinity for 0.
+// A model in the format of the UAI competitions (MARKOV or BAYES): a graph, and the logarithms of its tables
+// one after another, -infinity for 0.
 struct UaiModel {
   std::shared_ptr<const FactorGraph> graph;
   std::vector<double> scores;
@@ -25,12 +25,12 @@ struct UaiObservation {
   std::uint32_t variable, label;
 };
 
-// The number of observations, then variable and label of each (the evidence files of the 2014 competition). An empty file has
-// none. Throws Error::at if they do not go with the graph.
+// The number of observations, then variable and label of each (the evidence files of the 2014 competition).
+// An empty file has none. Throws Error::at if they do not go with the graph.
 std::vector<UaiObservation> read_uai_evidence(const std::string& path, const FactorGraph& graph);
 
-// The model of what was not observed. Every one of its variables has a clique of its own, with scores of 0 after all others,
-// so that there is a table of its marginals.
+// The model of what was not observed. Every one of its variables has a clique of its own, with scores of 0
+// after all others, so that there is a table of its marginals.
 struct UaiConditional {
   static constexpr std::uint32_t kObserved = ~std::uint32_t{0};
 

@@ -13,16 +13,17 @@ namespace espalier {
 
 // How many words are attached to the right head (UAS), and with the right relation (LAS).
 //
-// "nopunct" is without punctuation, as eval.pl of CoNLL-X has it: words all of whose characters have the Unicode category
-// P. So "$" and "+", which are symbols, are words like any other, whatever their tag.
+// "nopunct" is without punctuation, as eval.pl of CoNLL-X has it: words all of whose characters have the
+// Unicode category P. So "$" and "+", which are symbols, are words like any other, whatever their tag.
 //
-// CoNLL-U has two more, as the scorer of the CoNLL 2018 shared task counts them where words are given: las_universal
-// compares relations up to a ':', and clas is the F1 of content words, those with other relations than aux, case, cc,
-// clf, cop, det, mark and punct: correct ones against the mean of how many the gold trees and the predicted ones have.
+// CoNLL-U has two more, as the scorer of the CoNLL 2018 shared task counts them where words are given:
+// las_universal compares relations up to a ':', and clas is the F1 of content words, those with other
+// relations than aux, case, cc, clf, cop, det, mark and punct: correct ones against the mean of how many the
+// gold trees and the predicted ones have.
 class AttachmentScores {
  public:
-  // Requires the gold sentence to have heads, as many heads as it has words, and as many relations or, without labels,
-  // none.
+  // Requires the gold sentence to have heads, as many heads as it has words, and as many relations or,
+  // without labels, none.
   void add(const DependencySentence& gold, std::span<const std::uint32_t> heads,
            std::span<const std::string_view> relations);
 

@@ -12,7 +12,8 @@
 
 namespace espalier {
 
-// The text of a sentence is what a file would have, so that whoever writes or draws trees can continue from it.
+// The text of a sentence is what a file would have, so that whoever writes or draws trees can continue from
+// it.
 void ParseData::add(const DependencyWord& word) {
   const std::size_t number = open_.words.size() + 1, line = num_words_ + number;
   const auto fail = [&](const std::string& found, std::string_view expected) {

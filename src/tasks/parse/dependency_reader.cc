@@ -178,7 +178,8 @@ void DependencyReader::check_last_range(std::size_t words) const {
 
 namespace {
 
-// Walks up from each word until the root or a place where a walk has been: if that was this one, it is a cycle.
+// Walks up from each word until the root or a place where a walk has been: if that was this one, it is a
+// cycle.
 void check_cycles(const DependencySentence& sentence, std::string_view file,
                   std::vector<std::uint32_t>& walks) {
   const auto head = [&](std::uint32_t d) { return sentence.words[d - 1].head; };

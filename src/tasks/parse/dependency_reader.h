@@ -11,15 +11,16 @@
 
 namespace espalier {
 
-// Reads CoNLL-X and CoNLL-U, sentence by sentence. Fields are separated by single TABs, sentences by blank lines. A file
-// is CoNLL-U from its first comment, multi-word token (3-4) or empty node (5.1) on: those are no words, and stay in the
-// text alone. docs/formats.md has the details.
+// Reads CoNLL-X and CoNLL-U, sentence by sentence. Fields are separated by single TABs, sentences by blank
+// lines. A file is CoNLL-U from its first comment, multi-word token (3-4) or empty node (5.1) on: those are
+// no words, and stay in the text alone. docs/formats.md has the details.
 class DependencyReader {
  public:
   static constexpr std::size_t kMostWords = 65535;
 
-  // "-" is standard input. With `needs_heads` the heads of each sentence have to make a tree. Without, HEAD and DEPREL
-  // may be missing, a HEAD that is neither 0 nor the number of another word is none, and heads need not make a tree.
+  // "-" is standard input. With `needs_heads` the heads of each sentence have to make a tree. Without, HEAD
+  // and DEPREL may be missing, a HEAD that is neither 0 nor the number of another word is none, and heads
+  // need not make a tree.
   DependencyReader(const std::string& path, bool needs_heads);
 
   // False at the end of the file. Throws Error::at the line that is wrong.

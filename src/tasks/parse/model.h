@@ -25,8 +25,8 @@ struct ArcPruner {
   double below;      // part of the best head's probability
   std::size_t most;  // heads of a word
 
-  // The arcs of a sentence, as ArcSet has them. Those of the model's best tree and of `gold` (empty: not known) are always
-  // among them. Returns how many gold arcs would not have been.
+  // The arcs of a sentence, as ArcSet has them. Those of the model's best tree and of `gold` (empty: not
+  // known) are always among them. Returns how many gold arcs would not have been.
   std::size_t choose(std::span<const WordAtoms> words, std::span<const std::uint32_t> gold,
                      std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& heads,
                      Workspace& ws) const;

@@ -167,7 +167,8 @@ class ParsePredictor final : public Predictor {
     }
   }
 
-  // Comments in front of the tree: for each word, every head that has at least a thousandth of the probability.
+  // Comments in front of the tree: for each word, every head that has at least a thousandth of the
+  // probability.
   static void append_probabilities(Parser::Sentence& parsed, std::string& out) {
     const std::size_t m = parsed.size();
     std::vector<std::pair<double, std::size_t>> heads;

@@ -12,7 +12,8 @@
 namespace espalier {
 namespace {
 
-// A vertical line that joins a word with all of its modifiers. Columns count from 1, at the words, to the left.
+// A vertical line that joins a word with all of its modifiers. Columns count from 1, at the words, to the
+// left.
 struct Bracket {
   std::size_t first, last, column = 0;
 };
@@ -42,8 +43,9 @@ std::vector<std::size_t> depths_of(std::span<const std::uint32_t> heads) {
   return depths;
 }
 
-// From the deepest words up, each bracket takes the first column to the left of all that share a line with it: so those of
-// its modifiers are at its right, and so is what lies between them. Returns how many columns that takes.
+// From the deepest words up, each bracket takes the first column to the left of all that share a line with
+// it: so those of its modifiers are at its right, and so is what lies between them. Returns how many columns
+// that takes.
 std::size_t place(std::span<const std::uint32_t> heads, std::vector<Bracket>& brackets) {
   const std::vector<std::size_t> depths = depths_of(heads);
   std::vector<std::size_t> order(heads.size());
@@ -68,7 +70,8 @@ std::size_t place(std::span<const std::uint32_t> heads, std::vector<Bracket>& br
   return columns;
 }
 
-// The place where a vertical line that goes up, down or both meets one that goes to the right, or also to the left.
+// The place where a vertical line that goes up, down or both meets one that goes to the right, or also to the
+// left.
 const char* joint(bool up, bool down, bool left) {
   if (up && down) return left ? "┼" : "├";
   if (up) return left ? "┴" : "└";

@@ -15,8 +15,8 @@ namespace espalier {
 //    ┌─┴─► dog     NOUN  nsubj
 //   ─┴───► barked  VERB  root
 //
-// A line that is joined from the left comes from the word's head; what it has above or below, at its right, are
-// modifiers. Where lines cross, in trees that are not projective, the horizontal one is interrupted.
+// A line that is joined from the left comes from the word's head; what it has above or below, at its right,
+// are modifiers. Where lines cross, in trees that are not projective, the horizontal one is interrupted.
 //
 // Requires heads that make a tree, one for each word, and as many relations or none.
 std::string draw_tree(const DependencySentence& sentence, std::span<const std::uint32_t> heads,

@@ -24,7 +24,8 @@ Parts split(std::string_view label) {
   return {label.substr(0, hyphen), hyphen == kNone ? std::string_view() : label.substr(hyphen + 1)};
 }
 
-// B-NP is a chunk tag, and so is a plain B, but only where all labels are like that: a letter may be a part of speech.
+// B-NP is a chunk tag, and so is a plain B, but only where all labels are like that: a letter may be a part
+// of speech.
 bool all_or_some_are_chunk_tags(const Dictionary& labels) {
   bool all_plain = true;
   for (std::uint32_t id = 0; id < labels.size(); ++id) {

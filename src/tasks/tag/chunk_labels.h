@@ -8,10 +8,11 @@
 
 namespace espalier {
 
-// How the labels of a model spell chunks. A chunk tag is a prefix and, after the first hyphen, a type, B-NP, or the prefix
-// alone. B and S (also U and [) begin a chunk, E and S (also L, U and ]) end one; any other continues with a chunk of its
-// type, or begins one if there is none. That is conlleval's reading, but for neighbours of one type in BIOES, which it takes
-// for one chunk. Where the labels are no chunk tags (parts of speech), every token is a chunk of its own.
+// How the labels of a model spell chunks. A chunk tag is a prefix and, after the first hyphen, a type, B-NP,
+// or the prefix alone. B and S (also U and [) begin a chunk, E and S (also L, U and ]) end one; any other
+// continues with a chunk of its type, or begins one if there is none. That is conlleval's reading, but for
+// neighbours of one type in BIOES, which it takes for one chunk. Where the labels are no chunk tags (parts of
+// speech), every token is a chunk of its own.
 class ChunkLabels {
  public:
   explicit ChunkLabels(const Dictionary& labels);

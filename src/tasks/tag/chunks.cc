@@ -145,7 +145,8 @@ Evaluation ChunkScores::evaluate() const {
   return result;
 }
 
-// B-NP is a chunk tag, and so is a plain B, but only where all tags are like that: a letter may be a part of speech.
+// B-NP is a chunk tag, and so is a plain B, but only where all tags are like that: a letter may be a part of
+// speech.
 bool ChunkScores::are_chunk_tags() const {
   bool all_plain = true;
   for (std::uint32_t id = 0; id < tags_.size(); ++id) {

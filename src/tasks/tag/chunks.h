@@ -13,14 +13,15 @@
 
 namespace espalier {
 
-// Accuracy, and precision, recall and F1 over chunks, exactly as conlleval (2004-01-26) counts them. A tag is a prefix
-// and, after the first hyphen, a type: B-NP. The prefixes B, I, E, [, ], O and . say where chunks begin and end
-// (IOB1, IOB2, IOE, brackets, ...); any other, S among them, begins and ends a chunk only where the type changes. Hence
-// one oddity of conlleval's that BIOES users meet: neighbouring chunks of one type, S-NP S-NP or E-NP B-NP, are one.
+// Accuracy, and precision, recall and F1 over chunks, exactly as conlleval (2004-01-26) counts them. A tag is
+// a prefix and, after the first hyphen, a type: B-NP. The prefixes B, I, E, [, ], O and . say where chunks
+// begin and end (IOB1, IOB2, IOE, brackets, ...); any other, S among them, begins and ends a chunk only where
+// the type changes. Hence one oddity of conlleval's that BIOES users meet: neighbouring chunks of one type,
+// S-NP S-NP or E-NP B-NP, are one.
 //
-// Different from conlleval are only: the type "0" is a type like any other (there, perl takes it for an empty one), and
-// a chunk that no O ends, as that of NN in "B-NP NN O", ends with its sequence (there, it may be found correct in a
-// later one, or be lost).
+// Different from conlleval are only: the type "0" is a type like any other (there, perl takes it for an empty
+// one), and a chunk that no O ends, as that of NN in "B-NP NN O", ends with its sequence (there, it may be
+// found correct in a later one, or be lost).
 class ChunkScores {
  public:
   ChunkScores();

@@ -80,8 +80,8 @@ void set_template(std::string lines, std::size_t num_columns, const ModelText& t
 
 namespace {
 
-// Binary models of CRF++ begin with a number that has zero bytes, those of CRFsuite say what they are. A pipe is not looked
-// at: it can be read only once.
+// Binary models of CRF++ begin with a number that has zero bytes, those of CRFsuite say what they are. A pipe
+// is not looked at: it can be read only once.
 void refuse_binary(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return;
   char first[4] = {};
@@ -135,7 +135,8 @@ std::shared_ptr<const ObservedPairs> pairs_of(const std::vector<ForeignModel::We
   return std::make_shared<ObservedPairs>(std::move(offsets), std::move(labels));
 }
 
-// All features where at least half of them have a weight: pairs take twice the memory of a weight, and rows are faster.
+// All features where at least half of them have a weight: pairs take twice the memory of a weight, and rows
+// are faster.
 TagLayout layout_of(const ForeignModel& foreign) {
   const std::size_t labels = foreign.num_labels(), attributes = foreign.names.attributes.size(),
                     transitions = foreign.names.transitions.size();

@@ -9,8 +9,9 @@
 
 namespace espalier {
 
-// A tagging model that another program trained, read from its text: a `crfsuite dump`, a model file of Wapiti, or what
-// `crf_learn -t` of CRF++ writes. Which one it is, its first line tells. What it predicts is what that program predicts.
+// A tagging model that another program trained, read from its text: a `crfsuite dump`, a model file of
+// Wapiti, or what `crf_learn -t` of CRF++ writes. Which one it is, its first line tells. What it predicts is
+// what that program predicts.
 class ConvertedTagger {
  public:
   // Throws Error for what is not one of them, and for one that is not complete.

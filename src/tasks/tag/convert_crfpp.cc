@@ -2,7 +2,8 @@
 //   version: 100, cost-factor: FACTOR, maxid: WEIGHTS, xsize: COLUMNS, a line each
 //   the labels
 //   the templates
-//   "ID ATTRIBUTE" lines: with L labels an attribute U... has the weights ID to ID + L - 1, one for each label, B... has
+//   "ID ATTRIBUTE" lines: with L labels an attribute U... has the weights ID to ID + L - 1, one for each
+//   label, B... has
 //   ID to ID + L * L - 1, the label before first
 //   the weights, one a line. Scores are sums of them times the factor.
 

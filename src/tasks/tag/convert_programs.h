@@ -60,7 +60,8 @@ class ModelText {
   std::string_view line_;
 };
 
-// Each begins at the first line, which told the program, and throws Error for what that program does not write.
+// Each begins at the first line, which told the program, and throws Error for what that program does not
+// write.
 ForeignModel read_crfsuite_dump(ModelText& text);
 ForeignModel read_wapiti_model(ModelText& text);
 ForeignModel read_crfpp_model(ModelText& text);

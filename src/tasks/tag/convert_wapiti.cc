@@ -1,13 +1,15 @@
 // A model file of Wapiti, which is text.
 //   #mdl#TYPE#WEIGHTS            the type (2: CRF), and how many weights are not 0
-//   #rdr#PATTERNS/COLUMN/AUTO    how many patterns, the largest column that they look at, whether u goes before attributes
+//   #rdr#PATTERNS/COLUMN/AUTO
+//                                how many patterns, the largest column that they look at, whether u goes
+//                                before attributes
 //   LENGTH:PATTERN,              the patterns; none: data are attributes
 //   #qrk#LABELS
 //   LENGTH:LABEL,                the labels
 //   #qrk#OBSERVATIONS
 //   LENGTH:OBSERVATION,          the attributes: u... of tokens, b... of steps, *... of both
-//   INDEX=WEIGHT                 the weights; indices rise. With L labels an attribute u has L of them, one for each label,
-//                                b has L * L, the label before first, * has L, then L * L
+//   INDEX=WEIGHT                 the weights; indices rise. With L labels an attribute u has L of them, one
+//                                for each label, b has L * L, the label before first, * has L, then L * L
 
 #include <fmt/format.h>
 

@@ -13,15 +13,16 @@
 
 namespace espalier {
 
-// The labels of training sequences as sets: each token has one label, or one of a few. `examples.labels` are the ids of
-// label fields; of[id] are the labels, in order, that the field stands for.
+// The labels of training sequences as sets: each token has one label, or one of a few. `examples.labels` are
+// the ids of label fields; of[id] are the labels, in order, that the field stands for.
 struct LabelSets {
   std::vector<std::vector<std::uint32_t>> of;
 
   // Fields are labels.
   static LabelSets of_labels(std::size_t num_labels);
-  // Fields are "?" (any label), or labels with | between. `labels` has the fields and then the single labels, in the order
-  // of their bytes. Throws Error::at if an alternative is empty or "?", and where fewer than two labels are left.
+  // Fields are "?" (any label), or labels with | between. `labels` has the fields and then the single labels,
+  // in the order of their bytes. Throws Error::at if an alternative is empty or "?", and where fewer than two
+  // labels are left.
   static LabelSets split(const std::string& path, const TagExamples& examples, Dictionary& labels);
 
   // The text of a field again.
@@ -42,8 +43,8 @@ std::vector<bool> find_allowed(const ChainConstraints& constraints, const LabelS
 void refuse_broken(const std::string& path, const ChainConstraints& constraints, const std::string& source,
                    const LabelSets& sets, const TagExamples& examples, const Dictionary& labels);
 
-// Turns label fields into labels. Where a field stands for several, that is the first of them, and the result, which is
-// null without such fields, has the rest.
+// Turns label fields into labels. Where a field stands for several, that is the first of them, and the
+// result, which is null without such fields, has the rest.
 std::shared_ptr<PartialGold> take_labels(const LabelSets& sets, std::size_t num_labels,
                                          std::span<const float> costs, TagExamples& examples);
 

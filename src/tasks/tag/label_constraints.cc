@@ -130,8 +130,8 @@ void forbid_listed(const std::string& path, const Dictionary& labels, ChainConst
   }
 }
 
-// The labels that sequences of a length can end with determine those of the next length, so the sets repeat once one of
-// them does.
+// The labels that sequences of a length can end with determine those of the next length, so the sets repeat
+// once one of them does.
 std::optional<std::size_t> impossible_length(const ChainConstraints& constraints) {
   constexpr std::size_t kLongest = 10000;
   const std::size_t labels = constraints.first.size();

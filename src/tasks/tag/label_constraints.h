@@ -17,8 +17,8 @@ namespace espalier {
 
 ChainConstraints all_allowed(std::size_t num_labels);
 
-// What the names of labels mean. A tag is O, or a prefix and, after a hyphen, a type: B-NP. Plain B and I are of one
-// type, too.
+// What the names of labels mean. A tag is O, or a prefix and, after a hyphen, a type: B-NP. Plain B and I are
+// of one type, too.
 //   bio    I-X continues a chunk: it follows B-X or I-X
 //   iob1   B-X separates two chunks: it follows B-X or I-X
 //   bioes  a chunk is S-X, or B-X I-X ... E-X, and is complete
@@ -26,17 +26,17 @@ ChainConstraints all_allowed(std::size_t num_labels);
 // Throws Error for an unknown scheme, naming --valid, and for a label that is not a tag of it.
 void forbid_by_scheme(std::string_view scheme, const Dictionary& labels, ChainConstraints& constraints);
 
-// Forbids what a file lists: lines "BEFORE AFTER" (white space between, '#' starts a comment), where (start) and (stop)
-// stand for the ends of a sequence, and * on one side for every label. Throws Error::at for labels that are not there
-// and pairs that make no sense.
+// Forbids what a file lists: lines "BEFORE AFTER" (white space between, '#' starts a comment), where (start)
+// and (stop) stand for the ends of a sequence, and * on one side for every label. Throws Error::at for labels
+// that are not there and pairs that make no sense.
 void forbid_listed(const std::string& path, const Dictionary& labels, ChainConstraints& constraints);
 
-// A length, the least one, that no sequence may have; nullopt if every length is possible. Looks at lengths up to 10,000
-// where the labels that can be reached do not repeat before.
+// A length, the least one, that no sequence may have; nullopt if every length is possible. Looks at lengths
+// up to 10,000 where the labels that can be reached do not repeat before.
 std::optional<std::size_t> impossible_length(const ChainConstraints& constraints);
 
-// The first token that a sequence cannot continue with, where token t may have the labels labels_of(t); `length` if it is
-// only that it must not end there; nullopt if the sequence is possible.
+// The first token that a sequence cannot continue with, where token t may have the labels labels_of(t);
+// `length` if it is only that it must not end there; nullopt if the sequence is possible.
 template <class LabelsOf>
 std::optional<std::size_t> first_break(const ChainConstraints& constraints, std::size_t length,
                                        const LabelsOf& labels_of) {

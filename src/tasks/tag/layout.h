@@ -12,8 +12,8 @@
 
 namespace espalier {
 
-// Which features a tagging model has weights for: every attribute with every label or only pairs that training saw, and how
-// many labels interact.
+// Which features a tagging model has weights for: every attribute with every label or only pairs that
+// training saw, and how many labels interact.
 class TagLayout {
  public:
   // Every attribute with every label, every pair of neighbouring labels.

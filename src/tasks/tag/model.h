@@ -14,8 +14,8 @@
 
 namespace espalier {
 
-// What a tagging model is besides its weights: how lines become attributes, the names of attributes and labels, and where
-// their weights lie. Training fills it and prediction loads it.
+// What a tagging model is besides its weights: how lines become attributes, the names of attributes and
+// labels, and where their weights lie. Training fills it and prediction loads it.
 struct TagModel {
   TagInput input;
   TagDictionaries dictionaries;

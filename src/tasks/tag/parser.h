@@ -22,7 +22,8 @@ class TagParser {
   virtual ~TagParser() = default;
   // Appends a sequence, and the name of each of its labels (empty: none).
   virtual void append(const SequenceLines& lines, Sequences& to, StringBuffer& labels) = 0;
-  // The same for a sequence whose tokens are columns; that of the label may be empty. `lines` says where it is, for messages.
+  // The same for a sequence whose tokens are columns; that of the label may be empty. `lines` says where it
+  // is, for messages.
   virtual void append_table(const SequenceLines& /*lines*/, const TokenTable& /*table*/, Sequences& /*to*/) {
     ESPALIER_EXPECT(false);
   }
@@ -56,7 +57,8 @@ std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names
 void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
                   std::span<const std::string_view> labels);
 
-// Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look perfect.
+// Nothing to predict is fine; training on nothing is not, and a model that was measured on nothing would look
+// perfect.
 [[noreturn]] void fail_without_sequences(const std::string& name);
 
 std::size_t count_columns(std::string_view line);

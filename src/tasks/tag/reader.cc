@@ -225,7 +225,8 @@ TagExamples take_sentences(const TagData& data, const TagInput& input, TagParser
   return examples;
 }
 
-// Training sequences from wherever `read` has them, given a parser and a dictionary for the labels. `name` is for messages.
+// Training sequences from wherever `read` has them, given a parser and a dictionary for the labels. `name` is
+// for messages.
 template <class Read>
 TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& dictionaries,
                  const std::string& name, const Read& read) {

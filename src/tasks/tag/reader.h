@@ -36,8 +36,8 @@ struct TagInput {
   bool weight_comments = false;
   std::optional<std::size_t> weight_column;
   std::shared_ptr<const Gazetteer> gazetteer;  // columns; may be nullptr
-  // columns: which training sequences belong together: those between two boundaries of documents, or with the same text in
-  // a column, from 0, at their first tokens.
+  // columns: which training sequences belong together: those between two boundaries of documents, or with the
+  // same text in a column, from 0, at their first tokens.
   bool group_documents = false;
   std::optional<std::size_t> group_column;
 };
@@ -58,9 +58,9 @@ struct TagExamples {
   std::size_t num_rare = 0;              // attributes that were dropped
 };
 
-// Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number of columns and
-// (where label_column is not given) its last column as the label's. Attributes seen fewer than `min_count` times are
-// dropped; every occurrence counts, also of one attribute at one token.
+// Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number
+// of columns and (where label_column is not given) its last column as the label's. Attributes seen fewer than
+// `min_count` times are dropped; every occurrence counts, also of one attribute at one token.
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
                              TagDictionaries& dictionaries, std::size_t min_count = 1);
@@ -69,8 +69,9 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
 TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
                              TagDictionaries& dictionaries, std::size_t min_count = 1);
 
-// All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped. `labels` starts with the
-// names of dictionaries.labels, in their order, and takes in those that training never saw. Every token needs a label.
+// All sequences of a file at once, with dictionaries that stay as they are: unknown attributes are skipped.
+// `labels` starts with the names of dictionaries.labels, in their order, and takes in those that training
+// never saw. Every token needs a label.
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
                      Dictionary& labels);
 

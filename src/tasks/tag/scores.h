@@ -9,8 +9,9 @@
 
 namespace espalier {
 
-// How good predicted labels are, for all who ask: eval, held-out data and the folds of cross-validation. Where labels were turned
-// into an encoding, chunks count as BIO has them: conlleval takes neighbouring chunks of one type for one in BIOES.
+// How good predicted labels are, for all who ask: eval, held-out data and the folds of cross-validation.
+// Where labels were turned into an encoding, chunks count as BIO has them: conlleval takes neighbouring
+// chunks of one type for one in BIOES.
 class TagScores {
  public:
   explicit TagScores(std::optional<Encoding> encoding) : encoded_(encoding.has_value()) {}

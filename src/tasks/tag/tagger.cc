@@ -162,7 +162,8 @@ struct Tagger::Sentence::State {
     has_marginals = true;
   }
 
-  // The labels of the chunk's tokens are these; the token before does not begin it, the one after does not continue with it.
+  // The labels of the chunk's tokens are these; the token before does not begin it, the one after does not
+  // continue with it.
   double chunk_probability(std::span<const std::uint32_t> labels, std::size_t begin, std::size_t end) {
     const std::size_t width = num_labels();
     const std::size_t first = begin > 0 ? begin - 1 : begin, last = std::min(end + 1, labels.size());

@@ -15,8 +15,8 @@ bool is_attribute(std::string_view field) {
   return field.front() == 'u' || field.front() == 'b' || field.front() == '*';
 }
 
-// Wapiti's files without patterns: fields that begin with u are attributes of the token, with b of the step into it,
-// with * of both; the last one is the label.
+// Wapiti's files without patterns: fields that begin with u are attributes of the token, with b of the step
+// into it, with * of both; the last one is the label.
 class WapitiParser final : public TagParser {
  public:
   using Attribute = CrfsuiteItem::Attribute;

@@ -6,9 +6,10 @@
 namespace espalier {
 namespace {
 
-// The head is the first child, seen from one end, that is the first candidate; else the one that is the second, and so on.
-// Where any candidate will do, it is the first child that is one of them. Where a row finds none, the next row of the category
-// is asked; where the last one finds none, the head is the child at its end.
+// The head is the first child, seen from one end, that is the first candidate; else the one that is the
+// second, and so on. Where any candidate will do, it is the first child that is one of them. Where a row
+// finds none, the next row of the category is asked; where the last one finds none, the head is the child at
+// its end.
 enum class From : std::uint8_t { left, right };
 enum class Which : std::uint8_t { by_rank, any };
 

@@ -12,9 +12,10 @@
 
 namespace espalier {
 
-// Which tags a word may have. A word that training saw often has those it was seen with. What it saw seldom or never may also
-// have those that rare words of its class had often enough. A class is the shape of a word (letters, digits, hyphens) with its
-// last one, two or three letters: the longest for which training had enough rare words.
+// Which tags a word may have. A word that training saw often has those it was seen with. What it saw seldom
+// or never may also have those that rare words of its class had often enough. A class is the shape of a word
+// (letters, digits, hyphens) with its last one, two or three letters: the longest for which training had
+// enough rare words.
 class TagLexicon {
  public:
   TagLexicon() = default;

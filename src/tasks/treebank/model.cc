@@ -13,8 +13,8 @@
 namespace espalier {
 namespace {
 
-// Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold; where tags are
-// predicted, then with the tags of rare words for all words but punctuation.
+// Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold;
+// where tags are predicted, then with the tags of rare words for all words but punctuation.
 constexpr double kSecondTry = 1e-3;
 // 2^N rows of features of tags; there are far fewer of those than of spans.
 constexpr unsigned kTagBits = 15;
@@ -77,7 +77,8 @@ TreeGrammar load_grammar(const StoredTask& stored) {
                      numbers("unaries"), numbers("between"), stored.file);
 }
 
-// Parent, left and right of the binary rules, parent and child of the unary ones, and the probabilities of both.
+// Parent, left and right of the binary rules, parent and child of the unary ones, and the probabilities of
+// both.
 PcfgPruner load_pruner(const Grammar& grammar, const StoredTask& stored) {
   const auto binaries =
       as_array<std::uint32_t>(stored.array("coarse.binaries"), "coarse.binaries", stored.file);

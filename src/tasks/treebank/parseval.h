@@ -12,18 +12,19 @@
 
 namespace espalier {
 
-// What counts, in the words of evalb's parameter files. The default are the usual settings, COLLINS.prm: punctuation and
-// the outermost bracket do not count, and ADVP and PRT are the same.
+// What counts, in the words of evalb's parameter files. The default are the usual settings, COLLINS.prm:
+// punctuation and the outermost bracket do not count, and ADVP and PRT are the same.
 struct ParsevalRules {
   bool labelled = true;
   std::vector<std::string> deleted = {"TOP", "-NONE-", ",", ":", "``", "''", "."};
   std::vector<std::pair<std::string, std::string>> equal = {{"PRT", "ADVP"}};
 };
 
-// A predicted tree against the gold one. A bracket is a label with the words from its first to its last; it is right if
-// the gold tree has it, and each of the gold tree once.
+// A predicted tree against the gold one. A bracket is a label with the words from its first to its last; it
+// is right if the gold tree has it, and each of the gold tree once.
 struct ParsevalCounts {
-  // As evalb's: other words than in the gold tree, and no words that count, are reasons to leave a sentence out.
+  // As evalb's: other words than in the gold tree, and no words that count, are reasons to leave a sentence
+  // out.
   enum class Status { valid, other_words, no_words };
 
   Status status = Status::valid;
@@ -38,7 +39,8 @@ struct ParsevalCounts {
 ParsevalCounts count_brackets(const BracketTree& gold, const BracketTree& predicted,
                               const ParsevalRules& rules = {});
 
-// Precision, recall and F1 of brackets, exact match and tagging accuracy over many trees, as evalb sums them up.
+// Precision, recall and F1 of brackets, exact match and tagging accuracy over many trees, as evalb sums them
+// up.
 class ParsevalScores {
  public:
   static constexpr std::size_t kShort = 40;  // the longest sentence of the second summary, "len<=40"

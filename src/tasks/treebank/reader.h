@@ -11,12 +11,14 @@
 
 namespace espalier {
 
-// brackets: trees; tagged: a sentence per line, WORD_TAG WORD_TAG ...; words: a sentence per line, WORD WORD ...
+// brackets: trees; tagged: a sentence per line, WORD_TAG WORD_TAG ...; words: a sentence per line, WORD WORD
+// ...
 enum class TreebankFormat { brackets, tagged, words };
 // Throws Error for other names.
 TreebankFormat parse_treebank_format(std::string_view name);
 
-// Brackets that are words are written as the Penn treebank writes them, -LRB- and -RRB-, since they would be no trees otherwise.
+// Brackets that are words are written as the Penn treebank writes them, -LRB- and -RRB-, since they would be
+// no trees otherwise.
 std::string without_brackets(std::string_view text);
 
 struct TreebankSentence {

@@ -65,8 +65,8 @@ class TreeGrammar::Builder {
     return name;
   }
 
-  // A tree with the chain of unary rules down to a word or to several children, as one node and those below. The start
-  // symbol stands above the root. Returns the symbol on top.
+  // A tree with the chain of unary rules down to a word or to several children, as one node and those below.
+  // The start symbol stands above the root. Returns the symbol on top.
   std::uint32_t add_node(const BracketTree& tree, bool is_root = false) {
     const std::size_t depth = ancestors_.size();
     std::vector<std::uint32_t> chain;

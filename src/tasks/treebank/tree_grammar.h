@@ -25,10 +25,11 @@ struct BinariseOptions {
 
 // The grammar of a set of trees, and the way from its derivations back to trees.
 //
-// A symbol is a tag, the start symbol (empty name, above each tree's root) or what the options make of a phrase; its name says
-// what it remembers, with spaces between: "NP ^VP ^S" is an NP in a VP in an S. Symbols for a part of a phrase's children have a
-// "|" after that: "NP |DT JJ" are the children of an NP that follow DT and JJ; "NP >NN |> PP" is the head NN with right
-// neighbours, PP the last, and "NP >NN |< JJ" the same with left neighbours.
+// A symbol is a tag, the start symbol (empty name, above each tree's root) or what the options make of a
+// phrase; its name says what it remembers, with spaces between: "NP ^VP ^S" is an NP in a VP in an S. Symbols
+// for a part of a phrase's children have a "|" after that: "NP |DT JJ" are the children of an NP that follow
+// DT and JJ; "NP >NN |> PP" is the head NN with right neighbours, PP the last, and "NP >NN |< JJ" the same
+// with left neighbours.
 class TreeGrammar {
  public:
   // Reads the grammar off trees, and gives the derivation of each.
@@ -50,7 +51,8 @@ class TreeGrammar {
 
   // The tree of a derivation over these words; tags are those of the words, where they have one.
   BracketTree tree(const Derivation& derivation, std::span<const TaggedWord> words) const;
-  // For sentences that the grammar has no derivation of: all words, which have tags, side by side, in the phrase that the first tree begins with.
+  // For sentences that the grammar has no derivation of: all words, which have tags, side by side, in the
+  // phrase that the first tree begins with.
   BracketTree flat_tree(std::span<const TaggedWord> words) const;
 
   // Rules as numbers: parent, left, right; parent, child, where in `between` what is between them ends.
