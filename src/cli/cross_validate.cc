@@ -192,7 +192,8 @@ void add_cross_validate(Command program, Action& action) {
       "  espalier cross-validate parse train.conllu -o model.esp");
   add_task_commands<CrossValidateArguments>(
       command,
-      [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<CrossValidateArguments>& arguments) {
+      [&](Command subcommand, const TaskEntry& task,
+          const std::shared_ptr<CrossValidateArguments>& arguments) {
         subcommand.group(kTraining);
         subcommand.add_option("--folds", arguments->folds, "number of parts, each of which is held out once")
             .capture_default_str()

@@ -14,8 +14,8 @@ namespace espalier::cli {
 // moves.
 class Display {
  public:
-  // `gap` is the relative gap aimed at, which the bar measures progress by; before there is one, it measures the passes to the
-  // first report. Quiet shows nothing.
+  // `gap` is the relative gap aimed at, which the bar measures progress by; before there is one, it measures
+  // the passes to the first report. Quiet shows nothing.
   Display(double gap, double report_every, bool quiet);
   ~Display();
 

@@ -51,7 +51,7 @@ void add_train(Command program, Action& action) {
       "  espalier train classify train.svm --dev dev.svm --l2 auto -o model.esp\n"
       "  espalier train parse train.conllu --dev dev.conllu --l2 auto -o model.esp");
   add_task_commands<TrainArguments>(command, [&](Command subcommand, const TaskEntry& task,
-                                            const std::shared_ptr<TrainArguments>& arguments) {
+                                                 const std::shared_ptr<TrainArguments>& arguments) {
     subcommand.group(kTraining);
     subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2; auto: the best on --dev")
         .metavar("X|auto")

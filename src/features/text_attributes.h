@@ -23,15 +23,19 @@ struct TextSettings {
 };
 
 // The attributes of a text, by name:
-//   "york", "new york"  n-grams of tokens (WordBreaks), joined by one space. A byte that is not UTF-8 is U+FFFD.
-//   "~<yo", "~ork"      n-grams of the characters of one token of at least two, with '<' before and '>' behind them. No
-//                       token of letters begins with '~', so they are not mixed up with words.
+//   "york", "new york"
+//                       n-grams of tokens (WordBreaks), joined by one space. A byte that is not UTF-8 is
+//                       U+FFFD.
+//   "~<yo", "~ork"      n-grams of the characters of one token of at least two, with '<' before and '>'
+//                       behind them. No token of letters begins with '~', so they are not mixed up with
+//                       words.
 class TextAttributes {
  public:
   // Requires some kind of attribute.
   explicit TextAttributes(const TextSettings& settings);
 
-  // The names, as often as the text has them, valid until the next call. Allocates only where a text is larger than all before.
+  // The names, as often as the text has them, valid until the next call. Allocates only where a text is
+  // larger than all before.
   std::span<const std::string_view> of(std::string_view text);
   // Bytes that were not UTF-8, in all texts so far.
   std::size_t num_bad_bytes() const { return num_bad_bytes_; }
@@ -55,7 +59,8 @@ class TextAttributes {
 // tf-idf as scikit-learn's TfidfVectorizer has it. With n texts, df(a) of which have attribute a,
 //   idf(a) = ln((1 + n)/(1 + df(a))) + 1.
 float inverse_document_frequency(std::size_t n, std::size_t df);
-// values[j] = values[j] idf(ids[j]) / r, with r such that their squares sum to 1. Requires values that are counts.
+// values[j] = values[j] idf(ids[j]) / r, with r such that their squares sum to 1. Requires values that are
+// counts.
 void weigh_by_tf_idf(std::span<const std::uint32_t> ids, std::span<const float> idf, std::span<float> values);
 
 }  // namespace espalier

@@ -90,9 +90,9 @@ HWY_INLINE void store_pairs(D d, const ChainScores<Real>& chain, const Scratch<R
   }
 }
 
-// Potentials, and messages a_t with log Z; h_t holds 1/z_t in its first element until the way back. False where no sequence is
-// possible, z_t is too small, or a bound on b_t/z_t is above `limit`: no potential is above 1, so with L labels it is at
-// most the product of L/z_r from t on.
+// Potentials, and messages a_t with log Z; h_t holds 1/z_t in its first element until the way back. False
+// where no sequence is possible, z_t is too small, or a bound on b_t/z_t is above `limit`: no potential is
+// above 1, so with L labels it is at most the product of L/z_r from t on.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE bool forward(D d, const ChainScores<Real>& chain, const Scratch<Real>& scratch, Real limit,
                         double* log_z) {
@@ -136,7 +136,8 @@ HWY_INLINE bool forward(D d, const ChainScores<Real>& chain, const Scratch<Real>
   return true;
 }
 
-// log Z alone: where even the bound stays below kLargest, nothing was lost, and there is no need of a way back to know it.
+// log Z alone: where even the bound stays below kLargest, nothing was lost, and there is no need of a way
+// back to know it.
 template <class D, class Real = hn::TFromD<D>>
 HWY_INLINE bool log_partition(D d, const ChainScores<Real>& chain, double* log_z, Real* memory) {
   return forward(d, chain, Scratch<Real>(chain, memory), Range<Real>::kLargest, log_z);

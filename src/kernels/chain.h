@@ -31,7 +31,8 @@ bool chain_marginals(const ChainScores<double>& chain, double* mu, double* log_z
 bool chain_pair_marginals(const ChainScores<float>& chain, float* mu, float* pairs, double* log_z,
                           float* scratch);
 
-// log Z alone, in half of the time. Also false for long chains, of which it cannot tell whether their range is too wide.
+// log Z alone, in half of the time. Also false for long chains, of which it cannot tell whether their range
+// is too wide.
 bool chain_log_partition(const ChainScores<double>& chain, double* log_z, double* scratch);
 
 // The best sequence of labels; of equal ones the first, compared from the end.

@@ -18,8 +18,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Doubles = hn::CappedTag<double, 8>;
 using Floats = hn::Rebind<float, Doubles>;  // as many floats as there are doubles in a vector
 
-// Calls step(k, load, count) for each vector of n elements from k on, where load(p) gives the lanes p[k], p[k + 1], ... and
-// zeros after the end; count of them exist.
+// Calls step(k, load, count) for each vector of n elements from k on, where load(p) gives the lanes p[k], p[k
+// + 1], ... and zeros after the end; count of them exist.
 template <class D, class Step, class Real = hn::TFromD<D>>
 HWY_INLINE void for_vectors(D f, std::size_t n, Step step) {
   const std::size_t lanes = hn::Lanes(f);

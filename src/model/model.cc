@@ -59,7 +59,8 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   const Json& certificate = json.at("certificate");
   info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
                                  certificate.at("passes").get<double>(), inference_from(certificate)};
-  // Training checked it: a dual above its primal is above it by rounding, and so is a gap that was said to be 0.
+  // Training checked it: a dual above its primal is above it by rounding, and so is a gap that was said to be
+  // 0.
   const double gap = info.certificate->gap();
   if (!info.certificate->approximate() && (gap < 0 || certificate.value("gap", gap) == 0))
     info.certificate->rounding = std::abs(gap);

@@ -257,8 +257,8 @@ class Eg {
     return sum;
   }
 
-  // About how many times the gap asked for there is still: at most 1 where that is reached. It tells when to measure; no
-  // certificate is made of it.
+  // About how many times the gap asked for there is still: at most 1 where that is reached. It tells when to
+  // measure; no certificate is made of it.
   double estimated_excess() const {
     const double gap = estimated_gap() + hidden_gap();
     const double enough = options_.stopping.gap * (value_.value + crew_.gain() - gain_before_ + gap);

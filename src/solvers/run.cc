@@ -51,7 +51,8 @@ Certificate checked(const Objective& objective, Certificate certificate) {
   if (certificate.approximate() || !(certificate.gap() <= kNoGap * certificate.primal)) return certificate;
   const double bound = rounding_bound(objective, certificate.primal);
   if (certificate.dual <= certificate.primal) {
-    // A dual has been lowered by what rounding may have raised it, so that a gap of none looks like twice that.
+    // A dual has been lowered by what rounding may have raised it, so that a gap of none looks like twice
+    // that.
     certificate.rounding = std::min(2 * bound, kNoGap * certificate.primal);
     return certificate;
   }

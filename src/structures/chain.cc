@@ -322,7 +322,8 @@ void for_each_best(const Chain& chain, std::span<const double> s, std::size_t k,
   for (std::size_t n = 0; n < k && paths.next(y, score); ++n) visit(y, score);
 }
 
-// From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log b_t(j) ).
+// From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log
+// b_t(j) ).
 Chain::Output Chain::sample(std::span<const double> s, Random& random, Workspace& ws) const {
   if (ngrams_) return ngram_sample(*this, s, random, ws);
   Workspace::Frame frame(ws);

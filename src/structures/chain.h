@@ -76,7 +76,8 @@ class Chain {
   double log_partition(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   double log_partition(std::span<const double> s, Workspace& ws) const;  // without marginals: faster
-  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested against.
+  // The same in logarithms throughout: slow, for scores of any range, and what the fast way is tested
+  // against.
   double log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const;
   double argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const;
   double argmax(std::span<const double> s, std::span<double> mu, Workspace& ws) const;

@@ -4,8 +4,9 @@
 
 namespace espalier {
 
-// Lists of the k best outputs grow with what was asked for and with what exists, which is often astronomical. Whoever makes
-// such a list adds what it takes; more than kMost throws Error, before the machine runs out of memory.
+// Lists of the k best outputs grow with what was asked for and with what exists, which is often astronomical.
+// Whoever makes such a list adds what it takes; more than kMost throws Error, before the machine runs out of
+// memory.
 class KbestMemory {
  public:
   static constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes

@@ -11,15 +11,18 @@
 
 namespace espalier {
 
-// The paths through a lattice, best first, one at a time (Huang and Chiang 2005, algorithm 3). Every node (position t, state q)
-// ranks the ways that lead to it, and asks a node before it for one more only when a way was taken that needs it. The first
-// path takes as long as Viterbi's algorithm; each further one adds at most one way to one node of each position, so that time
-// and memory grow with the number of paths that were asked for, and not with that number times the nodes.
+// The paths through a lattice, best first, one at a time (Huang and Chiang 2005, algorithm 3). Every node
+// (position t, state q) ranks the ways that lead to it, and asks a node before it for one more only when a
+// way was taken that needs it. The first path takes as long as Viterbi's algorithm; each further one adds at
+// most one way to one node of each position, so that time and memory grow with the number of paths that were
+// asked for, and not with that number times the nodes.
 //
 // A Lattice has
 //   length(), num_states()
 //   first(q)                        the score of beginning in q; kExcluded where that is impossible
-//   for_each_before(t, q, call)     call(p) for every state p from which q can be reached at t >= 1, in ascending order
+//   for_each_before(t, q, call)
+//                                   call(p) for every state p from which q can be reached at t >= 1, in
+//                                   ascending order
 //   extend(score, t, p, q)          the score of a way to p with the step to q added
 // Equal paths always come in the same order.
 template <class Lattice>
@@ -37,7 +40,8 @@ class LazyPaths {
       take(q);
       nodes_[q].followed = true;  // nothing else leads to a first node
     }
-    // The best ways of all nodes from the left: asking for them from the right would recurse as deep as the path is long.
+    // The best ways of all nodes from the left: asking for them from the right would recurse as deep as the
+    // path is long.
     for (std::size_t t = 1; t < length_; ++t) {
       for (std::uint32_t q = 0; q < states_; ++q) {
         Node& here = nodes_[t * states_ + q];

@@ -11,11 +11,12 @@
 
 namespace espalier {
 
-// Lists of the k best outputs that are longer than this are written while they are made, instead of with their block.
+// Lists of the k best outputs that are longer than this are written while they are made, instead of with
+// their block.
 inline constexpr std::size_t kLongList = 1000;
 
-// How many workers a file has where each output comes with its k best ones: a long list can be written early where one worker
-// alone reads, works and writes.
+// How many workers a file has where each output comes with its k best ones: a long list can be written early
+// where one worker alone reads, works and writes.
 constexpr std::size_t workers_for(std::size_t threads, std::size_t kbest) {
   return kbest > kLongList ? 1 : threads;
 }
@@ -37,9 +38,10 @@ class EarlyWriter {
   const std::function<void(std::string_view)>* write_;
 };
 
-// A file in blocks: read(block) takes in what comes next (false: nothing does), work(worker, block) is done by several workers at the
-// same time, write(block) in the order of the file. Blocks are used again. With the same blocks whatever the number of workers, what is
-// written before an error is the same, too: where read() throws, what it took in before is worked on and written first.
+// A file in blocks: read(block) takes in what comes next (false: nothing does), work(worker, block) is done
+// by several workers at the same time, write(block) in the order of the file. Blocks are used again. With the
+// same blocks whatever the number of workers, what is written before an error is the same, too: where read()
+// throws, what it took in before is worked on and written first.
 template <class Block, class Worker, class Read, class Work, class Write>
 void run_blocks(std::vector<Worker>& workers, const Read& read, const Work& work, const Write& write) {
   struct Slot {

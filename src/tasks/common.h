@@ -75,11 +75,11 @@ void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, c
 void check_has_probabilities(const Loss& loss);
 void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 
-// A file of which a model does not know a single attribute is not what it was trained for: it would answer the same for
-// everything, or look like a very bad model. Throws Error.
+// A file of which a model does not know a single attribute is not what it was trained for: it would answer
+// the same for everything, or look like a very bad model. Throws Error.
 [[noreturn]] void refuse_unknown(const std::string& file, std::string_view format);
-// The same for predictions: of a few tokens or examples all attributes may just be new, which is worth a warning.
-// `known` attributes, of all together.
+// The same for predictions: of a few tokens or examples all attributes may just be new, which is worth a
+// warning. `known` attributes, of all together.
 void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,
                  const PredictOptions& options);
 

@@ -39,7 +39,8 @@ void for_each_field(std::string_view line, Call&& call) {
   }
 }
 
-// What separates columns: any white space, or TABs alone, so that fields may have spaces inside and may be empty.
+// What separates columns: any white space, or TABs alone, so that fields may have spaces inside and may be
+// empty.
 enum class Separator { space, tab };
 
 template <class Call>

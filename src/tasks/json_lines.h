@@ -6,7 +6,8 @@
 
 namespace espalier {
 
-// JSON that is written piece by piece: lists of the k best outputs may be longer than memory has room for as values.
+// JSON that is written piece by piece: lists of the k best outputs may be longer than memory has room for as
+// values.
 
 // A string in quotes. Bytes that are no UTF-8 are replaced.
 void append_json(std::string_view text, std::string& to);

@@ -99,8 +99,10 @@ INSTANTIATE_TEST_SUITE_P(
     Lines, BadInputTest,
     ::testing::Values(
         bad_line("Index", "1 x:1", "index 'x'; expected a whole number >= 1; names need --format named"),
-        bad_line("IndexCrlf", "1 x:1", "index 'x'; expected a whole number >= 1; names need --format named", "\r\n"),
-        bad_line("NegativeIndex", "1 -1:1", "index '-1'; expected a whole number >= 1; names need --format named"),
+        bad_line("IndexCrlf", "1 x:1", "index 'x'; expected a whole number >= 1; names need --format named",
+                 "\r\n"),
+        bad_line("NegativeIndex", "1 -1:1",
+                 "index '-1'; expected a whole number >= 1; names need --format named"),
         bad_line("IndexZero", "1 0:1", "index 0; indices start at 1"),
         bad_line("IndexTwice", "1 4:1 2:1 4:2", "index 4 twice; expected each index once in a row"),
         bad_line("NotANumber", "1 1:nan", "value 'nan' of index 1; expected a finite number"),

@@ -14,7 +14,8 @@ INSTANTIATE_TEST_SUITE_P(
     Options, BadInputTest,
     ::testing::Values(
         bad_option("Format", "--format csv",
-                   std::string("--format: found 'csv'; expected libsvm, crfsuite, idx, named or text") + kSee),
+                   std::string("--format: found 'csv'; expected libsvm, crfsuite, idx, named or text") +
+                       kSee),
         bad_option(
             "Loss", "--loss hinge",
             "--loss: unknown loss 'hinge'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
@@ -113,9 +114,9 @@ INSTANTIATE_TEST_SUITE_P(
                  "--json excludes --weights; see 'espalier show --help'"},
         BadInput{"Demo", "demo juggle",
                  "demo: unknown task 'juggle'; expected tag, classify, parse, treebank or graph"},
-        BadInput{
-            "Generate", "generate juggle -o out.txt",
-            "generate: unknown task 'juggle'; expected tag, supertag, classify, text, parse, treebank or graph"},
+        BadInput{"Generate", "generate juggle -o out.txt",
+                 "generate: unknown task 'juggle'; expected tag, supertag, classify, text, parse, treebank "
+                 "or graph"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
                  "--sentences: found '-1'; expected a whole number >= 0; see 'espalier generate --help'"}),
     name_of);

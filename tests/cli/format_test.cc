@@ -89,7 +89,8 @@ TEST_F(CliFormatTest, AttributesAreNotTakenForColumns) {
   taken("a\tw=1\tX\nb\tw=2\tY\n", " --label-column 3");
 }
 
-// Fields with spaces inside, which TABs separate: by detection where white space makes no columns, or by an option.
+// Fields with spaces inside, which TABs separate: by detection where white space makes no columns, or by an
+// option.
 TEST_F(CliFormatTest, ColumnsSeparatedByTabs) {
   const std::string uneven = "New York\tNNP\tB-LOC\nis\tVBZ\tO\n\nold\tJJ\tO\n";
   const std::string even = "New York\tB-LOC\nLa Paz\tB-LOC\n\nParis\tB-LOC\nruns\tO\n";
@@ -111,7 +112,8 @@ TEST_F(CliFormatTest, ColumnsSeparatedByTabs) {
       error("train tag uneven.txt -o model.esp --separator space"),
       "espalier: uneven.txt:2: 3 columns; expected 4 as in line 1, or --format crfsuite for attribute files");
 
-  // As many words in each field of the first sequence: white space makes columns, unless somebody says otherwise.
+  // As many words in each field of the first sequence: white space makes columns, unless somebody says
+  // otherwise.
   EXPECT_EQ(
       error("train tag even.txt -o model.esp"),
       "espalier: even.txt:4: 2 columns; expected 3 as in line 1, or --format crfsuite for attribute files");

@@ -56,7 +56,8 @@ TEST_F(CliTrainTest, IsAClientOfTheLibrary) {
   EXPECT_EQ(read("model.esp"), read("library.esp"));
 }
 
-// What is saved is what was best on held-out data, with its own certificate, and the run ends when that got no better.
+// What is saved is what was best on held-out data, with its own certificate, and the run ends when that got
+// no better.
 class CliPatienceTest : public CliTrainTest {
  protected:
   static constexpr const char* kOptions =

@@ -95,8 +95,8 @@ RC_GTEST_PROP(TextAttributes, NgramsAreRunsOfWords, ()) {
   }
 }
 
-// The texts "a a b", "b c" and "c c c d": idf is ln(4/2) + 1 for a and d, ln(4/3) + 1 for b and c. Worked out in double
-// precision by another program.
+// The texts "a a b", "b c" and "c c c d": idf is ln(4/2) + 1 for a and d, ln(4/3) + 1 for b and c. Worked out
+// in double precision by another program.
 TEST(TextAttributes, TfIdf) {
   const std::vector<float> idf{inverse_document_frequency(3, 1), inverse_document_frequency(3, 2),
                                inverse_document_frequency(3, 2), inverse_document_frequency(3, 1)};

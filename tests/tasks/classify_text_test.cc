@@ -80,7 +80,8 @@ class TextReader {
 
 TEST(ClassifyText, LabelsAndCounts) {
   TextReader reader;
-  // A byte order mark, CRLF, a label with a space, TABs in a text, a text without words, a blank line, no last line end.
+  // A byte order mark, CRLF, a label with a space, TABs in a text, a text without words, a blank line, no
+  // last line end.
   EXPECT_EQ(reader.train("\xef\xbb\xbfpos\tGood, good\tfilm\r\nvery bad\tBAD\n \npos\t\nneg\tbad"),
             (Examples{{"pos", {{"good", 2.0f}, {",", 1.0f}, {"film", 1.0f}}},
                       {"very bad", {{"bad", 1.0f}}},
@@ -137,8 +138,8 @@ TEST(ClassifyText, ALineOfTenMegabytes) {
             (Example{"x", {{"word", count}, {"\ufffd", count}, {"\u4e2d", count}}}));
 }
 
-// tf-idf by its definition, over words that stand for themselves: in training, and of other texts, with what is rare left
-// out first.
+// tf-idf by its definition, over words that stand for themselves: in training, and of other texts, with what
+// is rare left out first.
 RC_GTEST_PROP(ClassifyText, TfIdfIsThatOfTheDefinition, ()) {
   const auto some_text = rc::gen::container<std::vector<std::string>>(
       rc::gen::element<std::string>("a", "b", "c", "d", "e", "f"));

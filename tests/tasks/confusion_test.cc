@@ -64,8 +64,8 @@ TEST(Confusion, JsonInFull) {
       R"("y":{"precision":0.0,"recall":0.0,"f1":0.0,"gold":1,"predicted":0,"correct":0}}})");
 }
 
-// What precision_recall_fscore_support of scikit-learn has with zero_division=0, computed by hand: 3 and 1 of 4 a's are right
-// and taken for b's, 2 of 3 b's are right, no c is, and nobody has or predicts d.
+// What precision_recall_fscore_support of scikit-learn has with zero_division=0, computed by hand: 3 and 1 of
+// 4 a's are right and taken for b's, 2 of 3 b's are right, no c is, and nobody has or predicts d.
 TEST(Confusion, RatesOfClasses) {
   const Dictionary labels = labels_named({"a", "b", "c", "d"});
   Confusion confusion(labels, {});

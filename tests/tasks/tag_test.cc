@@ -166,8 +166,7 @@ TEST_F(TagTest, ColumnsWithATemplate) {
   options.templates.clear();
   options.first = 1;
   const std::string described = read_tag_training(folder.path("columns.txt"), options)->describe();
-  EXPECT_TRUE(described.starts_with("1 sequence, 2 tokens, label in column 2 of 2: 2 labels, "))
-      << described;
+  EXPECT_TRUE(described.starts_with("1 sequence, 2 tokens, label in column 2 of 2: 2 labels, ")) << described;
 }
 
 TEST_F(TagTest, OptionsThatDoNotGoTogether) {

@@ -1,4 +1,5 @@
-// Texts that a program adds train the model that a file of them trains, to the byte, and are classified alike.
+// Texts that a program adds train the model that a file of them trains, to the byte, and are classified
+// alike.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

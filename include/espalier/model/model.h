@@ -17,7 +17,6 @@
 
 namespace espalier {
 
-
 // What a model says of the training that made it. Models that another program trained have neither l2 nor
 // certificate.
 struct ModelInfo {
@@ -68,8 +67,9 @@ class Model {
   std::shared_ptr<const Contents> contents_;
 };
 
-// A tagger that another program trained, from its text: what `crfsuite dump` printed, a model of Wapiti, or the text
-// model of `crf_learn -t`. Such a model has neither l2 nor certificate. Throws Error for what is none of them.
+// A tagger that another program trained, from its text: what `crfsuite dump` printed, a model of Wapiti, or
+// the text model of `crf_learn -t`. Such a model has neither l2 nor certificate. Throws Error for what is
+// none of them.
 Model convert_model(const std::string& path);
 
 }  // namespace espalier

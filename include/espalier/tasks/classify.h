@@ -51,8 +51,8 @@ inline constexpr int kClassifyVersion = kTextClassifyVersion;  // the latest
 std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options);
 std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored);
 
-// Labelled examples in memory, to train a classifier on: what a file in CRFsuite's format has, or one of texts. Everything is
-// copied.
+// Labelled examples in memory, to train a classifier on: what a file in CRFsuite's format has, or one of
+// texts. Everything is copied.
 class ClassifyData {
  public:
   using Attribute = NamedRows::Attribute;  // those that are not given are 0
@@ -64,7 +64,8 @@ class ClassifyData {
     add(std::span(attributes.begin(), attributes.size()), label);
   }
 
-  // Adds an example that is text. Throws Error for an empty label, and where examples of the other kind are there.
+  // Adds an example that is text. Throws Error for an empty label, and where examples of the other kind are
+  // there.
   void add_text(std::string_view text, std::string_view label);
 
   std::size_t size() const { return labels_.size(); }

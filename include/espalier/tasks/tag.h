@@ -226,7 +226,8 @@ class Tagger::Sentence {
   // The k best labellings with their scores, best first; and how probable one with such a score is.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
-  // The same one at a time, without a list of them all. Throws Error where finding them takes more than 1 GiB.
+  // The same one at a time, without a list of them all. Throws Error where finding them takes more than 1
+  // GiB.
   void for_each_best(std::size_t k,
                      const std::function<void(std::span<const std::uint32_t> labels, double score)>& visit);
 

@@ -102,8 +102,8 @@ std::string Confusion::table() const {
   return text;
 }
 
-// As scikit-learn has them: over the classes that gold or predictions have, and 0 where there is nothing to divide by. Gold
-// labels that training never saw are no class of their own, but predictions for them count.
+// As scikit-learn has them: over the classes that gold or predictions have, and 0 where there is nothing to
+// divide by. Gold labels that training never saw are no class of their own, but predictions for them count.
 void Confusion::report_classes(Evaluation& result) const {
   struct Class {
     std::string_view name;

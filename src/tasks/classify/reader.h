@@ -25,8 +25,9 @@ class ClassifyData;
 //   crfsuite  "label TAB attribute TAB attribute:value ..." with CRFsuite's escapes, one example per line
 //   idx       "IMAGES,LABELS" (or "IMAGES" alone, to predict): the format of MNIST. Bytes are scaled to
 //             [0, 1]; the attribute of a pixel is "row,column", both from 0
-//   named     "label name:value name:value ...": libsvm with names in place of indices, sparse alone, without comments.
-//             The last colon of a field ends the name. Values of a name that comes twice in a row add up.
+//   named     "label name:value name:value ...": libsvm with names in place of indices, sparse alone, without
+//             comments. The last colon of a field ends the name. Values of a name that comes twice in a row
+//             add up.
 //   text      "label TAB text", or, where labels are not required, "text" alone: the attributes are those of
 //             TextAttributes
 enum class ClassifyFormat { libsvm, crfsuite, idx, named, text };
@@ -71,7 +72,8 @@ inline constexpr std::string_view kBiasAttribute = "(bias)";
 ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
-// The same of examples in memory. Requires options of the format text where they are texts, else of CRFsuite's.
+// The same of examples in memory. Requires options of the format text where they are texts, else of
+// CRFsuite's.
 ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 

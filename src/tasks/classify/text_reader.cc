@@ -44,7 +44,8 @@ void read_text(const std::string& path, const ClassifyReadOptions& options, Clas
       if (tab == std::string_view::npos) lines.fail("no TAB in the line", kExpected);
       lines.fail("no label before the TAB", kExpected);
     }
-    // Where labels are not required, an empty line is an empty text: predictions have the lines of their input.
+    // Where labels are not required, an empty line is an empty text: predictions have the lines of their
+    // input.
     rows.add(tab == std::string_view::npos ? line : line.substr(tab + 1));
     builder.finish_example(has_label ? std::optional(label) : std::nullopt);
   }

@@ -16,8 +16,8 @@ class TextRows {
   // Keeps references.
   TextRows(const ClassifyReadOptions& options, ClassifyBuilder& builder);
 
-  // Adds the attributes of a text to the example that is being built. Training data that is to be weighted by tf-idf gets
-  // counts here: how many texts have an attribute is known at its end (ClassifyBuilder::finish).
+  // Adds the attributes of a text to the example that is being built. Training data that is to be weighted by
+  // tf-idf gets counts here: how many texts have an attribute is known at its end (ClassifyBuilder::finish).
   void add(std::string_view text);
   std::size_t num_bad_bytes() const { return attributes_.num_bad_bytes(); }
 

@@ -22,7 +22,8 @@ char separator(std::string_view line) {
   return line.find(' ') != std::string_view::npos ? ' ' : '\t';
 }
 
-// Where the labels of a column file are; nullopt where it has none, or where a line that is no token lacks them.
+// Where the labels of a column file are; nullopt where it has none, or where a line that is no token lacks
+// them.
 std::optional<std::size_t> find_label_column(const TagInput& input, TagLabels labels,
                                              const SequenceFile& file, std::string_view line) {
   const std::size_t columns = count_columns(file.first_line, separator_of(input)),
@@ -199,8 +200,8 @@ class TagWorker {
     return true;
   }
 
-  // The labels as they are written, without chunks that are too improbable; and, where they are asked for, the confidence of
-  // each token's chunk.
+  // The labels as they are written, without chunks that are too improbable; and, where they are asked for,
+  // the confidence of each token's chunk.
   std::span<const std::string_view> written_labels(std::span<const std::uint32_t> y,
                                                    const TagPredictOptions& options) {
     const bool confidences = options.marginals == TagMarginals::entity || options.min_confidence > 0;
@@ -299,8 +300,8 @@ class TagWorker {
     to += ']';
   }
 
-  // What is between sequences, as it is. Lines that begin a document get as many more columns as tokens do: programs
-  // such as conlleval stop at a line with another number of columns.
+  // What is between sequences, as it is. Lines that begin a document get as many more columns as tokens do:
+  // programs such as conlleval stop at a line with another number of columns.
   void append_between(std::string_view lines, const SequenceFile& file, const TagPredictOptions& options,
                       std::string& to) const {
     while (!lines.empty()) {

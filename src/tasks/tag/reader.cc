@@ -64,7 +64,8 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
 
 namespace {
 
-// "name=value" or "name:1", as attributes are written, but not features of words such as "Case=Nom|Number=Sing".
+// "name=value" or "name:1", as attributes are written, but not features of words such as
+// "Case=Nom|Number=Sing".
 bool looks_like_attribute(std::string_view field) {
   const std::size_t equals = field.find('=');
   if (equals != std::string_view::npos && equals > 0 && equals + 1 < field.size()) {
@@ -75,7 +76,8 @@ bool looks_like_attribute(std::string_view field) {
   return colon != std::string_view::npos && colon > 0 && parse_float(field.substr(colon + 1));
 }
 
-// Files of attributes whose lines happen to have equally many fields would be read as columns, with attributes for labels.
+// Files of attributes whose lines happen to have equally many fields would be read as columns, with
+// attributes for labels.
 void refuse_attributes(const SequenceLines& reader, Separator separator) {
   constexpr double kMost = 0.9;
   std::size_t fields = 0, attributes = 0;

@@ -79,12 +79,12 @@ class TreebankTrainingSet final : public TrainingSet {
       edges += sentence.forest.num_edges();
     }
     const Grammar& grammar = model_.grammar().grammar();
-    return fmt::format(
-        "{}, {}, {}, {}, {}; pruning keeps {} per word and {} % of the gold symbols",
-        counted(trees_.size(), "tree"), counted(words, "word"), counted(grammar.num_tags, "tag"),
-        counted(grammar.num_symbols - grammar.num_tags, "symbol"),
-        counted(model_.index().num_rules(), "rule"), counted(edges / words, "edge"),
-        percentage(100 * pruned_.recall()));
+    return fmt::format("{}, {}, {}, {}, {}; pruning keeps {} per word and {} % of the gold symbols",
+                       counted(trees_.size(), "tree"), counted(words, "word"),
+                       counted(grammar.num_tags, "tag"),
+                       counted(grammar.num_symbols - grammar.num_tags, "symbol"),
+                       counted(model_.index().num_rules(), "rule"), counted(edges / words, "edge"),
+                       percentage(100 * pruned_.recall()));
   }
   TaskSections sections() const override { return model_.sections(); }
 
