@@ -8,25 +8,27 @@
 namespace espalier::cli {
 
 void add_attributes(Command program, Action& action) {
-  Command command = program.add_subcommand(
-      "attributes", "write the built-in attributes of tagging out, as a CRFsuite file");
+  Command command =
+      program.add_subcommand("attributes", "write the built-in attributes of tagging as a CRFsuite file");
   struct Arguments {
     std::string input = "-", output = "-";
     std::size_t label_column = 0;
     bool unlabelled = false;
   };
   const auto arguments = std::make_shared<Arguments>();
-  command.add_option("INPUT", arguments->input, "a file of columns; default: standard input");
-  command.add_option("-o,--output", arguments->output, "where to; default: standard output");
+  command.add_option("INPUT", arguments->input, "file of columns; default: standard input");
+  command.add_option("-o,--output", arguments->output, "where to write; default: standard output")
+      .metavar("FILE");
   command
       .add_option("--label-column", arguments->label_column,
-                  "the column that has the label, counted from 1; default: the last")
+                  "column of the label, counted from 1; default: the last")
+      .metavar("N")
       .check(whole_number_from(1));
-  command.add_flag("--unlabelled", arguments->unlabelled, "no column has a label");
+  command.add_flag("--unlabelled", arguments->unlabelled, "there is no column of labels");
   command.footer(
       "Examples:\n"
       "  espalier attributes train.txt -o train.crfsuite\n"
-      "  espalier train tag train.crfsuite --format crfsuite -o tagger.esp   the same model as of train.txt\n"
+      "  espalier train tag train.crfsuite --format crfsuite -o tagger.esp\n"
       "  espalier attributes new.txt --unlabelled | espalier predict tagger.esp");
   command.callback([arguments, &action] {
     action = [arguments] {

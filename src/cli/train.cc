@@ -72,6 +72,7 @@ void add_train(Command program, Action& action) {
         .add_option(
             "--patience", arguments->patience,
             "stop when --dev has not improved for N reports, and save the weights that were best there")
+        .advanced()
         .check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
     subcommand.group(kOutput);

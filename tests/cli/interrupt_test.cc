@@ -31,7 +31,7 @@ class CliInterruptTest : public CliTest, public ::testing::WithParamInterface<in
 };
 
 constexpr const char* kEndless =
-    "train classify train.txt --format crfsuite --gap 0 --passes 1e9 --report-every 2 ";
+    "train classify train.txt --format crfsuite --l2 1e-6 --gap 0 --passes 1e9 --report-every 2 ";
 
 TEST_P(CliInterruptTest, TrainingSavesWhatItHas) {
   RunningProgram program(command(std::string(kEndless) + "--solver eg -o model.esp --log run.jsonl"), here());
@@ -95,7 +95,7 @@ TEST_P(CliInterruptTest, APathSavesTheBestSoFar) {
 TEST_P(CliInterruptTest, EverySolverStops) {
   generate("train.txt", 20000, 1);  // so that none is done before the signal comes
   for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
-    RunningProgram program(command(std::string(kEndless) + "--l2 1e-6 -o model.esp --solver " + solver),
+    RunningProgram program(command(std::string(kEndless) + "-o model.esp --solver " + solver),
                            here());
     ASSERT_TRUE(program.wait_for_error_lines(2)) << solver;
     program.send(GetParam());

@@ -235,7 +235,7 @@ TEST(StoppingRule, TheRestIsWhatWasNotSpentSinceItBegan) {
 TEST(Run, AFalseCertificateIsAnError) {
   EXPECT_LT(rounding_bound(objective(), 10), 1e-11);
   const std::string message = testing::error_message([] { report_once({}, {10, 10 + 1e-9, 1}); });
-  EXPECT_EQ(message.substr(0, 44), "a dual of 10.000000001 above the primal 10, ") << message;
+  EXPECT_EQ(message.substr(0, 44), "the dual 10.000000001 exceeds the primal 10 ") << message;
   // Approximate inference promises nothing.
   EXPECT_LT(report_once({.gap = -1}, {10, 11, 1, Inference::approximate}).history.back().gap(), 0);
 }

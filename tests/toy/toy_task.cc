@@ -197,8 +197,8 @@ class ToyPredictor final : public Predictor {
 const OptionTable& options() {
   using Row = OptionOf<ToyOptions>;
   static const OptionTable table{
-      Row("letters", &ToyOptions::letters, "how many are looked at together").between(1, 3),
-      Row("ends", &ToyOptions::ends, "mark where words begin and end").logged_if_changed(),
+      Row("letters", &ToyOptions::letters, "how many are looked at together").between(1, 3).basic(),
+      Row("ends", &ToyOptions::ends, "mark where words begin and end").logged_if_changed().basic(),
       Row("tone", &ToyOptions::tone, "of nothing in particular").choices({"calm", "shrill"}),
   };
   return table;

@@ -19,11 +19,10 @@ std::vector<std::string> formats() { return {"libsvm", "crfsuite", "idx", "named
 const OptionTable& options() {
   static const OptionTable table{
       Row("format", &ClassifyOptions::format,
-          "libsvm, crfsuite, idx (IMAGES,LABELS), named (label name:value ...) or text (label TAB text); "
-          "default: libsvm, or idx by content")
+          "text, libsvm, named, crfsuite or idx; default: libsvm, or idx by content")
           .choices(formats())
           .basic(),
-      Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1).basic(),
+      Row("first", &ClassifyOptions::first, "use only the first N training examples").from(1),
       Row("bias", &ClassifyOptions::bias, "add a constant attribute to every example").basic(),
       Row("min_count", &ClassifyOptions::min_count, "drop attributes seen in fewer than N training examples")
           .from(1)
@@ -36,19 +35,16 @@ const OptionTable& options() {
       Row("char_ngrams", &ClassifyOptions::char_ngrams,
           "text: also sequences of 2 to N characters within words; 0: none")
           .between(0, 64)
-          .logged_if_changed()
-          .basic(),
+          .logged_if_changed(),
       Row("keep_case", &ClassifyOptions::keep_case, "text: distinguish upper and lower case")
           .logged_if_changed(),
-      Row("weighting", &ClassifyOptions::weighting,
-          "text: values of attributes: count, binary, or tf-idf with rows of length 1")
+      Row("weighting", &ClassifyOptions::weighting, "text: values of words: count, binary or tf-idf")
           .choices({"count", "binary", "tf-idf"})
           .logged_if_changed()
           .basic(),
       Row("costs", &ClassifyOptions::costs,
           "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
-          .file("the list of costs")
-          .basic(),
+          .file("the list of costs"),
       kernel_option<ClassifyOptions>().basic(),
       kernel_memory_option<ClassifyOptions>(),
   };
