@@ -95,8 +95,7 @@ TEST_P(CliInterruptTest, APathSavesTheBestSoFar) {
 TEST_P(CliInterruptTest, EverySolverStops) {
   generate("train.txt", 20000, 1);  // so that none is done before the signal comes
   for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
-    RunningProgram program(command(std::string(kEndless) + "-o model.esp --solver " + solver),
-                           here());
+    RunningProgram program(command(std::string(kEndless) + "-o model.esp --solver " + solver), here());
     ASSERT_TRUE(program.wait_for_error_lines(2)) << solver;
     program.send(GetParam());
     const Outcome outcome = program.wait();
