@@ -32,7 +32,8 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
   return names;
 }
 
-constexpr std::size_t kWidth = 100, kDescriptions = 26;  // columns of the help, and where descriptions begin
+constexpr std::size_t kHelpWidth = 100,
+                      kDescriptions = 26;  // columns of the help, and where descriptions begin
 
 // The words of a text in lines, from `column` on, all but the first of them indented up to it. A TAB is a
 // space that does not end a line.
@@ -41,7 +42,7 @@ std::string wrapped(std::string_view text, std::size_t column) {
   std::size_t at = column;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find(' '), text.size());
-    if (at > column && at + 1 + end > kWidth) {
+    if (at > column && at + 1 + end > kHelpWidth) {
       result += '\n' + std::string(column, ' ');
       at = column;
     } else if (at > column) {

@@ -16,7 +16,7 @@ namespace {
 
 using Row = OptionOf<TagOptions>;
 
-constexpr const char* kEncodings = "iob1, bio (iob2), bioes (iobes) or bilou";
+constexpr const char* kEncodingChoices = "iob1, bio (iob2), bioes (iobes) or bilou";
 
 const OptionTable& options() {
   static const OptionTable table{
@@ -38,7 +38,7 @@ const OptionTable& options() {
           .from(1)
           .logged_if_changed()
           .basic(),
-      Row("encoding", &TagOptions::encoding, fmt::format("convert chunk labels to {}", kEncodings))
+      Row("encoding", &TagOptions::encoding, fmt::format("convert chunk labels to {}", kEncodingChoices))
           .choices(encoding_names())
           .basic(),
       Row("example_weights", &TagOptions::example_weights,
@@ -57,7 +57,7 @@ const OptionTable& options() {
           "seen in training")
           .between(1, 4),
       Row("valid", &TagOptions::valid,
-          fmt::format("allow only label sequences that are well-formed in {}", kEncodings))
+          fmt::format("allow only label sequences that are well-formed in {}", kEncodingChoices))
           .choices(encoding_names()),
       Row("transitions", &TagOptions::transitions, "list of forbidden pairs of labels, as lines BEFORE AFTER")
           .file("the list of transitions"),
@@ -100,8 +100,9 @@ const OptionTable& predict_options() {
                         "for one of several, _ for any")
           .value("N|label")
           .basic(),
-      OptionOf<Options>("encoding", &Options::encoding,
-                        fmt::format("write the labels of chunks as {}; default: the model's", kEncodings))
+      OptionOf<Options>(
+          "encoding", &Options::encoding,
+          fmt::format("write the labels of chunks as {}; default: the model's", kEncodingChoices))
           .choices(encoding_names())
           .basic(),
       json_option<Options>(),
