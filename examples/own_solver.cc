@@ -20,7 +20,8 @@ espalier::Summary gradient_descent(const espalier::Objective& objective,
   const espalier::Problem& problem = objective.problem;
   espalier::Run run(objective, stopping, observer);
   espalier::Workspace ws;
-  double curvature = objective.l2, best_dual = 0;  // 0 is the dual of the gold outputs: a bound to begin with
+  double curvature = objective.regularizer.l2,
+         best_dual = 0;  // 0 is the dual of the gold outputs: a bound to begin with
   for (std::size_t i = 0; i < problem.size(); ++i) {
     curvature += objective.loss.beta * problem.weight(i) * problem.squared_diameter(i);
   }
@@ -38,7 +39,7 @@ espalier::Summary gradient_descent(const espalier::Objective& objective,
     if (run.report(certificate, theta)) return run.finish();
     run.resume();
 
-    gradient.assign(point, objective.l2);
+    gradient.assign(point, objective.regularizer.l2);
     for (std::size_t i = 0; i < problem.size(); ++i) {
       espalier::Workspace::Frame frame(ws);
       const auto s = frame.take<double>(problem.num_statistics(i)), pi = frame.take<double>(s.size());

@@ -37,7 +37,7 @@ struct CrossValidateArguments : TrainingOptions {
       throw Error(
           "--l2-max, --l2-min, --factor: no effect without --l2 auto; expected --l2 auto, or none of them");
     }
-    return parse_l2(l2);
+    return parse_l2(l2, l1 + l1_ratio);
   }
 };
 
@@ -76,7 +76,7 @@ Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, dou
   TrainObserver observer;
   observer.report = [&](const TrainReport& report) {
     history.push_back(report.progress);
-    display.report(report.progress, "", l2);
+    display.report(report.progress, "", fmt::format("l2 {:<8.6g} ", l2));
     return Control::go_on;
   };
   const Path& path = trainer.run(observer);
@@ -88,7 +88,7 @@ Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, dou
   message += describe_miss({path.status,
                             history,
                             arguments.gap,
-                            {data.problem(), options.loss, l2},
+                            {data.problem(), options.loss, {l2, {options.l1 + options.l1_ratio * l2}}},
                             trainer.solver().name,
                             "--l2-min"});
   if (data.problem().inference() == Inference::relaxed)

@@ -26,13 +26,13 @@ void Display::say(const std::string& line) {
   std::fputs((line + '\n').c_str(), stderr);  // a full disk behind standard error must not end the training
 }
 
-void Display::report(const Progress& progress, const std::string& headline, std::optional<double> l2) {
+void Display::report(const Progress& progress, const std::string& headline, const std::string& value) {
   if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
   history_.push_back(progress);
-  note(fmt::format("{}pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} {}gap {:.2e}{}",
-                   l2 ? fmt::format("l2 {:<8.6g} ", *l2) : "", progress.passes, progress.seconds,
-                   progress.primal, progress.dual, progress.approximate() ? "approximate " : "",
-                   progress.relative_gap(), headline.empty() ? "" : "  dev " + headline));
+  note(fmt::format("{}pass {:>6.2f}  {:>7.2f} s  primal {:<12.8g} dual {:<12.8g} {}gap {:.2e}{}", value,
+                   progress.passes, progress.seconds, progress.primal, progress.dual,
+                   progress.approximate() ? "approximate " : "", progress.relative_gap(),
+                   headline.empty() ? "" : "  dev " + headline));
 }
 
 void Display::tick(double passes) {

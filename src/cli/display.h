@@ -22,8 +22,8 @@ class Display {
   void note(const std::string& line);
   // What went wrong and does not end the run. Not even quiet keeps it back.
   void warn(const std::string& line);
-  // `l2` where a run has several values.
-  void report(const Progress& progress, const std::string& headline, std::optional<double> l2 = std::nullopt);
+  // `value` says which one it is of, where a run has several.
+  void report(const Progress& progress, const std::string& headline, const std::string& value = "");
   void tick(double passes);
   // How far the reading of a file is.
   void reading(const ReadingProgress& file);

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <optional>
+#include <variant>
+
 #include "cli/commands.h"
 #include "cli/task_commands.h"
 #include "cli/training.h"
+#include "cli/validators.h"
 #include "espalier/base/error.h"
 
 namespace espalier::cli {
@@ -10,6 +14,19 @@ namespace {
 
 struct PathArguments : TrainingOptions {
   PathOptions path;
+  std::optional<double> l1_max, l1_min, l2;  // of a path over l1
+
+  std::variant<PathOptions, L1Path> values() const {
+    if (!l1_max && !l1_min) {
+      if (l2) throw Error("--l2: no effect in a path over l2; expected --l1-max and --l1-min with it");
+      return path;
+    }
+    if (l1 > 0 || l1_ratio > 0)
+      throw Error("--l1, --l1-ratio: no effect in a path over l1; expected neither of them");
+    L1Path over_l1;
+    return L1Path{l1_max.value_or(over_l1.l1_max), l1_min.value_or(over_l1.l1_min), path.factor,
+                  l2.value_or(over_l1.l2)};
+  }
 };
 
 }  // namespace
@@ -26,6 +43,16 @@ void add_path(Command program, Action& action) {
       command,
       [&](Command subcommand, const TaskEntry& task, const std::shared_ptr<PathArguments>& arguments) {
         add_path_options(subcommand, arguments->path);
+        subcommand
+            .add_option("--l1-max", arguments->l1_max, "a path over l1 instead: its first and largest value")
+            .advanced()
+            .check(positive_number());
+        subcommand.add_option("--l1-min", arguments->l1_min, "the smallest l1")
+            .advanced()
+            .check(positive_number());
+        subcommand.add_option("--l2", arguments->l2, "in a path over l1: the l2 of all (1)")
+            .advanced()
+            .check(number_from_zero());
         add_checkpoint_options(subcommand, *arguments);
         subcommand.group(kOutput);
         subcommand.add_option("-o,--output", arguments->output, "save the model that is best on --dev")
@@ -39,7 +66,7 @@ void add_path(Command program, Action& action) {
             if (arguments->output == "-") {
               throw Error("--output -: standard output is taken by the table; expected the name of a file");
             }
-            return train_path(*arguments, arguments->path);
+            return train_path(*arguments, arguments->values());
           };
         });
       },

@@ -155,7 +155,7 @@ void add_race(Command program, Action& action) {
             .required();
         subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2")
             .capture_default_str()
-            .check(positive_number());
+            .check(number_from_zero());
         subcommand.add_option("--budget", arguments->budget, "maximum training time per solver, in seconds")
             .metavar("N")
             .capture_default_str()

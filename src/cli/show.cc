@@ -18,6 +18,7 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   text += fmt::format("task         {}: {}\n", info.task, model.predictor().describe());
   text += fmt::format("loss         {}", info.loss.name());
   if (info.l2) text += fmt::format(", l2 {}", *info.l2);
+  if (info.l1 > 0) text += fmt::format(", l1 {}", info.l1);
   text += fmt::format("\nsolver       {}", info.solver);
   if (const auto& certificate = info.certificate) {
     text += fmt::format(", {:.2f} passes\n", certificate->passes);

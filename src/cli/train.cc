@@ -10,6 +10,7 @@ namespace espalier::cli {
 namespace {
 
 struct TrainArguments : TrainingOptions {
+  TrainArguments() { l1_is_advanced = false; }
   std::string l2 = "1";
   L2Limits limits;
 };
@@ -29,7 +30,7 @@ int train(const TrainArguments& arguments) {
       throw Error("--l2 auto: no held-out data to choose l2 on; expected --dev FILE");
     return train_search(arguments, arguments.limits.range());
   }
-  const double l2 = parse_l2(arguments.l2);
+  const double l2 = parse_l2(arguments.l2, arguments.l1 + arguments.l1_ratio);
   if (arguments.limits.given()) {
     throw Error("--l2-max, --l2-min: no effect without --l2 auto; expected --l2 auto, or neither of them");
   }

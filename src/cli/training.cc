@@ -27,8 +27,10 @@ class Session {
         settings_(options.checked_train_options()),
         display_(options.gap, options.report_every, options.quiet),
         log_(options.log, [this](const std::string& line) { display_.warn(line); }),
-        several_(!std::holds_alternative<double>(l2)) {
+        several_(!std::holds_alternative<double>(l2)),
+        over_l1_(std::holds_alternative<L1Path>(l2)) {
     options.check_solver();
+    options.check_regularizer(first_of(l2));
     options.check_outputs();
     until_first_pass_.emplace("before the first pass was complete");
     read_data();
@@ -122,10 +124,11 @@ class Session {
     message += describe_miss({best.status,
                               history_,
                               options_.gap,
-                              {data_->problem(), settings_.loss, best.l2},
+                              {data_->problem(), settings_.loss, {best.l2, {best.l1}}},
                               trainer_->solver().name,
                               l2_option});
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
+    if (best.l1 > 0) outcome.update({{"l1", best.l1}, {"active", best.active}});
     if (relaxed()) outcome["relaxed"] = true;
     if (!outcome_.is_null()) outcome.update(outcome_);
     if (save) outcome["model"] = options_.output;
@@ -177,13 +180,25 @@ class Session {
     Json settings = options_.to_json();
     settings["solver"] = trainer_->solver().name;
     settings["l2"] = to_json(l2);
+    if (over_l1_) settings["l1"] = std::get<L1Path>(l2).values();
     if (relaxed()) settings["relaxed"] = true;
     log_.start(settings, options_.resume);
+  }
+
+  Regularizer first_of(const Trainer::Values& values) const {
+    const auto with_l1 = [this](double l2) {
+      return Regularizer(l2, {options_.l1 + options_.l1_ratio * l2});
+    };
+    if (const auto* path = std::get_if<L1Path>(&values)) return {path->l2, {path->l1_max}};
+    if (const auto* path = std::get_if<PathOptions>(&values)) return with_l1(path->l2_max);
+    if (const auto* range = std::get_if<L2Range>(&values)) return with_l1(range->start());
+    return with_l1(std::get<double>(values));
   }
 
   static Json to_json(const Trainer::Values& l2) {
     if (const auto* path = std::get_if<PathOptions>(&l2)) return path->values();
     if (const auto* range = std::get_if<L2Range>(&l2)) return range->name();
+    if (const auto* path = std::get_if<L1Path>(&l2)) return path->l2;
     return std::get<double>(l2);
   }
 
@@ -195,10 +210,14 @@ class Session {
     if (new_passes_ >= 1) until_first_pass_.reset();
     if (progress.epoch == 1) history_.clear();  // another solver, l2, round or seed
     history_.push_back(progress);
-    display_.report(progress, dev.headline, several_ ? std::optional(now.l2) : std::nullopt);
+    const std::string value = over_l1_   ? fmt::format("l1 {:<8.6g} ", now.l1)
+                              : several_ ? fmt::format("l2 {:<8.6g} ", now.l2)
+                                         : "";
+    display_.report(progress, dev.headline, value);
     Json where;
     if (now.round) where["round"] = *now.round;
     if (now.seed) where["seed"] = *now.seed;
+    if (now.l1 > 0) where["l1"] = now.l1;
     log_.progress(trainer_->solver().name, now.l2, progress, options_.dev.empty() ? Json() : dev.rates,
                   where);
   }
@@ -211,7 +230,8 @@ class Session {
   std::optional<NothingToSave> until_first_pass_;
   std::unique_ptr<TrainingSet> data_;
   std::optional<Trainer> trainer_;
-  bool several_ = false;                       // values of l2
+  bool several_ = false;                       // values of l2,
+  bool over_l1_ = false;                       // or of l1
   std::vector<Progress> history_;              // of the last run of a solver
   Json outcome_;                               // what else the log's last line says
   double passes_before_ = 0, new_passes_ = 0;  // of the run that this one resumes, and since
@@ -248,30 +268,36 @@ int train_one(const TrainingOptions& options, double l2) {
   return session.finish(options.repeat > 1 ? session.run_repeatedly() : session.run_one());
 }
 
-int train_path(const TrainingOptions& options, const PathOptions& path_options) {
-  const std::vector<double> values = path_options.values();
+int train_path(const TrainingOptions& options, const std::variant<PathOptions, L1Path>& path_options) {
+  const auto* over_l1 = std::get_if<L1Path>(&path_options);
+  const std::vector<double> values =
+      over_l1 ? over_l1->values() : std::get<PathOptions>(path_options).values();
   refuse_latent(options);
-  Session session(options, path_options);
+  Session session(options, over_l1 ? Trainer::Values(*over_l1) : std::get<PathOptions>(path_options));
+  const char* name = over_l1 ? "l1" : "l2";
+  const bool sparse = over_l1 || options.l1 > 0 || options.l1_ratio > 0;
+  const auto value_of = [&](const PathPoint& point) { return over_l1 ? point.l1 : point.l2; };
   const auto print = [](const std::string& line) {
     std::fputs(line.c_str(), stdout);  // main looks whether it could be written
     std::fflush(stdout);
   };
-  print(fmt::format("{:>12} {:>8} {:>8} {:>10} {:>14}  dev\n", "l2", "passes", "total", "gap", "primal"));
+  print(fmt::format("{:>12} {:>8} {:>8} {:>10} {:>14} {}  dev\n", name, "passes", "total", "gap", "primal",
+                    sparse ? "    active" : ""));
   TrainObserver observer;
   observer.finished = [&](const PathPoint& point, const std::string& headline) {
-    print(fmt::format("{:>12.6g} {:>8.2f} {:>8.2f} {:>10.2e} {:>14.8g}  {}\n", point.l2,
+    print(fmt::format("{:>12.6g} {:>8.2f} {:>8.2f} {:>10.2e} {:>14.8g} {}  {}\n", value_of(point),
                       point.certificate.passes, point.total_passes, point.certificate.relative_gap(),
-                      point.certificate.primal, headline));
+                      point.certificate.primal, sparse ? fmt::format("{:>10}", point.active) : "", headline));
   };
   const Path& path = session.run(observer);
   const PathPoint& best = path.points.at(path.best);
-  std::string message = fmt::format("best of {} values: l2 {:.6g}, relative gap {:.2g}", path.points.size(),
-                                    best.l2, best.certificate.relative_gap());
+  std::string message = fmt::format("best of {} values: {} {:.6g}, relative gap {:.2g}", path.points.size(),
+                                    name, value_of(best), best.certificate.relative_gap());
   if (path.points.size() < values.size()) {
     message +=
         fmt::format(" ({}: {} of {} values)", to_string(path.status), path.points.size(), values.size());
   }
-  return session.finish(message, "--l2-min");
+  return session.finish(message, over_l1 ? "--l1-min" : "--l2-min");
 }
 
 int train_search(const TrainingOptions& options, const L2Range& range) {

@@ -53,6 +53,17 @@ void TrainingOptions::add_to(Command command) {
   command.add_option("--loss", loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA")
       .metavar("NAME")
       .capture_default_str();
+  Option of_l1 =
+      command
+          .add_option("--l1", l1, "l1 |theta|_1 beside l2: many weights become zero, and the model smaller")
+          .metavar("X")
+          .capture_default_str()
+          .check(number_from_zero());
+  if (l1_is_advanced) of_l1.advanced();
+  command.add_option("--l1-ratio", l1_ratio, "an l1 of so many times l2, for --l2 auto and for paths")
+      .metavar("X")
+      .advanced()
+      .check(number_from_zero());
   command.add_option("--solver", solver, "auto, or one that --help-all lists")
       .metavar("NAME")
       .capture_default_str();
@@ -137,6 +148,20 @@ Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 void TrainingOptions::check_solver() const { find_solver(solver, checked_loss()); }
 
+void TrainingOptions::check_regularizer(const Regularizer& regularizer) const {
+  const Loss of_run = checked_loss();
+  espalier::check_regularizer(find_solver(solver, of_run), of_run, regularizer);
+  const Json own = of_task->log();
+  const auto given = [&](const char* name) { return own.contains(name) && !own.at(name).empty(); };
+  if (regularizer.sparse() && given("kernel") && !own.at("kernel").get<std::string>().empty())
+    throw Error(
+        "--l1: not with --kernel, whose weights are not those of attributes; expected one of the two");
+  if (!given("l1_except")) return;
+  if (!regularizer.sparse()) throw Error("--l1-except: no effect without --l1; expected --l1, or none");
+  if (!(regularizer.l2 > 0))
+    throw Error("--l2 0: not with --l1-except, whose weights nothing would hold; expected a number > 0");
+}
+
 SolverSettings TrainingOptions::checked_settings(std::span<const SolverEntry> solvers) const {
   SolverSettings settings;
   solver_arguments.apply(solvers, settings);
@@ -159,6 +184,8 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
   TrainOptions result;
   result.loss = checked_loss();
   const SolverSettings settings = checked_settings(solvers);
+  result.l1 = l1;
+  result.l1_ratio = l1_ratio;
   result.solver = solver;
   result.solver_options = settings;
   result.gap = settings.stopping.gap;
@@ -219,6 +246,8 @@ Json TrainingOptions::to_json() const {
   Json json{{"version", ESPALIER_VERSION}, {"task", task.name}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
   json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
+  if (l1 > 0) json["l1"] = l1;
+  if (l1_ratio > 0) json["l1_ratio"] = l1_ratio;
   if (seconds) json["seconds"] = *seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;
@@ -265,13 +294,15 @@ void L2Limits::add_to(Command command) {
       .check(positive_number());
 }
 
-double parse_l2(const std::string& text) {
+double parse_l2(const std::string& text, double l1) {
   const auto l2 = parse_double(text);
+  if (l2 && *l2 == 0 && l1 > 0) return 0;
   if (!l2 || !(*l2 > 0)) {
     throw Error(fmt::format("--l2: found {}; {}", in_quotes(text),
                             text.size() > 1 && nearest_name(text, std::vector<std::string>{"auto"})
                                 ? "did you mean auto?"
-                                : "expected a number > 0, or auto"));
+                            : l2 && *l2 == 0 ? "expected a number > 0, or --l1 with it"
+                                             : "expected a number > 0, or auto"));
   }
   return *l2;
 }

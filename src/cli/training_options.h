@@ -34,6 +34,8 @@ struct TrainingOptions {
   std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
   SolverArguments solver_arguments;
+  double l1 = 0, l1_ratio = 0;
+  bool l1_is_advanced = true;  // in the help: not where whoever comes from another program looks for it
   double gap = 1e-3, passes = 1000, report_every = 5;
   std::optional<double> seconds;
   std::uint64_t seed = 1;
@@ -58,6 +60,8 @@ struct TrainingOptions {
   TrainOptions checked_train_options() const;
   TrainOptions checked_train_options(std::span<const SolverEntry> solvers) const;
   void check_solver() const;
+  // Of the first l2 and l1 of the run.
+  void check_regularizer(const Regularizer& regularizer) const;
   // An unwritable place for the model or the log is found out before hours of training, not after them.
   void check_outputs() const;
 
@@ -95,8 +99,8 @@ struct L2Limits {
   L2Range range() const { return {min.value_or(L2Range().min), max.value_or(L2Range().max)}; }
 };
 
-// One value of l2. Throws Error.
-double parse_l2(const std::string& text);
+// One value of l2; 0 only with l1. Throws Error.
+double parse_l2(const std::string& text, double l1);
 
 // What to tell the user where the best l2 of a search is the last one that it may try; else nothing.
 std::string edge_warning(double best, const L2Range& range);

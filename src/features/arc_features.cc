@@ -130,18 +130,20 @@ void ArcFeatures::for_each_arc(std::span<const WordAtoms> words, const ArcSet& a
 
 template <class Real, class Scale>
 void ArcFeatures::score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
-                        std::span<Scale> s, Workspace& ws) const {
+                        std::span<Scale> s, Workspace& ws, double threshold) const {
   for_each_arc(
       words, arcs, [](std::size_t) { return true; },
       [w](std::uint32_t place) { __builtin_prefetch(w + place); },
       [&](std::size_t a, std::span<const std::uint32_t> places) {
         Scale sums[4] = {};
+        const auto weight = [&](std::uint32_t place) {
+          return soft(static_cast<Scale>(kernels::relaxed_load(w + place)), static_cast<Scale>(threshold));
+        };
         std::size_t j = 0;
         for (; j + 4 <= places.size(); j += 4) {
-          for (std::size_t k = 0; k < 4; ++k)
-            sums[k] += static_cast<Scale>(kernels::relaxed_load(w + places[j + k]));
+          for (std::size_t k = 0; k < 4; ++k) sums[k] += weight(places[j + k]);
         }
-        for (; j < places.size(); ++j) sums[0] += static_cast<Scale>(kernels::relaxed_load(w + places[j]));
+        for (; j < places.size(); ++j) sums[0] += weight(places[j]);
         s[a] = scale * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
       },
       ws);
@@ -182,11 +184,11 @@ double ArcFeatures::squared_norm(std::span<const WordAtoms> words, const ArcSet&
 }
 
 template void ArcFeatures::score(std::span<const WordAtoms>, const ArcSet&, const float*, float,
-                                 std::span<float>, Workspace&) const;
+                                 std::span<float>, Workspace&, double) const;
 template void ArcFeatures::score(std::span<const WordAtoms>, const ArcSet&, const float*, double,
-                                 std::span<double>, Workspace&) const;
+                                 std::span<double>, Workspace&, double) const;
 template void ArcFeatures::score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
-                                 std::span<double>, Workspace&) const;
+                                 std::span<double>, Workspace&, double) const;
 template void ArcFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
                                       float, RowShare, float*, Workspace&) const;
 template void ArcFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,

@@ -23,7 +23,7 @@ class ArcFeatures {
   // s = scale F'w, one value an arc.
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
-             std::span<Scale> s, Workspace& ws) const;
+             std::span<Scale> s, Workspace& ws, double threshold = 0) const;
   // w += F delta, for the weights of a share. Arcs with |delta| <= negligible are left out.
   template <class Real>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,

@@ -57,7 +57,7 @@ inline SparseRows::Range entries_of_share(const SparseRows::Range& x, const RowS
 
 template <class Real>
 kernels::RowTable<const Real> as_kernel(const BasicWeights<Real>& w) {
-  return {w.row(0), w.shape().width, w.stride()};
+  return {w.row(0), w.shape().width, w.stride(), w.threshold()};
 }
 template <class Real>
 kernels::RowTable<Real> as_kernel(BasicWeights<Real>& w) {

@@ -10,7 +10,7 @@ namespace espalier {
 // to <- scale * from, as BasicWeights::assign() does it, with several threads.
 template <class To, class From>
 void assign_weights(BasicWeights<To>& to, const BasicWeights<From>& from, double scale, Team& team) {
-  if (to.shape() != from.shape()) to = BasicWeights<To>(from.shape());
+  to.resize(from.shape());
   const auto values = to.values();
   const auto others = from.values();
   share_range(team, values.size(), [&](std::size_t begin, std::size_t end) {

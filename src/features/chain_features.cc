@@ -49,7 +49,7 @@ template <class W, class Real>
 void score_tokens(const ChainShape& shape, const SparseRows::Range& tokens, kernels::RowTable<const W> w,
                   Real scale, std::span<Real> s) {
   if (shape.observed()) {
-    score_pairs(*shape.tokens, tokens, shape.num_labels, w.data, scale, s.data());
+    score_pairs(*shape.tokens, tokens, shape.num_labels, w.data, w.threshold, 0, scale, s.data());
   } else {
     kernels::score_row_range(w, as_kernel(tokens), scale, s.data());
   }
@@ -66,7 +66,7 @@ void score_steps(const Sequences& sequences, std::size_t i, std::span<const std:
   for (const std::uint32_t row : tables) {
     if (shape.observed()) {
       score_pairs(*shape.steps, sequences.transitions.range(row, row + 1), labels * labels,
-                  w.data + shape.tokens->size(), scale, table);
+                  w.data + shape.tokens->size(), w.threshold, shape.tokens->size(), scale, table);
     } else {
       Workspace::Frame frame(ws);
       kernels::score_row_range(w, as_kernel(expand(sequences.transitions.row(row), shape, frame)), scale,
@@ -74,9 +74,11 @@ void score_steps(const Sequences& sequences, std::size_t i, std::span<const std:
     }
     table += labels * labels;
   }
+  // The same for all n-grams.
+  const auto threshold = static_cast<Real>(w.threshold.of_row(shape.ngram_row()));
   for_each_ngram_run(shape, w, [&](std::size_t first, const W* weights, std::size_t n) {
     for (std::size_t k = 0; k < n; ++k)
-      table[first + k] = scale * static_cast<Real>(kernels::relaxed_load(weights + k));
+      table[first + k] = scale * soft(static_cast<Real>(kernels::relaxed_load(weights + k)), threshold);
   });
 }
 

@@ -25,19 +25,20 @@ double DependencyFeatures::largest_size() const {
 
 template <class Real, class Scale>
 void DependencyFeatures::score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w,
-                               Scale scale, std::span<Scale> s, Workspace& ws, const TreeParts& parts) const {
+                               Scale scale, std::span<Scale> s, Workspace& ws, const TreeParts& parts,
+                               double threshold) const {
   const std::size_t labels = num_labels(), labelled = arcs.size() * labels;
   ESPALIER_EXPECT(s.size() == labelled + parts.size());
   if (relations_) {
     Workspace::Frame frame(ws);
     const auto of_arcs = frame.take<Scale>(arcs.size());
-    arcs_.score(words, arcs, w, scale, of_arcs, ws);
+    arcs_.score(words, arcs, w, scale, of_arcs, ws, threshold);
     for (std::size_t a = 0; a < arcs.size(); ++a) std::fill_n(s.data() + a * labels, labels, of_arcs[a]);
-    relations_->add_score(words, arcs, w + arcs_.num_weights(), scale, s.first(labelled), ws);
+    relations_->add_score(words, arcs, w + arcs_.num_weights(), scale, s.first(labelled), ws, threshold);
   } else {
-    arcs_.score(words, arcs, w, scale, s.first(labelled), ws);
+    arcs_.score(words, arcs, w, scale, s.first(labelled), ws, threshold);
   }
-  if (parts_) parts_->score(words, parts, w + first_of_parts(), scale, s.subspan(labelled), ws);
+  if (parts_) parts_->score(words, parts, w + first_of_parts(), scale, s.subspan(labelled), ws, threshold);
 }
 
 // The features of an arc do not look at its label: they see the sum over all of them.
@@ -84,11 +85,11 @@ double DependencyFeatures::squared_norm(std::span<const WordAtoms> words, const 
 }
 
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const float*, float,
-                                        std::span<float>, Workspace&, const TreeParts&) const;
+                                        std::span<float>, Workspace&, const TreeParts&, double) const;
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const float*, double,
-                                        std::span<double>, Workspace&, const TreeParts&) const;
+                                        std::span<double>, Workspace&, const TreeParts&, double) const;
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
-                                        std::span<double>, Workspace&, const TreeParts&) const;
+                                        std::span<double>, Workspace&, const TreeParts&, double) const;
 template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
                                              std::span<const float>, float, RowShare, float*, Workspace&,
                                              const TreeParts&) const;

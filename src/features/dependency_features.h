@@ -32,7 +32,7 @@ class DependencyFeatures {
   // cache line.
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
-             std::span<Scale> s, Workspace& ws, const TreeParts& parts = {}) const;
+             std::span<Scale> s, Workspace& ws, const TreeParts& parts = {}, double threshold = 0) const;
   // w += F delta, but for statistics that move by no more than `negligible`.
   template <class Real>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t kWeightsInLine = kCacheLine / sizeof(float);
 
 template <class Real>
-kernels::RowTable<Real> table(const GraphWeights::Block& block, Real* w) {
-  return {w + block.begin, block.columns, block.stride};
+kernels::RowTable<Real> table(const GraphWeights::Block& block, Real* w, double threshold = 0) {
+  return {w + block.begin, block.columns, block.stride, {threshold}};
 }
 
 template <class Real>
@@ -127,8 +127,8 @@ void GraphFeatures::measure(std::size_t i) {
 }
 
 template <class Real, class Scale>
-void GraphFeatures::score(std::size_t i, const Real* w, Scale scale, std::span<Scale> s,
-                          Workspace& ws) const {
+void GraphFeatures::score(std::size_t i, const Real* w, Scale scale, std::span<Scale> s, Workspace& ws,
+                          double threshold) const {
   std::size_t at = 0;
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     const auto rows = as_kernel(range(i, t));
@@ -136,7 +136,7 @@ void GraphFeatures::score(std::size_t i, const Real* w, Scale scale, std::span<S
     if (const KernelMatrix* kernel = this->kernel(t)) {
       kernel->score(begin(i, t), end(i, t), coefficients(weights_.block(t), w), scale, of_type, ws);
     } else {
-      kernels::score_row_range(table(weights_.block(t), w), rows, scale, of_type.data());
+      kernels::score_row_range(table(weights_.block(t), w, threshold), rows, scale, of_type.data());
     }
     at += of_type.size();
   }
@@ -225,9 +225,12 @@ void GraphFeatures::prefetch(std::size_t i, Prefetch what) const {
   for (std::size_t t = 0; t < tables_.size(); ++t) tables_[t].rows.prefetch(begin(i, t), end(i, t));
 }
 
-template void GraphFeatures::score(std::size_t, const float*, float, std::span<float>, Workspace&) const;
-template void GraphFeatures::score(std::size_t, const float*, double, std::span<double>, Workspace&) const;
-template void GraphFeatures::score(std::size_t, const double*, double, std::span<double>, Workspace&) const;
+template void GraphFeatures::score(std::size_t, const float*, float, std::span<float>, Workspace&,
+                                   double) const;
+template void GraphFeatures::score(std::size_t, const float*, double, std::span<double>, Workspace&,
+                                   double) const;
+template void GraphFeatures::score(std::size_t, const double*, double, std::span<double>, Workspace&,
+                                   double) const;
 template void GraphFeatures::accumulate(std::size_t, std::span<const float>, float*) const;
 template void GraphFeatures::accumulate(std::size_t, std::span<const double>, double*) const;
 template double GraphFeatures::squared_norm(std::size_t, std::span<const float>, Workspace&) const;

@@ -80,7 +80,8 @@ class GraphFeatures {
 
   // w is the first weight of all.
   template <class Real, class Scale>
-  void score(std::size_t i, const Real* w, Scale scale, std::span<Scale> s, Workspace& ws) const;
+  void score(std::size_t i, const Real* w, Scale scale, std::span<Scale> s, Workspace& ws,
+             double threshold = 0) const;
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, Real* w) const;
   void accumulate(std::size_t i, std::span<const double> delta, RowShare share, double* w,

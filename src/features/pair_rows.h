@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "espalier/base/soft_threshold.h"
 #include "espalier/features/sparse_rows.h"
 #include "features/observed_pairs.h"
 #include "kernels/relaxed.h"
@@ -35,16 +36,26 @@ void for_each_entry(const ObservedPairs& pairs, const SparseRows::Range& rows, c
   }
 }
 
-// s_rj = scale * sum_a x_ra w_aj
+// s_rj = scale * sum_a x_ra soft(w_aj), where pair 0 is row `first_row` of the threshold.
 template <class W, class Real>
 void score_pairs(const ObservedPairs& pairs, const SparseRows::Range& rows, std::size_t width, const W* w,
-                 Real scale, Real* s) {
+                 const SoftThreshold& threshold, std::size_t first_row, Real scale, Real* s) {
   std::fill_n(s, rows.size * width, Real{0});
   const std::uint32_t* labels = pairs.labels().data();
+  if (!threshold.any()) {
+    return for_each_entry(pairs, rows, w, [=](std::size_t r, float x, std::size_t first, std::size_t last) {
+      for (std::size_t e = first; e < last; ++e) {
+        s[r * width + labels[e]] +=
+            scale * static_cast<Real>(x) * static_cast<Real>(kernels::relaxed_load(w + e));
+      }
+    });
+  }
   for_each_entry(pairs, rows, w, [=](std::size_t r, float x, std::size_t first, std::size_t last) {
+    // The pairs of an attribute are all in the range of the threshold, or none is.
+    const auto t = static_cast<Real>(threshold.of_row(first_row + first));
     for (std::size_t e = first; e < last; ++e) {
       s[r * width + labels[e]] +=
-          scale * static_cast<Real>(x) * static_cast<Real>(kernels::relaxed_load(w + e));
+          scale * static_cast<Real>(x) * soft(static_cast<Real>(kernels::relaxed_load(w + e)), t);
     }
   });
 }

@@ -50,12 +50,13 @@ void PartFeatures::for_each_part(std::span<const WordAtoms> words, const TreePar
 
 template <class Real, class Scale>
 void PartFeatures::score(std::span<const WordAtoms> words, const TreeParts& parts, const Real* w, Scale scale,
-                         std::span<Scale> s, Workspace& ws) const {
+                         std::span<Scale> s, Workspace& ws, double threshold) const {
   for_each_part(
       words, parts, [](std::size_t) { return true; },
       [&](std::size_t k, std::span<const std::uint32_t> places) {
         Scale sum = 0;
-        for (const std::uint32_t place : places) sum += static_cast<Scale>(kernels::relaxed_load(w + place));
+        for (const std::uint32_t place : places)
+          sum += soft(static_cast<Scale>(kernels::relaxed_load(w + place)), static_cast<Scale>(threshold));
         s[k] = scale * sum;
       },
       ws);
@@ -93,11 +94,11 @@ double PartFeatures::squared_norm(std::span<const WordAtoms> words, const TreePa
 }
 
 template void PartFeatures::score(std::span<const WordAtoms>, const TreeParts&, const float*, float,
-                                  std::span<float>, Workspace&) const;
+                                  std::span<float>, Workspace&, double) const;
 template void PartFeatures::score(std::span<const WordAtoms>, const TreeParts&, const float*, double,
-                                  std::span<double>, Workspace&) const;
+                                  std::span<double>, Workspace&, double) const;
 template void PartFeatures::score(std::span<const WordAtoms>, const TreeParts&, const double*, double,
-                                  std::span<double>, Workspace&) const;
+                                  std::span<double>, Workspace&, double) const;
 template void PartFeatures::accumulate(std::span<const WordAtoms>, const TreeParts&, std::span<const float>,
                                        float, RowShare, float*, Workspace&) const;
 template void PartFeatures::accumulate(std::span<const WordAtoms>, const TreeParts&, std::span<const double>,

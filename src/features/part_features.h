@@ -21,7 +21,7 @@ class PartFeatures {
   // s = scale F'w, one value a part, siblings first.
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const TreeParts& parts, const Real* w, Scale scale,
-             std::span<Scale> s, Workspace& ws) const;
+             std::span<Scale> s, Workspace& ws, double threshold = 0) const;
   // w += F delta, for the weights of a share. Parts with |delta| <= negligible are left out.
   template <class Real>
   void accumulate(std::span<const WordAtoms> words, const TreeParts& parts, std::span<const Real> delta,

@@ -42,10 +42,10 @@ void RelationFeatures::for_each_arc(std::span<const WordAtoms> words, const ArcS
 
 template <class Real, class Scale>
 void RelationFeatures::add_score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w,
-                                 Scale scale, std::span<Scale> s, Workspace& ws) const {
+                                 Scale scale, std::span<Scale> s, Workspace& ws, double threshold) const {
   Workspace::Frame frame(ws);
   const auto of_arc = frame.take<Scale>(num_labels_);
-  const kernels::RowTable<const Real> table{w, num_labels_, row_stride(num_labels_)};
+  const kernels::RowTable<const Real> table{w, num_labels_, row_stride(num_labels_), {threshold}};
   for_each_arc(
       words, arcs, [](std::size_t) { return true; },
       [&](std::size_t a, std::span<const std::uint32_t> rows) {
@@ -106,11 +106,11 @@ double RelationFeatures::squared_norm(std::span<const WordAtoms> words, const Ar
 }
 
 template void RelationFeatures::add_score(std::span<const WordAtoms>, const ArcSet&, const float*, float,
-                                          std::span<float>, Workspace&) const;
+                                          std::span<float>, Workspace&, double) const;
 template void RelationFeatures::add_score(std::span<const WordAtoms>, const ArcSet&, const float*, double,
-                                          std::span<double>, Workspace&) const;
+                                          std::span<double>, Workspace&, double) const;
 template void RelationFeatures::add_score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
-                                          std::span<double>, Workspace&) const;
+                                          std::span<double>, Workspace&, double) const;
 template void RelationFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
                                            float, RowShare, float*, Workspace&) const;
 template void RelationFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,

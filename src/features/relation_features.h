@@ -22,7 +22,7 @@ class RelationFeatures {
   // s += scale F'w, one value for each arc and label.
   template <class Real, class Scale>
   void add_score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
-                 std::span<Scale> s, Workspace& ws) const;
+                 std::span<Scale> s, Workspace& ws, double threshold = 0) const;
   // w += F delta, for the weights of a share. Arcs with nothing above `negligible` are left out.
   template <class Real>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,

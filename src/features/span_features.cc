@@ -28,8 +28,8 @@ struct CfgFeatures::Rows {
 
   kernels::SparseRowRange range() const { return {offsets.data(), ids.data(), nullptr, size}; }
   template <class Real>
-  kernels::RowTable<Real> table(Real* w) const {
-    return {w + first_weight, width, row_stride(width)};
+  kernels::RowTable<Real> table(Real* w, double threshold = 0) const {
+    return {w + first_weight, width, row_stride(width), {threshold}};
   }
   std::size_t num_ids() const { return offsets[size]; }
   // Values of statistics, spread over whole rows.
@@ -148,15 +148,16 @@ CfgFeatures::Rows CfgFeatures::tag_rows(std::span<const SpanWord> words, const C
 
 template <class Real, class Scale>
 void CfgFeatures::score(std::span<const SpanWord> words, const Cfg& forest, const Real* w, Scale scale,
-                        std::span<Scale> s, Workspace& ws) const {
+                        std::span<Scale> s, Workspace& ws, double threshold) const {
   Workspace::Frame frame(ws);
   const auto rules = forest.rules();
   for (std::size_t k = 0; k < rules.size(); ++k)
-    s[k] = scale * static_cast<Scale>(kernels::relaxed_load(w + rules[k]));
+    s[k] =
+        scale * soft(static_cast<Scale>(kernels::relaxed_load(w + rules[k])), static_cast<Scale>(threshold));
   std::fill(s.begin() + static_cast<std::ptrdiff_t>(rules.size()), s.end(), Scale{0});
   const auto add = [&](const Rows& rows) {
     const auto dense = frame.take<Scale>(rows.size * rows.width);
-    kernels::score_row_range(rows.table(w), rows.range(), scale, dense.data());
+    kernels::score_row_range(rows.table(w, threshold), rows.range(), scale, dense.data());
     for (std::size_t r = 0; r < rows.size; ++r) {
       const Cfg::Place& place = rows.places[r];
       for (std::size_t k = 0; k < place.labels.size(); ++k)
@@ -214,11 +215,11 @@ double CfgFeatures::squared_norm(std::span<const SpanWord> words, const Cfg& for
 }
 
 template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const float*, float, std::span<float>,
-                                 Workspace&) const;
+                                 Workspace&, double) const;
 template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const float*, double,
-                                 std::span<double>, Workspace&) const;
+                                 std::span<double>, Workspace&, double) const;
 template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const double*, double,
-                                 std::span<double>, Workspace&) const;
+                                 std::span<double>, Workspace&, double) const;
 template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const float>, float,
                                       RowShare, float*, Workspace&) const;
 template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const double>, double,

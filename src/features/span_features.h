@@ -65,7 +65,7 @@ class CfgFeatures {
   // s = scale F'w
   template <class Real, class Scale>
   void score(std::span<const SpanWord> words, const Cfg& forest, const Real* w, Scale scale,
-             std::span<Scale> s, Workspace& ws) const;
+             std::span<Scale> s, Workspace& ws, double threshold = 0) const;
   // w += F delta, for the weights of a share. Places with nothing above `negligible` are left out.
   template <class Real>
   void accumulate(std::span<const SpanWord> words, const Cfg& forest, std::span<const Real> delta,

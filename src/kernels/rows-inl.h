@@ -21,8 +21,16 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.values[j] : 1.0f; }
 
-// total[v] = sum_j x_j W[id_j], of kVectors vectors of columns from `column` on, in kChains chains.
-template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
+// x - clamp(x, -t, t)
+template <class V>
+HWY_INLINE V soft_vector(V x, V t) {
+  return hn::Sub(x, hn::Max(hn::Neg(t), hn::Min(x, t)));
+}
+
+// total[v] = sum_j x_j W[id_j], of kVectors vectors of columns from `column` on, in kChains chains; with
+// soft(W[id_j]) for kSoft.
+template <std::size_t kVectors, std::size_t kChains, bool kSoft = false, class D, class W,
+          class Real = hn::TFromD<D>>
 HWY_INLINE void sum_rows(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column,
                          hn::Vec<D>* total) {
   using V = hn::Vec<D>;
@@ -32,20 +40,22 @@ HWY_INLINE void sum_rows(D d, const RowTable<const W>& w, const SparseRow& x, st
     for (auto& v : chain) v = hn::Zero(d);
   }
   std::size_t j = 0;
-  for (; j + kChains <= x.size; j += kChains) {
-    for (std::size_t c = 0; c < kChains; ++c) {
-      const W* row = w.data + x.ids[j + c] * w.stride + column;
-      const V value = hn::Set(d, static_cast<Real>(entry(x, j + c)));
+  const auto add_row = [&](std::size_t of, V* to) HWY_ATTR {
+    const W* row = w.data + x.ids[of] * w.stride + column;
+    const V value = hn::Set(d, static_cast<Real>(entry(x, of)));
+    if constexpr (kSoft) {
+      const V threshold = hn::Set(d, static_cast<Real>(w.threshold.of_row(x.ids[of])));
       for (std::size_t v = 0; v < kVectors; ++v)
-        sum[c][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[c][v]);
+        to[v] = hn::MulAdd(value, soft_vector(load_as(d, row + v * lanes), threshold), to[v]);
+    } else {
+      for (std::size_t v = 0; v < kVectors; ++v)
+        to[v] = hn::MulAdd(value, load_as(d, row + v * lanes), to[v]);
     }
+  };
+  for (; j + kChains <= x.size; j += kChains) {
+    for (std::size_t c = 0; c < kChains; ++c) add_row(j + c, sum[c]);
   }
-  for (; j < x.size; ++j) {
-    const W* row = w.data + x.ids[j] * w.stride + column;
-    const V value = hn::Set(d, static_cast<Real>(entry(x, j)));
-    for (std::size_t v = 0; v < kVectors; ++v)
-      sum[0][v] = hn::MulAdd(value, load_as(d, row + v * lanes), sum[0][v]);
-  }
+  for (; j < x.size; ++j) add_row(j, sum[0]);
   for (std::size_t v = 0; v < kVectors; ++v) {
     total[v] = sum[0][v];
     for (std::size_t c = 1; c < kChains; ++c) total[v] = hn::Add(total[v], sum[c][v]);

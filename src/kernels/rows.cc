@@ -20,12 +20,12 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-template <std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
+template <bool kSoft, std::size_t kVectors, std::size_t kChains, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x, std::size_t column,
                             Real scale, Real* s) {
   const std::size_t lanes = hn::Lanes(d);
   hn::Vec<D> total[kVectors];
-  sum_rows<kVectors, kChains>(d, w, x, column, total);
+  sum_rows<kVectors, kChains, kSoft>(d, w, x, column, total);
   const auto factor = hn::Set(d, scale);
   for (std::size_t v = 0; v < kVectors; ++v) {
     const std::size_t at = column + v * lanes;
@@ -39,20 +39,21 @@ HWY_INLINE void score_block(D d, const RowTable<const W>& w, const SparseRow& x,
   }
 }
 
-template <class D, class W, class Real = hn::TFromD<D>>
+template <bool kSoft, class D, class W, class Real = hn::TFromD<D>>
 HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const SparseRow& x, Real scale, Real* s) {
   const std::size_t lanes = hn::Lanes(d);
   std::size_t column = 0;
-  for (; column + 4 * lanes <= w.stride; column += 4 * lanes) score_block<4, 1>(d, w, x, column, scale, s);
+  for (; column + 4 * lanes <= w.stride; column += 4 * lanes)
+    score_block<kSoft, 4, 1>(d, w, x, column, scale, s);
   switch ((w.stride - column) / lanes) {
     case 3:
-      score_block<3, 2>(d, w, x, column, scale, s);
+      score_block<kSoft, 3, 2>(d, w, x, column, scale, s);
       break;
     case 2:
-      score_block<2, 2>(d, w, x, column, scale, s);
+      score_block<kSoft, 2, 2>(d, w, x, column, scale, s);
       break;
     case 1:
-      score_block<1, 4>(d, w, x, column, scale, s);
+      score_block<kSoft, 1, 4>(d, w, x, column, scale, s);
       break;
     default:
       break;
@@ -98,13 +99,17 @@ HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow
 }
 
 // Strides are 1, 2, 4 or a multiple of 8 (row_stride), so one of these vector lengths always divides them.
+template <bool kSoft, class W, class Real>
+HWY_INLINE void score_as(const RowTable<const W>& w, const SparseRow& x, Real scale, Real* s) {
+  if (w.stride % 16 == 0) return score_columns<kSoft>(hn::CappedTag<Real, 16>(), w, x, scale, s);
+  if (w.stride % 8 == 0) return score_columns<kSoft>(hn::CappedTag<Real, 8>(), w, x, scale, s);
+  if (w.stride == 4) return score_columns<kSoft>(hn::CappedTag<Real, 4>(), w, x, scale, s);
+  if (w.stride == 2) return score_columns<kSoft>(hn::CappedTag<Real, 2>(), w, x, scale, s);
+  score_columns<kSoft>(hn::CappedTag<Real, 1>(), w, x, scale, s);
+}
 template <class W, class Real>
 void score_any(const RowTable<const W>& w, const SparseRow& x, Real scale, Real* s) {
-  if (w.stride % 16 == 0) return score_columns(hn::CappedTag<Real, 16>(), w, x, scale, s);
-  if (w.stride % 8 == 0) return score_columns(hn::CappedTag<Real, 8>(), w, x, scale, s);
-  if (w.stride == 4) return score_columns(hn::CappedTag<Real, 4>(), w, x, scale, s);
-  if (w.stride == 2) return score_columns(hn::CappedTag<Real, 2>(), w, x, scale, s);
-  score_columns(hn::CappedTag<Real, 1>(), w, x, scale, s);
+  w.threshold.any() ? score_as<true>(w, x, scale, s) : score_as<false>(w, x, scale, s);
 }
 
 template <class Real>

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "espalier/base/soft_threshold.h"
+
 namespace espalier::kernels {
 
 // The ids and values of one sparse row; values == nullptr stands for ones.
@@ -24,14 +26,16 @@ struct SparseRowRange {
   }
 };
 
-// A table of weights: `width` values every `stride`, starting on a cache line.
+// A table of weights: `width` values every `stride`, starting on a cache line. Where it has a threshold,
+// scores are those of soft(W, threshold).
 template <class Real>
 struct RowTable {
   Real* data;
   std::size_t width, stride;
+  SoftThreshold threshold = {};
 };
 
-// s[k] = scale * sum_j x_j W[id_j][k] for k < width.
+// s[k] = scale * sum_j x_j soft(W[id_j][k]) for k < width.
 void score_rows(RowTable<const float> w, SparseRow x, float scale, float* s);
 void score_rows(RowTable<const float> w, SparseRow x, double scale, double* s);
 void score_rows(RowTable<const double> w, SparseRow x, double scale, double* s);
@@ -56,7 +60,8 @@ void score_rows(RowTable<const W> w, SparseRow x, Real scale, Real* s) {
     Real sum = 0;
     for (std::size_t j = 0; j < x.size; ++j) {
       const Real value = x.values ? x.values[j] : 1.0f;
-      sum += value * static_cast<Real>(w.data[x.ids[j] * w.stride + k]);
+      const auto threshold = static_cast<Real>(w.threshold.of_row(x.ids[j]));
+      sum += value * soft(static_cast<Real>(w.data[x.ids[j] * w.stride + k]), threshold);
     }
     s[k] = scale * sum;
   }

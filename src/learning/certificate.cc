@@ -40,8 +40,12 @@ struct RoundingPolynomial {
     const auto examples = static_cast<double>(problem.size()),
                statistics = kParts + static_cast<double>(longest);
     a = floor + rounding.cancelled * rounding.cancelled;
-    b = (examples + statistics + squared_error) * 8 * squared_reach / objective.l2;
+    // |theta|^2 <= 2 P/l2, or (P/l1)^2 where there is no l2
+    const Regularizer& regularizer = objective.regularizer;
+    const double of_scores = (examples + statistics + squared_error) * 4 * squared_reach;
+    b = regularizer.l2 > 0 ? of_scores * 2 / regularizer.l2 : 0;
     c = (examples + static_cast<double>(shape.rows * shape.width) + squared_error) * 16;
+    if (!(regularizer.l2 > 0)) c += of_scores / (regularizer.l1.value * regularizer.l1.value);
   }
   double bound(double primal) const { return sure_rounding(a + primal * (b + primal * c)); }
 
@@ -132,7 +136,7 @@ DualRounding implied_rounding(const Problem& problem, std::span<const double> si
 
 double certain_dual(const Objective& objective, double conjugates, const DoubleWeights& w,
                     const DualRounding& rounding) {
-  const double norm = objective.problem.squared_norm(w) / (2 * objective.l2);
+  const double norm = objective.regularizer.conjugate(objective.problem, w);
   return certain_dual(objective, conjugates - norm, std::abs(conjugates) + norm, rounding);
 }
 
@@ -141,14 +145,20 @@ double certain_dual(const Objective& objective, double value, double size, const
   return value - RoundingPolynomial(objective, rounding).bound(size);
 }
 
-double certain_dual(const Objective& objective, const ImpliedPoint& point) {
+namespace {
+
+// How far what is known of a smooth loss at theta may be off.
+struct ImpliedRounding {
+  double primal, w;  // of P, and the length of the error of w(pi(theta)) together with that of l2 theta
+};
+ImpliedRounding rounding_of(const Objective& objective, const ImpliedPoint& point) {
   const Problem& problem = objective.problem;
   const WeightShape shape = problem.weight_shape();
   const auto examples = static_cast<double>(problem.size()),
              weights = static_cast<double>(shape.rows * shape.width);
   const double beta = objective.loss.beta, gamma = objective.loss.gamma;
   double of_primal = (examples + weights) * point.primal * point.primal;
-  double of_gradient = objective.l2 * objective.l2 * point.squared_norm;
+  double of_gradient = objective.regularizer.l2 * objective.regularizer.l2 * point.squared_norm;
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const std::size_t statistics = problem.num_statistics(i);
     const double omega = problem.weight(i), squared_reach = omega * omega * problem.squared_diameter(i);
@@ -166,10 +176,68 @@ double certain_dual(const Objective& objective, const ImpliedPoint& point) {
     of_gradient += squared_reach * (squared_rounding(statistics, 1, beta * cancelling) + examples +
                                     beta * beta * problem.squared_diameter(i) * of_scores);
   }
-  const double gradient =
-      std::sqrt(point.squared_gradient) * (1 + sure_rounding(weights)) + sure_rounding(of_gradient);
-  return point.primal - sure_rounding(of_primal) - gradient * gradient / (2 * objective.l2);
+  return {sure_rounding(of_primal), sure_rounding(of_gradient)};
 }
+
+}  // namespace
+
+double certain_dual(const Objective& objective, const ImpliedPoint& point) {
+  const double l2 = objective.regularizer.l2;
+  const WeightShape shape = objective.problem.weight_shape();
+  const ImpliedRounding rounding = rounding_of(objective, point);
+  const double gradient = std::sqrt(2 * l2 * point.mismatch) *
+                              (1 + sure_rounding(static_cast<double>(shape.rows * shape.width))) +
+                          rounding.w;
+  return point.primal - rounding.primal - gradient * gradient / (2 * l2);
+}
+
+double gold_mixture_dual(const Objective& objective, const ImpliedPoint& point, double theta_times_w,
+                         const DoubleWeights& w) {
+  const Problem& problem = objective.problem;
+  const SoftThreshold& l1 = objective.regularizer.l1;
+  if (!l1.any() || l1.first > 0 || l1.last < w.shape().rows) return -std::numeric_limits<double>::infinity();
+  const ImpliedRounding rounding = rounding_of(objective, point);
+  double largest = rounding.w;
+  for (const double x : w.values()) largest = std::max(largest, std::abs(x) + rounding.w);
+  const double rho = largest > l1.value ? l1.value / largest : 1, beta = objective.loss.beta;
+  double losses = 0, extra = 0, size = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    const double omega = problem.weight(i), loss = std::max(0.0, point.losses[i]);
+    const double p = std::exp(-beta * loss), a = 1 - rho * -std::expm1(-beta * loss);
+    losses += omega * loss;
+    const double of_example =
+        -a * std::log(a) - (rho < 1 ? rho * (1 - p) * std::log(rho) : 0) - rho * p * beta * loss;
+    extra += omega * of_example / beta;
+    size += omega * (loss + 2 / beta);
+  }
+  const double value = rho * (losses + theta_times_w) + extra;
+  return certain_dual(objective, value - rounding.primal, size + std::abs(theta_times_w), {});
+}
+
+template <class Real>
+double implied_dual(const Objective& objective, double primal, const BasicWeights<Real>& theta,
+                    DoubleWeights& w, std::span<const double> losses, std::span<const double> sizes) {
+  const Problem& problem = objective.problem;
+  const Regularizer& regularizer = objective.regularizer;
+  ImpliedPoint point{primal, problem.squared_norm(theta), 0, losses, sizes};
+  const auto of_theta = theta.values();
+  const auto of_w = w.values();
+  if (!regularizer.sparse()) {
+    // grad P = l2 theta - w, in the norm of a kernel where there is one
+    for (std::size_t j = 0; j < of_w.size(); ++j) of_w[j] = regularizer.l2 * of_theta[j] - of_w[j];
+    point.mismatch = problem.squared_norm(w) / (2 * regularizer.l2);
+    return certain_dual(objective, point);
+  }
+  const double product = std::inner_product(of_w.begin(), of_w.end(), of_theta.begin(), 0.0);
+  const double mixture = gold_mixture_dual(objective, point, product, w);
+  if (!(regularizer.l2 > 0)) return mixture;
+  point.mismatch = regularizer.mismatch(problem, theta, w);
+  return std::max(mixture, certain_dual(objective, point));
+}
+template double implied_dual(const Objective&, double, const Weights&, DoubleWeights&,
+                             std::span<const double>, std::span<const double>);
+template double implied_dual(const Objective&, double, const DoubleWeights&, DoubleWeights&,
+                             std::span<const double>, std::span<const double>);
 
 void evaluate_dual(const Objective& objective, const DualState& dual, DualValue& result, Sweep& sweep) {
   const Problem& problem = objective.problem;
@@ -223,7 +291,7 @@ double evaluate_primal(const Objective& objective, const Weights& theta, Sweep& 
     const auto pi = frame.take<double>(objective.loss.smooth() ? 0 : length);
     return problem.weight(i) * example_loss(objective, i, theta, s, pi, ws);
   });
-  return objective.l2 / 2 * problem.squared_norm(theta) + losses;
+  return objective.regularizer.value(problem, theta) + losses;
 }
 
 double evaluate_primal(const Objective& objective, const Weights& theta) {
@@ -250,7 +318,7 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
     (*gaps)[i] = loss - value.conjugate[i] + dot(s, mu);
     return problem.weight(i) * loss;
   });
-  return {objective.l2 / 2 * problem.squared_norm(theta) + losses, value.value, 0, problem.inference()};
+  return {objective.regularizer.value(problem, theta) + losses, value.value, 0, problem.inference()};
 }
 
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual) {
@@ -279,15 +347,9 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
   });
   Certificate certificate;
   certificate.inference = problem.inference();
-  const double squared_norm = problem.squared_norm(theta);
-  certificate.primal = objective.l2 / 2 * squared_norm + losses;
+  certificate.primal = objective.regularizer.value(problem, theta) + losses;
   if (smooth) {
-    // grad P = l2 theta - w(u)
-    const auto gradient = w.values();
-    const auto of_theta = theta.values();
-    for (std::size_t j = 0; j < gradient.size(); ++j) gradient[j] = objective.l2 * of_theta[j] - gradient[j];
-    certificate.dual =
-        certain_dual(objective, {certificate.primal, squared_norm, problem.squared_norm(w), values, sizes});
+    certificate.dual = implied_dual(objective, certificate.primal, theta, w, values, sizes);
     return certificate;
   }
   // A best output is one to the bit.

@@ -37,7 +37,7 @@ DualRounding implied_rounding(const Problem& problem, std::span<const double> si
 // error.
 double squared_rounding(std::size_t statistics, double size, double error);
 
-// What is certain of the dual value  conjugates - |w(u)|^2/(2 l2): less by what rounding may have added, for
+// What is certain of the dual value  conjugates - g*(w(u)): less by what rounding may have added, for
 // the same reasons. A dual is kept for other weights, with much smaller scores, and whoever reads it takes it
 // for a bound: no tolerance comes with it.
 double certain_dual(const Objective& objective, double conjugates, const DoubleWeights& w,
@@ -47,15 +47,32 @@ double certain_dual(const Objective& objective, double value, double size, const
 
 // Weights theta of a smooth loss, as the dual point u_i = pi_i(theta) that they imply sees them.
 struct ImpliedPoint {
-  double primal;                   // P(theta)
-  double squared_norm;             // |theta|^2
-  double squared_gradient;         // |grad P(theta)|^2
+  double primal;        // P(theta)
+  double squared_norm;  // |theta|^2
+  double mismatch;      // g(theta) + g*(w) - theta.w at w = w(pi(theta)); without l1, |grad P|^2/(2 l2)
   std::span<const double> losses;  // L_i(theta), for each example
   std::span<const double> sizes;   // implied_size(L_i, F_i'theta, mu_i), for each example
 };
-// What is certain of D(pi(theta)) = P - |grad P|^2/(2 l2). Much more than of the same number as conjugates
-// and a norm: an error in w(u) counts there as often as theta is long, here as often as the gradient is.
+// What is certain of D(pi(theta)) = P - mismatch. Much more than of the same number as conjugates and a norm:
+// an error in w(u) counts there as often as theta is long, here as often as the gradient is. An error e of w
+// changes the mismatch m by no more than sqrt(2 m/l2)|e| + |e|^2/(2 l2), with l1 or without: its gradient in
+// w is soft(w, l1)/l2 - theta, of which m holds the square.
 double certain_dual(const Objective& objective, const ImpliedPoint& point);
+
+// What is certain of the dual of mixtures of the gold outputs and pi(theta), for a smooth loss and l1:
+//   u_i = (1 - rho) [y = z_i] + rho pi_i(theta),   w(u) = rho w(pi),   a_i = (1 - rho) + rho p_i,
+//                                                  p_i = pi_i(z_i) = exp(-beta L_i)
+//   H(u_i) = rho H(pi_i) - a_i log a_i - rho(1 - p_i) log rho + rho p_i log p_i
+// with the largest rho for which |rho w_j| <= l1, so that g*(rho w) = 0: what there is of a bound where l2 =
+// 0, and where l2 is so small that soft(w, l1)^2/(2 l2) is far too large. `w` is w(pi(theta)), `primal`,
+// `losses` and `sizes` are those of theta. -infinity where some weights are not under l1.
+double gold_mixture_dual(const Objective& objective, const ImpliedPoint& point, double theta_times_w,
+                         const DoubleWeights& w);
+// The better of the two, or the one that there is: what is certain of the dual that weights imply, for a
+// smooth loss. `w` is w(pi(theta)), and lost.
+template <class Real>
+double implied_dual(const Objective& objective, double primal, const BasicWeights<Real>& theta,
+                    DoubleWeights& w, std::span<const double> losses, std::span<const double> sizes);
 
 // evaluate_dual() with several threads, in the memory of an earlier value: w is as large as all weights in
 // double precision.
@@ -68,7 +85,7 @@ double evaluate_primal(const Objective& objective, const Weights& theta, Sweep& 
 
 // The certificate of theta with the duals at hand and their value. With `gaps`, also each example's part
 //   g_i = L_i(theta) - [H(u_i)/beta + gamma(p_i.mu_i + q_i)] + theta.F_i(z_i - mu_i) >= 0,
-//   P - D = sum_i omega_i g_i + l2/2 |theta - w(u)/l2|^2.
+//   P - D = sum_i omega_i g_i + g(theta) + g*(w(u)) - theta.w(u).
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual,
                     const DualValue& value, Sweep& sweep, std::vector<double>* gaps = nullptr);
 // The certificate of theta with a dual value at hand.

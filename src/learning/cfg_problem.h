@@ -53,7 +53,7 @@ class CfgExamples final : public Sharing {
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
-    features_->score(sentences_[i].words, sentences_[i].forest, w.row(0), scale, s, ws);
+    features_->score(sentences_[i].words, sentences_[i].forest, w.row(0), scale, s, ws, w.threshold().value);
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,

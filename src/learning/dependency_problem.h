@@ -93,7 +93,7 @@ class DependencyExamples final : public Sharing {
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
-    features_->score(corpus_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i));
+    features_->score(corpus_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i), w.threshold().value);
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,

@@ -57,7 +57,7 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   template <class Real, class Scale>
   void score(std::size_t i, const BasicWeights<Real>& w, Scale scale, std::span<Scale> s,
              Workspace& ws) const {
-    features_->score(i, w.row(0), scale, s, ws);
+    features_->score(i, w.row(0), scale, s, ws, w.threshold().value);
   }
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {

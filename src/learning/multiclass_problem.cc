@@ -127,7 +127,7 @@ BlockMaximum MulticlassExamples::maximise_block(std::size_t i, double gamma, dou
   Workspace::Frame frame(ws);
   const Out memory = frame.take<float>(2 * labels);
   const auto scale = static_cast<float>(1 / l2), times = static_cast<float>(omega);
-  if (!kernel()) {
+  if (!kernel() && !w.threshold().any()) {
     const kernels::SimplexStep step = kernels::maximise_over_rows(
         as_kernel(w), as_kernel(features_.row(i)), scale, costs, q, times, mu.data(), memory.data());
     return {omega * step.gap, omega * step.gain};

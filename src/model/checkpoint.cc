@@ -65,6 +65,8 @@ void check_identity(const std::string& file, const Json& found, const Json& expe
 
 Json to_json(const PathPoint& point, const std::string& headline) {
   return {{"l2", point.l2},
+          {"l1", point.l1},
+          {"active", point.active},
           {"primal", point.certificate.primal},
           {"dual", point.certificate.dual},
           {"gap", point.certificate.gap()},
@@ -77,6 +79,8 @@ Json to_json(const PathPoint& point, const std::string& headline) {
 PathPoint point_from(const Json& json) {
   PathPoint point;
   point.l2 = json.at("l2").get<double>();
+  point.l1 = json.value("l1", 0.0);
+  point.active = json.value("active", std::size_t{0});
   point.certificate = {json.at("primal").get<double>(), json.at("dual").get<double>(),
                        json.at("passes").get<double>()};
   // As in models.

@@ -23,6 +23,7 @@ Json to_json(const ModelInfo& info) {
   json["task"] = info.task;
   json["loss"] = info.loss.name();
   if (info.l2) json["l2"] = *info.l2;
+  if (info.l1 > 0) json["l1"] = info.l1;
   json["solver"] = info.solver;
   if (info.certificate) {
     json["certificate"] = {{"primal", info.certificate->primal},
@@ -56,6 +57,7 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   info.solver = json.at("solver").get<std::string>();
   if (!json.contains("l2") && !json.contains("certificate")) return info;
   info.l2 = json.at("l2").get<double>();
+  info.l1 = json.value("l1", 0.0);
   const Json& certificate = json.at("certificate");
   info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
                                  certificate.at("passes").get<double>(), inference_from(certificate)};

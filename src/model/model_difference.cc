@@ -89,6 +89,7 @@ class Groups {
 Json settings_of(const Model& model) {
   const Json all = model.describe();
   Json settings{{"loss", all.at("loss")}, {"l2", all.value("l2", Json())}, {"solver", all.at("solver")}};
+  if (all.contains("l1")) settings["l1"] = all.at("l1");
   settings.update(all.at("settings"));
   return settings;
 }

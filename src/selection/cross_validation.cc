@@ -138,7 +138,8 @@ CrossValidation cross_validate(
     const Problem& problem, const Loss& loss, const L2Sequence& values, const SolverEntry& solver,
     const SolverSettings& settings, const std::vector<std::vector<std::uint32_t>>& folds, std::size_t threads,
     const std::function<HeldOutScore(std::size_t fold, const Weights&)>& score,
-    const std::function<void(std::size_t fold, const PathPoint&, const Progress&)>& finished) {
+    const std::function<void(std::size_t fold, const PathPoint&, const Progress&)>& finished,
+    const std::function<Regularizer(double l2)>& regularizer) {
   std::vector<Fold> all;
   for (std::size_t f = 0; f < folds.size(); ++f) all.emplace_back(problem, folds, f);
   std::mutex one_at_a_time;
@@ -157,7 +158,8 @@ CrossValidation cross_validate(
                         const std::lock_guard lock(one_at_a_time);
                         if (finished && point.status != Status::stopped)
                           finished(f, point, fold.path.progress);
-                      }};
+                      },
+                      regularizer};
     if (values.goes_back) start_from_nearest(fold.path, l2);
     const auto point = optimise_value(fold.path, run, l2, settings.stopping.gap);
     if (point) add_point(fold.path, run, *point);

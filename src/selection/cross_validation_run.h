@@ -43,6 +43,7 @@ CrossValidation cross_validate(
     const Problem& problem, const Loss& loss, const L2Sequence& values, const SolverEntry& solver,
     const SolverSettings& settings, const std::vector<std::vector<std::uint32_t>>& folds, std::size_t threads,
     const std::function<HeldOutScore(std::size_t fold, const Weights&)>& score,
-    const std::function<void(std::size_t fold, const PathPoint&, const Progress&)>& finished = {});
+    const std::function<void(std::size_t fold, const PathPoint&, const Progress&)>& finished = {},
+    const std::function<Regularizer(double l2)>& regularizer = [](double l2) { return Regularizer(l2); });
 
 }  // namespace espalier

@@ -3,22 +3,39 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "espalier/base/error.h"
 #include "selection/l2_search.h"
 
 namespace espalier {
 
-std::vector<double> PathOptions::values() const {
-  L2Range{l2_min, l2_max}.check();
+namespace {
+
+std::vector<double> falling(const char* name, double largest, double smallest, double factor) {
   if (!(factor > 0) || !(factor < 1)) {
-    throw Error(fmt::format("{} {}: l2 would not decrease; expected a number between 0 and 1",
-                            setting("factor"), factor));
+    throw Error(fmt::format("{} {}: {} would not decrease; expected a number between 0 and 1",
+                            setting("factor"), factor, name));
   }
   constexpr double kRounding = 1 - 1e-9;
-  std::vector<double> all{l2_max};
-  while (all.back() * factor >= l2_min * kRounding) all.push_back(all.back() * factor);
+  std::vector<double> all{largest};
+  while (all.back() * factor >= smallest * kRounding) all.push_back(all.back() * factor);
   return all;
+}
+
+}  // namespace
+
+std::vector<double> PathOptions::values() const {
+  L2Range{l2_min, l2_max}.check();
+  return falling("l2", l2_max, l2_min, factor);
+}
+
+std::vector<double> L1Path::values() const {
+  if (!(l1_min > 0) || !(l1_min <= l1_max) || !std::isfinite(l1_max)) {
+    throw Error(fmt::format("{0} {2} {1} {3}: no range; expected 0 < {1} <= {0}", setting("l1_max"),
+                            setting("l1_min"), l1_max, l1_min));
+  }
+  return falling("l1", l1_max, l1_min, factor);
 }
 
 Path regularisation_path(const Problem& problem, const Loss& loss, const PathOptions& options,
@@ -26,30 +43,31 @@ Path regularisation_path(const Problem& problem, const Loss& loss, const PathOpt
                          const std::function<double(const Weights&)>& dev_error, const PathObserver& observer,
                          const std::function<void(const PathPoint&)>& finished) {
   PathInProgress path;
-  continue_path(path, {problem, loss, solver, settings, dev_error, observer, finished}, options);
+  continue_path(path, {problem, loss, solver, settings, dev_error, observer, finished}, options.values());
   return path;
 }
 
-void continue_path(PathInProgress& path, const PathRun& run, const PathOptions& options) {
-  const std::vector<double> values = options.values();
+void continue_path(PathInProgress& path, const PathRun& run, const std::vector<double>& values) {
   for (std::size_t k = path.points.size(); k < values.size(); ++k) {
     const auto point = optimise_value(path, run, values[k], run.settings.stopping.gap);
     if (!point || !add_point(path, run, *point)) break;
   }
 }
 
-std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double l2, double gap) {
+std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double value, double gap) {
+  const Regularizer regularizer = run.regularizer(value);
   SolverSettings here = run.settings;
   here.stopping.gap = gap;
   here.stopping.passes -= path.progress.passes;
   here.stopping.seconds -= path.progress.seconds;
   here.stopping.before = path.progress;
-  path.training_l2 = l2;
-  const Summary summary = run.solver.run(
-      {run.problem, run.loss, l2}, here, path.training, [&](const Progress& progress, const Weights& theta) {
-        path.progress = progress;
-        return run.observer ? run.observer(l2, progress, theta) : Control::go_on;
-      });
+  path.training_l2 = value;
+  const Summary summary =
+      run.solver.run({run.problem, run.loss, regularizer}, here, path.training,
+                     [&](const Progress& progress, const Weights& theta) {
+                       path.progress = progress;
+                       return run.observer ? run.observer(regularizer, progress, theta) : Control::go_on;
+                     });
   if (summary.history.empty()) return std::nullopt;
   path.status = summary.status;
   path.message = summary.message;
@@ -57,7 +75,9 @@ std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run
   const double passes_before = path.points.empty() ? 0 : path.points.back().total_passes;
 
   PathPoint point;
-  point.l2 = l2;
+  point.l2 = regularizer.l2;
+  point.l1 = regularizer.l1.value;
+  for (const float weight : path.training.theta.values()) point.active += weight != 0 ? 1 : 0;
   point.certificate = {last.primal, last.dual, last.passes - passes_before, last.inference, last.rounding};
   point.total_passes = last.passes;
   point.dev_error = run.dev_error(path.training.theta);
@@ -67,10 +87,10 @@ std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run
 
 bool add_point(PathInProgress& path, const PathRun& run, const PathPoint& point) {
   path.points.push_back(point);
-  // Of equals the largest l2, whatever was tried first.
+  // Of equals the strongest, whatever was tried first.
   const PathPoint& best = path.points[path.best];
   if (path.points.size() == 1 || point.dev_error < best.dev_error ||
-      (point.dev_error == best.dev_error && point.l2 > best.l2)) {
+      (point.dev_error == best.dev_error && std::pair(point.l2, point.l1) > std::pair(best.l2, best.l1))) {
     path.best = path.points.size() - 1;
     path.theta = path.training.theta;
   }

@@ -13,12 +13,12 @@ namespace espalier {
 // A path with what the next value starts from, or this one continues from.
 struct PathInProgress : Path {
   Training training;
-  double training_l2 = 0;  // the value that `training` is of; 0: none yet
+  double training_l2 = 0;  // the value that `training` is of, be it an l1; 0: none yet
   std::optional<Training>
       best_training;  // of the best point, where something may go back to it (l2_search.h)
 };
 
-using PathObserver = std::function<Control(double l2, const Progress&, const Weights&)>;
+using PathObserver = std::function<Control(const Regularizer&, const Progress&, const Weights&)>;
 
 // What is the same for all values of l2.
 struct PathRun {
@@ -29,6 +29,8 @@ struct PathRun {
   std::function<double(const Weights&)> dev_error;
   PathObserver observer{};
   std::function<void(const PathPoint&)> finished{};
+  // What a value stands for: l2 alone, or with an l1 that goes with it, or an l1.
+  std::function<Regularizer(double)> regularizer = [](double l2) { return Regularizer(l2); };
 };
 
 // The regularisation path (Collins et al. 2008, section 7.1.2): each l2 is optimised to the tolerance from
@@ -44,11 +46,11 @@ Path regularisation_path(const Problem& problem, const Loss& loss, const PathOpt
 // The same for a path that was begun: the values after its points, the first of them from where its training
 // is. While it runs, `path` is as it was at the last report, without the value that is being optimised: what
 // a checkpoint keeps.
-void continue_path(PathInProgress& path, const PathRun& run, const PathOptions& options);
+void continue_path(PathInProgress& path, const PathRun& run, const std::vector<double>& values);
 
-// One step of it: optimises l2 to a relative gap, from where the training is, and rates it. nullopt where the
-// run ended before its first report.
-std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double l2, double gap);
+// One step of it: optimises a value to a relative gap, from where the training is, and rates it. nullopt
+// where the run ended before its first report.
+std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double value, double gap);
 // The next one: adds the point of the value that was optimised last. False where that did not come to its
 // end, and the path ends with it.
 bool add_point(PathInProgress& path, const PathRun& run, const PathPoint& point);

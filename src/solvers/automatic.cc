@@ -84,7 +84,7 @@ double annealing_passes(const Objective& objective) {
   double mean = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) mean += problem.weight(i) * problem.squared_change(i);
   mean /= static_cast<double>(problem.size());
-  return std::log2(FirstSteps::from_gold().l2 * mean / objective.l2);
+  return std::log2(FirstSteps::from_gold().l2 * mean / objective.regularizer.l2);
 }
 
 // Weights for each statistic: solvers on the primal work on all weights in every pass, most of all L-BFGS on
@@ -116,6 +116,7 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
   const Loss& loss = objective.loss;
   // The others have no duals but those that weights imply, which have to be exact, and no kernels.
   const bool alone = problem.kernel() || problem.inference() == Inference::approximate;
+  const bool sparse = objective.regularizer.sparse();
   const double weights = weights_per_statistic(problem);
   // An output of many parts is one block with one step, and has too many rivals to keep a list of them.
   const bool large = parts_per_output(problem) > 200;
@@ -130,20 +131,21 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
     all.push_back(
         {find_solver("eg", loss), 1, blocks_collide ? 300.0 : 50.0, first_passes, first_passes + 10});
     if (alone) return all;
+    if (!(objective.regularizer.l2 > 0)) all.clear();
     // L-BFGS keeps twenty vectors of all weights, and works on each of them in every pass.
-    if (large && weights > 1) {
+    if (large && weights > 1 && !sparse) {
       all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 200});
     } else {
       all.push_back(
           {find_solver("lbfgs", loss), 0.7 + 1.5 * weights, 50, 4, blocks_collide ? 1000.0 : 150.0});
     }
-    if (blocks_collide && !warm) std::swap(all[0], all[1]);
+    if (blocks_collide && !warm && all.size() > 1) std::swap(all[0], all[1]);
   } else if (single_cliques(problem)) {
     all.push_back({find_solver("smo", loss), 0.5, 50, 0, 15});
-    if (!alone) all.push_back({find_solver("cutting-plane", loss), 15, 25, 2, 200});
+    if (!alone && !sparse) all.push_back({find_solver("cutting-plane", loss), 15, 25, 2, 200});
   } else {
     all.push_back({find_solver("frank-wolfe", loss), 1, 50, 0, 15});
-    if (alone) return all;
+    if (alone || sparse) return all;
     if (large) {
       all.push_back({find_solver("bmrm", loss), 0.7 + 0.5 * weights, 60, 10, 200});
       std::swap(all[0], all[1]);
@@ -344,7 +346,7 @@ class Automatic {
     const Problem& problem = objective_.problem;
     double weights = 0;
     for (std::size_t i = 0; i < problem.size(); ++i) weights += problem.weight(i);
-    const double norm = objective_.l2 / 2 * problem.squared_norm(theta);
+    const double norm = objective_.regularizer.value(problem, theta);
     const bool rounded = now_.primal - norm <= kRoundings * objective_.loss.gamma * weights;
     if (!rounded || norm - best_dual_ > settings_.stopping.gap / 2 * norm || now_.passes < kWait * scaled_at_)
       return;
@@ -463,6 +465,8 @@ SolverEntry automatic_solver(const Loss& loss) {
   entry.summary =
       "eg for a CRF, frank-wolfe or smo for an SVM; another solver when it is forecast to be faster";
   entry.duals = loss.smooth() ? Duals::scores : Duals::means;
+  entry.sparse = true;
+  entry.without_l2 = loss.smooth();
   entry.allocates = true;
   entry.threads_share = loss.smooth();
   for (const std::string_view name : loss.smooth() ? std::span<const std::string_view>(kSmooth) : kMaximum) {

@@ -25,10 +25,21 @@ class BatchReports {
     return passes - reported_at_ >= report_every_ || run_.exhausted(passes);
   }
 
-  // Leaves theta = scale point, and certifies it with a dual value. True: the run is over.
-  bool report(const DoubleWeights& point, double scale, double dual) {
+  // Leaves theta(w), and certifies it with a dual value. True: the run is over.
+  bool report_dual(const DoubleWeights& w, double dual) {
     run_.pause();
-    assign_weights(theta_, point, scale, sweep_.team());
+    objective_.regularizer.assign(theta_, w, sweep_.team());
+    return certify(dual);
+  }
+  // The same of theta itself.
+  bool report(const DoubleWeights& point, double dual) {
+    run_.pause();
+    assign_weights(theta_, point, 1, sweep_.team());
+    return certify(dual);
+  }
+
+ private:
+  bool certify(double dual) {
     const Certificate certificate{evaluate_primal(objective_, theta_, sweep_), dual, visits_.passes(),
                                   objective_.problem.inference()};
     reported_at_ = visits_.passes();
@@ -37,7 +48,6 @@ class BatchReports {
     return over;
   }
 
- private:
   const Objective& objective_;
   double report_every_;
   Run& run_;

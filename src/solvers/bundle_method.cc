@@ -50,7 +50,7 @@ class BundleMethod {
         run_(objective, stopping, observer),
         visits_(stopping, run_, problem_.size()),
         sweep_(threads),
-        bundle_(problem_, objective.l2, sweep_.team()),
+        bundle_(problem_, objective.regularizer.l2, sweep_.team()),
         query_(theta),
         slope_(problem_.weight_shape()),
         offsets_(problem_.size()) {}
@@ -111,7 +111,7 @@ class BundleMethod {
     if (inference) visits_.count(problem_.size() - counted);
     offset_ = 0;
     for (const double offset : offsets_) offset_ += offset;
-    primal = objective_.l2 / 2 * problem_.squared_norm(query_) + risk;
+    primal = objective_.regularizer.l2 / 2 * problem_.squared_norm(query_) + risk;
     return true;
   }
 
@@ -152,7 +152,7 @@ class BundleMethod {
       const auto delta = frame.take<double>(problem_.num_statistics(i));
       return problem_.weight(i) * oracle_.exact(i, theta_, delta, ws).loss;
     });
-    best_ = objective_.l2 / 2 * problem_.squared_norm(theta_) + risk;
+    best_ = objective_.regularizer.l2 / 2 * problem_.squared_norm(theta_) + risk;
     run_.resume();
   }
 
@@ -184,7 +184,7 @@ class BundleMethod {
 
 Summary minimise_by_planes(const Objective& objective, const StoppingRule& stopping, std::size_t threads,
                            const BundleOracle& oracle, Weights& theta, const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
   ESPALIER_EXPECT(theta.shape() == objective.problem.weight_shape());
   return BundleMethod(objective, stopping, threads, oracle, theta, observer).minimise();
 }

@@ -52,8 +52,8 @@ class Ascent {
     for (Real& d : difference) d = -d;
     problem.add_gold(i, Real{1}, difference);
 
-    const double eta =
-        aggressive_step(problem.weight(i) / objective_.l2, loss, problem.squared_norm(i, difference, ws));
+    const double eta = aggressive_step(problem.weight(i) / objective_.regularizer.l2, loss,
+                                       problem.squared_norm(i, difference, ws));
     if (eta == 0) return true;
     if constexpr (std::is_same_v<Real, double>) dual_.mix(i, eta, loss, s, difference, ws);
     const auto delta = frame.take<float>(s.size());

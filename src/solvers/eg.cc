@@ -108,7 +108,7 @@ class Eg {
   // falls. Where it is ours to choose, it halves with every pass, and begins where one part moves the weights
   // by some of what they resist.
   double annealed_l2() const {
-    const double l2 = objective_.l2;
+    const double l2 = objective_.regularizer.l2;
     if (options_.start == EgStart::warm) return l2;
     if (options_.anneal == EgAnneal::paper) {
       // What the paper's l2 never quite reaches counts as reached here: the dual of such duals is within the
@@ -126,8 +126,8 @@ class Eg {
 
   // True: the run is over.
   bool anneal() {
-    if (!(shared_.l2 > objective_.l2)) return false;
-    for (; shared_.l2 > objective_.l2; shared_.l2 = annealed_l2()) {
+    if (!(shared_.l2 > objective_.regularizer.l2)) return false;
+    for (; shared_.l2 > objective_.regularizer.l2; shared_.l2 = annealed_l2()) {
       sweep();
       const bool exhausted = run_.exhausted(passes());
       const bool due = exhausted || passes() - certified_at_ >= options_.report_every;
@@ -200,7 +200,8 @@ class Eg {
   double theorem_eta() const {
     double largest = 0;
     for (std::size_t i = 0; i < n_; ++i) {
-      largest = std::max(largest, problem_.weight(i) * problem_.squared_diameter(i) / objective_.l2);
+      largest =
+          std::max(largest, problem_.weight(i) * problem_.squared_diameter(i) / objective_.regularizer.l2);
     }
     const double tau = shared_.inverse_beta + largest;
     return tau > 0 ? 1 / tau : 1;
@@ -239,7 +240,7 @@ class Eg {
       if (shared_.smoothing) shared_.smoothing->set_entropy(i, problem_.weight(i) * entropy);
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
     });
-    value_.value -= problem_.squared_norm(shared_.w) / (2 * objective_.l2);
+    value_.value -= objective_.regularizer.conjugate(problem_, shared_.w);
     gain_before_ = crew_.gain();
   }
 
@@ -292,11 +293,11 @@ class Eg {
     return since >= least && estimated_excess() <= 1;
   }
 
-  // The certificate of the current duals, at theta = w(u)/l2.
+  // The certificate of the current duals, at theta(u).
   Certificate certified() {
     run_.pause();
     resynchronise();
-    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
+    objective_.regularizer.assign(theta_, value_.w, sweep_.team());
     Certificate certificate = certify(objective_, theta_, dual_, value_, sweep_);
     certificate.passes = passes();
     certified_at_ = passes();

@@ -107,7 +107,7 @@ class StoredDuals final : public BatchDuals {
     Workspace::Frame frame(ws);
     const In before = std::as_const(dual_).s(i);
     const Out after = next_.s(i);
-    problem().score(i, w, 1 / objective_.l2, s, ws);
+    problem().score(i, w, 1 / objective_.regularizer.l2, s, ws);
     const auto d = frame.take<float>(s.size());
     for (std::size_t k = 0; k < s.size(); ++k) {
       d[k] = static_cast<float>(s[k] + objective_.loss.gamma * p[k] -
@@ -140,9 +140,9 @@ class ImpliedDuals final : public BatchDuals {
   bool look_ahead(double eta, const Iterate& now, Iterate& next) override {
     const double gamma = objective_.loss.gamma, inverse_beta = objective_.loss.inverse_beta();
     const double keep = 1 - eta * inverse_beta;
-    const auto z = z_.values(), next_z = next_z_.values();
-    const auto w = now.w.values();
-    for (std::size_t j = 0; j < z.size(); ++j) next_z[j] = keep * z[j] + eta / objective_.l2 * w[j];
+    objective_.regularizer.assign(theta_, now.w, pass_.team());
+    const auto z = z_.values(), next_z = next_z_.values(), theta = theta_.values();
+    for (std::size_t j = 0; j < z.size(); ++j) next_z[j] = keep * z[j] + eta * theta[j];
     next_c_ = keep * c_ + eta;
 
     std::swap(moments_.w, next.w);
@@ -170,7 +170,7 @@ class ImpliedDuals final : public BatchDuals {
  private:
   const Objective& objective_;
   BatchPass& pass_;
-  DoubleWeights z_, next_z_;
+  DoubleWeights z_, next_z_, theta_;
   double c_ = 0, next_c_ = 0;
   Moments moments_;
 };
@@ -185,10 +185,10 @@ class EgBatch {
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
         reports_(objective, options.report_every, run_, visits_, sweep_, theta),
-        now_{DoubleWeights(objective.problem.weight_shape())},
-        next_{DoubleWeights(objective.problem.weight_shape())} {
+        now_{objective.regularizer.dual_weights<double>(objective.problem.weight_shape())},
+        next_{objective.regularizer.dual_weights<double>(objective.problem.weight_shape())} {
     const double tau =
-        objective.loss.inverse_beta() + total_squared_diameter(objective.problem) / objective.l2;
+        objective.loss.inverse_beta() + total_squared_diameter(objective.problem) / objective.regularizer.l2;
     safe_eta_ = tau > 0 ? 1 / tau : 1;
     eta_ = safe_eta_;
   }
@@ -233,7 +233,7 @@ class EgBatch {
     return true;
   }
 
-  bool report() { return reports_.report(now_.w, 1 / objective_.l2, now_.dual); }
+  bool report() { return reports_.report_dual(now_.w, now_.dual); }
 
   // The safe step is about n times too small where examples have little in common, so it doubles until that
   // is too much, and then grows as the paper's online steps do: on random problems, faster growth took more
@@ -254,7 +254,7 @@ class EgBatch {
 
 void check(const Objective& objective) {
   check_eg_loss(objective.loss);
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
 }
 
 }  // namespace

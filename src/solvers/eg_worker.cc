@@ -1,8 +1,9 @@
 // Online exponentiated gradient on the dual (Collins et al. 2008, sections 3, 4 and 7).
 //
-//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
+//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - g*(w(u))
 //
-// one example at a time. With u_i kept as scores s_i, theta = w(u)/l2 and the direction
+// one example at a time (g*(w) = |w|^2/(2 l2) without l1). With u_i kept as scores s_i, theta = w(u)/l2, or
+// soft(w(u), l1)/l2, and the direction
 //
 //   d = F_i'theta + gamma p_i - s_i/beta          the gradient of D in u_i, seen through the statistics
 //
@@ -13,7 +14,7 @@
 //   l2
 //
 // (the paper's formula in section 7 after cancelling what is equal on both sides, so that small changes are
-// not lost in the rounding of large entropies).
+// not lost in the rounding of large entropies). With l1 the change is at least that.
 //
 // Cost per visit: one score, one inference for each eta tried, one accumulate. Memory: s and mu of every
 // example, w.
@@ -70,8 +71,8 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       first(options.start == EgStart::gold && options.log_odds > 0 ? FirstSteps::from_gold()
                                                                    : FirstSteps::from_anywhere()),
       inverse_beta(of.loss.inverse_beta()),
-      l2(of.l2),
-      w(problem.weight_shape()),
+      l2(of.regularizer.l2),
+      w(of.regularizer.dual_weights<float>(problem.weight_shape())),
       priorities(problem.size(), 0.0f),
       stuck(problem.size(), 0) {
   if (of.loss.smooth() || rule != EgStepRule::automatic) return;

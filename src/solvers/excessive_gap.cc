@@ -1,8 +1,8 @@
 // Excessive gap reduction (Zhang et al. 2011) for beta = infinity:
 //
-//   minimise  P(theta) = l2/2 |theta|^2 + sum_i omega_i max_y m_i(y),
+//   minimise  P(theta) = g(theta) + sum_i omega_i max_y m_i(y),
 //             m_i(y) = theta.F_i(chi(y) - z_i) + gamma cost_i(y)
-//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(u)|^2/(2 l2),
+//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - g*(w(u)),
 //             w(u) = sum_i omega_i F_i(z_i - mu_i)
 //
 // The paper has means over examples; these are sums with weights, so its simplices have mass omega_i and its
@@ -19,7 +19,7 @@
 // weights; R_i takes in that they share them.) The smoothed primal (31) is the objective at the temperature
 // beta = 1/mu, but for a constant:
 //
-//   J_mu(theta) = l2/2 |theta|^2 + sum_i omega_i mu log sum_y exp(m_i(y)/mu) - mu Dom,
+//   J_mu(theta) = g(theta) + sum_i omega_i mu log sum_y exp(m_i(y)/mu) - mu Dom,
 //       P - mu Dom <= J_mu <= P
 //
 // and alpha_mu(theta) are the distributions u_i(y) ~ exp(m_i(y)/mu). Kept is the excessive gap condition (11)
@@ -37,7 +37,7 @@
 // stored. So a step is
 //
 //   hat         = (1 - tau) alpha_k + tau alpha_mu_k(theta_k)
-//   theta_{k+1} = (1 - tau) theta_k + tau w(hat)/l2,    mu_{k+1} = (1 - tau) mu_k
+//   theta_{k+1} = (1 - tau) theta_k + tau theta(hat),    mu_{k+1} = (1 - tau) mu_k
 //   alpha_{k+1} = (1 - tau) alpha_k + tau alpha_mu_{k+1}(theta_{k+1})
 //
 // for one pass, and J_mu(theta_{k+1}) comes with it: whether (11) holds is known in every step, for nothing.
@@ -76,7 +76,7 @@ class ExcessiveGap {
         sweep_(options.threads),
         pass_(objective, sweep_, visits_),
         reports_(objective, options.report_every, run_, visits_, sweep_, theta),
-        bound_(total_squared_diameter(objective.problem) / objective.l2),
+        bound_(total_squared_diameter(objective.problem) / objective.regularizer.l2),
         point_(theta.shape()),
         next_point_(theta.shape()) {
     for (Moments* moments : {&alpha_, &next_alpha_, &gibbs_, &next_gibbs_}) {
@@ -95,7 +95,7 @@ class ExcessiveGap {
   }
 
  private:
-  // alpha_0 is uniform, theta_1 = w(alpha_0)/l2, alpha_1 = alpha_mu_1(theta_1); less if the run is over
+  // alpha_0 is uniform, theta_1 = theta(alpha_0), alpha_1 = alpha_mu_1(theta_1); less if the run is over
   // before.
   void start() {
     // Without features, any smoothing is exact in one step.
@@ -104,7 +104,7 @@ class ExcessiveGap {
     // Weights of zero without a cost: the loss is log|Y_i|.
     // Where that is cut short, theta stays 0 and the dual that of the gold outputs, which takes no inference.
     if (!pass_.gibbs({1, 0}, point_, alpha_, log_outputs_)) return;
-    point_.assign(alpha_.w, 1 / objective_.l2);
+    objective_.regularizer.assign(point_, alpha_.w, sweep_.team());
     note(alpha_, dual_of_maximum(objective_, alpha_));
     double smoothed;
     if (!evaluate(point_, mu_, gibbs_, smoothed)) return;
@@ -118,7 +118,7 @@ class ExcessiveGap {
   // alpha_mu(theta) and J_mu(theta).
   bool evaluate(const DoubleWeights& theta, double mu, Moments& gibbs, double& smoothed) {
     if (!pass_.gibbs({1 / mu, objective_.loss.gamma}, theta, gibbs, smoothed)) return false;
-    smoothed += objective_.l2 / 2 * objective_.problem.squared_norm(theta) - mu * log_outputs_;
+    smoothed += objective_.regularizer.value(objective_.problem, theta) - mu * log_outputs_;
     return true;
   }
 
@@ -137,12 +137,9 @@ class ExcessiveGap {
   // One step, or a first part of it. False if none keeps the condition, as far as doubles can tell.
   bool step() {
     const double tau = next_tau(), mu = (1 - tau) * mu_;
-    mix(alpha_.w, gibbs_.w, tau, next_alpha_.w);  // w(hat)
-    const auto theta = point_.values(), next = next_point_.values();
-    const auto w = next_alpha_.w.values();
-    for (std::size_t j = 0; j < theta.size(); ++j) {
-      next[j] = (1 - tau) * theta[j] + tau / objective_.l2 * w[j];
-    }
+    mix(alpha_.w, gibbs_.w, tau, next_alpha_.w);                               // w(hat)
+    objective_.regularizer.assign(next_point_, next_alpha_.w, sweep_.team());  // theta(hat)
+    mix(point_, next_point_, tau, next_point_);
     double smoothed;
     if (!evaluate(next_point_, mu, next_gibbs_, smoothed)) return true;
     mix(alpha_, next_gibbs_, tau, next_alpha_);
@@ -176,7 +173,7 @@ class ExcessiveGap {
     dual_ = options_.smoothing == Smoothing::paper ? certain : std::max(dual_, certain);
   }
 
-  bool report() { return reports_.report(point_, 1, dual_); }
+  bool report() { return reports_.report(point_, dual_); }
 
   static constexpr double kRounding = 1e-13;
   // L is about n times too large where examples have little in common, so the rule's own halves until that is
@@ -212,7 +209,7 @@ const OptionTable& excessive_gap_options() {
 
 Summary excessive_gap(const Objective& objective, const ExcessiveGapOptions& options, Weights& theta,
                       const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
   check_maximum_loss("excessive-gap", objective.loss);
   check_eg_loss(objective.loss);
   theta = Weights(objective.problem.weight_shape());

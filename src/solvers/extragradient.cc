@@ -1,18 +1,19 @@
 // Extragradient with Bregman projections (Taskar, Lacoste-Julien and Jordan 2006; Nemirovski's mirror-prox)
 // for beta = infinity. P and D are the two sides of one saddle point,
 //
-//   min_theta max_u  l2/2 |theta|^2 - theta.w(u) + gamma cost(u),    w(u) = sum_i omega_i F_i(z_i - mu_i)
+//   min_theta max_u  g(theta) - theta.w(u) + gamma cost(u),          w(u) = sum_i omega_i F_i(z_i - mu_i)
 //                                                                    cost(u) = sum_i omega_i (p_i.mu_i + q_i)
 //
 // Taskar et al. bound |theta| and project onto the ball. Here l2 takes its place: the steps of theta are
-// proximal ones, which take l2/2 |theta|^2 as it is, and those of u are in the divergence sum_i omega_i
-// KL(u_i|v_i), so that with u_i(y) ~ exp s_i.chi(y) one iteration is
+// proximal ones, which take g(theta) = l2/2 |theta|^2 as it is, and those of u are in the divergence sum_i
+// omega_i KL(u_i|v_i), so that with u_i(y) ~ exp s_i.chi(y) one iteration is
 //
 //   theta+ = (theta + a w(u))/(1 + a l2)        s_i+ = s_i + b(F_i'theta + gamma p_i)        a look ahead
 //   theta' = (theta + a w(u+))/(1 + a l2)       s_i' = s_i + b(F_i'theta+ + gamma p_i)       the step
 //
-// From s_i = 0, s_i = F_i'z + c gamma p_i with one vector z and one number c (as in eg_batch.cc), and nothing
-// asks for more of u than w(u) and cost(u). Where
+// With l1 it is theta+ = soft(theta + a w(u), a l1)/(1 + a l2), and likewise theta'. From s_i = 0, s_i =
+// F_i'z + c gamma p_i with one vector z and one number c (as in eg_batch.cc), and nothing asks for more of u
+// than w(u) and cost(u). Where
 //
 //   (*)  a/(1 + a l2) |w(u+) - w(u)|^2 + (theta+ - theta).(w(u+) - w(u'))
 //          <=  ( |theta+ - theta|^2 + |theta' - theta+|^2 )/(2a)
@@ -47,12 +48,11 @@
 namespace espalier {
 namespace {
 
-// out <- scale (a + factor b)
-void combine(const DoubleWeights& a, double factor, const DoubleWeights& b, double scale,
-             DoubleWeights& out) {
+// out <- a + factor b
+void combine(const DoubleWeights& a, double factor, const DoubleWeights& b, DoubleWeights& out) {
   const auto of_a = a.values(), of_b = b.values();
   const auto sum = out.values();
-  for (std::size_t j = 0; j < sum.size(); ++j) sum[j] = scale * (of_a[j] + factor * of_b[j]);
+  for (std::size_t j = 0; j < sum.size(); ++j) sum[j] = of_a[j] + factor * of_b[j];
 }
 
 // Distributions u_i(y) ~ exp (F_i'z + c gamma p_i).chi(y), with their moments.
@@ -110,7 +110,7 @@ class Extragradient {
   // u is uniform, theta = w(u)/l2, unless the run is over before.
   void start() {
     if (!evaluate(now_)) return;
-    point_.assign(now_.moments.w, 1 / objective_.l2);
+    objective_.regularizer.assign(point_, now_.moments.w, sweep_.team());
     means_.theta = point_;
     means_.u = now_.moments;
     later_means_ = means_;
@@ -118,11 +118,16 @@ class Extragradient {
     const double distance = objective_.problem.squared_norm(point_);
     // now_.cumulant is sum_i omega_i log|Y_i|
     const double ratio =
-        distance > 0 && now_.cumulant > 0 ? distance / (2 * now_.cumulant) : 1 / objective_.l2;
+        distance > 0 && now_.cumulant > 0 ? distance / (2 * now_.cumulant) : 1 / objective_.regularizer.l2;
     const double product = diameter > 0 ? 1 / diameter : 1;
     a_ = std::sqrt(product * ratio);
     b_ = std::sqrt(product / ratio);
     safe_a_ = a_;
+  }
+
+  void proximal_step(const DoubleWeights& w, DoubleWeights& to) const {
+    combine(point_, a_, w, to);
+    objective_.regularizer.proximal_step(a_, to);
   }
 
   bool evaluate(Distributions& u) {
@@ -131,14 +136,13 @@ class Extragradient {
 
   // One iteration, or a first part of it.
   void step() {
-    const double l2 = objective_.l2, shrink = 1 / (1 + a_ * l2);
-    combine(point_, a_, now_.moments.w, shrink, ahead_point_);
-    combine(now_.z, b_, point_, 1, ahead_.z);
+    proximal_step(now_.moments.w, ahead_point_);
+    combine(now_.z, b_, point_, ahead_.z);
     ahead_.c = now_.c + b_;
     if (!evaluate(ahead_)) return;
 
-    combine(point_, a_, ahead_.moments.w, shrink, next_point_);
-    combine(now_.z, b_, ahead_point_, 1, next_.z);
+    proximal_step(ahead_.moments.w, next_point_);
+    combine(now_.z, b_, ahead_point_, next_.z);
     next_.c = ahead_.c;
     if (!evaluate(next_)) return;
 
@@ -173,18 +177,19 @@ class Extragradient {
   bool inequality_holds() {
     const Problem& problem = objective_.problem;
     const auto squared_distance = [&](const DoubleWeights& x, const DoubleWeights& y) {
-      combine(x, -1, y, 1, difference_);
+      combine(x, -1, y, difference_);
       return problem.squared_norm(difference_);
     };
     const double forward = -b_ * problem.inner_product(point_, ahead_.moments.w) +
                            b_ * objective_.loss.gamma * ahead_.moments.cost - ahead_.cumulant + now_.cumulant;
-    combine(ahead_point_, -1, point_, 1, difference_);
+    combine(ahead_point_, -1, point_, difference_);
     const double along_next = problem.inner_product(difference_, next_.moments.w),
                  along_ahead = problem.inner_product(difference_, ahead_.moments.w);
     const double onward = -b_ * along_next - next_.cumulant + ahead_.cumulant;
 
-    const double left = a_ / (1 + a_ * objective_.l2) * squared_distance(ahead_.moments.w, now_.moments.w) +
-                        along_ahead - along_next;
+    const double left =
+        a_ / (1 + a_ * objective_.regularizer.l2) * squared_distance(ahead_.moments.w, now_.moments.w) +
+        along_ahead - along_next;
     const double right =
         (squared_distance(ahead_point_, point_) + squared_distance(next_point_, ahead_point_)) / (2 * a_) +
         (forward + onward) / b_;
@@ -193,7 +198,7 @@ class Extragradient {
 
   bool report() {
     const double dual = dual_of_maximum(objective_, means_.u);
-    return reports_.report(means_.theta, 1, certain_dual(objective_, means_.u, dual));
+    return reports_.report(means_.theta, certain_dual(objective_, means_.u, dual));
   }
 
   // The safe step is far too small where examples have little in common, so it doubles until that is too
@@ -225,7 +230,7 @@ const OptionTable& extragradient_options() {
 
 Summary extragradient(const Objective& objective, const ExtragradientOptions& options, Weights& theta,
                       const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
   check_maximum_loss("extragradient", objective.loss);
   check_eg_loss(objective.loss);
   theta = Weights(objective.problem.weight_shape());

@@ -29,13 +29,13 @@ void FirstPassDual::move(std::size_t i, double conjugate, DoubleIn delta, Worksp
   // w += l2 F_i delta
   Workspace::Frame frame(ws);
   const auto scaled = frame.take<double>(delta.size());
-  for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] = objective_.l2 * delta[k];
+  for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] = objective_.regularizer.l2 * delta[k];
   problem.accumulate(i, scaled, w_, ws);
 }
 
 void FirstPassDual::mix(std::size_t i, double eta, double loss, DoubleIn s, DoubleIn difference,
                         Workspace& ws) {
-  const double rho = objective_.l2 * eta / objective_.problem.weight(i);
+  const double rho = objective_.regularizer.l2 * eta / objective_.problem.weight(i);
   // rho(L_i + s.(z_i - pi_i)) + e/beta
   const double conjugate = rho * (loss + std::inner_product(s.begin(), s.end(), difference.begin(), 0.0)) +
                            mixture_entropy(i, rho, loss, ws) * objective_.loss.inverse_beta();

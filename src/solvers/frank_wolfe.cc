@@ -112,7 +112,7 @@ class FrankWolfe {
         problem_(objective.problem),
         means_(means),
         theta_(theta),
-        w_(problem_.weight_shape()),
+        w_(objective.regularizer.dual_weights<float>(problem_.weight_shape())),
         sets_(problem_, means, options.corrective),
         sweep_(options.threads) {
     if (options.average) averaged_.emplace(means);
@@ -134,7 +134,7 @@ class FrankWolfe {
   BlockStep visit(std::size_t i) {
     const std::size_t length = means_.mu(i).size();
     const Out s{scores_.data(), length}, best{best_.data(), length}, delta{delta_.data(), length};
-    problem_.score(i, w_, static_cast<float>(1 / objective_.l2), s, ws_);
+    problem_.score(i, w_, static_cast<float>(1 / objective_.regularizer.l2), s, ws_);
     problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), s);
     problem_.argmax(i, s, best, ws_);
     if (averaged_) include(i);
@@ -157,12 +157,16 @@ class FrankWolfe {
     }
     // The mean is one of w as visits knew it: parsers leave out of it what hardly moves, and when that is set
     // right, weights fit no example for a while.
-    if (recent_) recent_->mean(w_, 1 / objective_.l2, recent_theta_);
+    // Of theta, or where l1 makes them zeros that no mean could begin with, of w.
+    const Regularizer& regularizer = objective_.regularizer;
+    const double times = regularizer.sparse() ? 1 : regularizer.l2;
+    if (recent_) recent_->mean(w_, 1 / times, recent_theta_);
     resynchronise();
-    if (recent_) recent_->restart(w_, recent_theta_, objective_.l2);
+    if (recent_) recent_->restart(w_, recent_theta_, times);
+    if (recent_ && regularizer.sparse()) regularizer.assign(recent_theta_, recent_theta_, sweep_.team());
     const bool both = certificates_++ % kLookAtBoth == 0;
     if (averaged_) evaluate_dual(objective_, averaged_->means(), value_, sweep_);
-    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
+    regularizer.assign(theta_, value_.w, sweep_.team());
     if (!recent_ || (!both && !mean_is_better_)) return espalier::certify(objective_, theta_, value_, sweep_);
     const Certificate of_mean = espalier::certify(objective_, recent_theta_, value_, sweep_);
     if (both) {
@@ -209,7 +213,7 @@ class FrankWolfe {
     sets_.mean(i, mu);
     for (std::size_t k = 0; k < mu.size(); ++k) delta[k] = static_cast<float>(mu[k] - best[k]);
     const double omega = problem_.weight(i);
-    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
+    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.regularizer.l2;
     const double eta = curvature > gap ? gap / curvature : 1;
     sets_.mix_into_rest(i, output_, eta);
     for (float& d : delta) d *= static_cast<float>(eta);
@@ -249,7 +253,7 @@ class FrankWolfe {
       measure(i, newest, delta);
     }
     std::copy(std::begin(e.weights), std::end(e.weights), before.begin());
-    const double gain = balance(e, v, newest, omega / objective_.l2, kEnough * gap);
+    const double gain = balance(e, v, newest, omega / objective_.regularizer.l2, kEnough * gap);
     if (gain == 0) return {omega * gap, 0};
     std::fill(delta.begin(), delta.end(), 0.0f);
     for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
@@ -364,7 +368,7 @@ void check_frank_wolfe_loss(const Loss& loss) {
 Summary frank_wolfe(const Objective& objective, const FrankWolfeOptions& options, MeanState& means,
                     Weights& theta, const Observer& observer) {
   check_frank_wolfe_loss(objective.loss);
-  ESPALIER_EXPECT(means.size() == objective.problem.size() && objective.l2 > 0);
+  ESPALIER_EXPECT(means.size() == objective.problem.size() && objective.regularizer.l2 > 0);
   FrankWolfe solver(objective, options, means, theta);
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
   BlockAscent ascent(solver, objective, rule, observer);

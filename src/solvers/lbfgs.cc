@@ -9,10 +9,14 @@
 // gain of a step from x to x' by the trapezoid rule instead, whose error is of third order:
 //   P(x') - P(x) = (grad P(x) + grad P(x')).(x' - x)/2
 //
-// The dual point u_i = pi_i(theta) has w(u) = l2 theta - grad P, and its value is D = P - |grad P|^2/(2 l2):
-// each accepted point brings its own certificate, without another pass. That one is of the weights in double
-// precision. So the reports on the way are exact up to the rounding of weights to float, and the last one,
-// which decides, is evaluated again at the rounded weights.
+// With l1 it is OWL-QN (Andrew and Gao 2007), which liblbfgs has, too: the line search stays in one orthant,
+// and evaluations are those of P less l1 |theta|_1, whose gradient g belongs to w(u) = l2 theta - g. Values
+// are not improved by gradients there. l2 may be 0 then.
+//
+// The dual point u_i = pi_i(theta) has w(u) = l2 theta - grad P, and without l1 its value is D = P - |grad
+// P|^2/(2 l2): each accepted point brings its own certificate, without another pass. That one is of the
+// weights in double precision. So the reports on the way are exact up to the rounding of weights to float,
+// and the last one, which decides, is evaluated again at the rounded weights.
 
 #include "solvers/lbfgs.h"
 
@@ -88,7 +92,8 @@ class Minimiser {
   double evaluate(std::span<const double> x, double* g);
   void run_lbfgs(double* x, std::size_t length);
   bool add_examples(double& primal);
-  void report(double squared_gradient);
+  void report();
+  void imply_dual();
   Certificate certify_theta();
   Certificate improved(const Certificate& certificate) {
     return options_.keep_best_dual ? best_dual_.improve(certificate) : certificate;
@@ -112,12 +117,14 @@ class Minimiser {
   Visits visits_;
   BestDual best_dual_;
   DoubleWeights point_, gradient_;
+  DoubleWeights implied_w_;  // with l1
   Sweep sweep_;
-  double primal_ = 0;                    // P at point_
-  double reached_ = kInfinity;           // P at the last point accepted
-  double squared_gradient_ = kInfinity;  // |grad P|^2 there
-  double dual_ = -kInfinity;             // that it implies
-  bool by_gradients_ = false;            // for the last digits: the line search sees gains_
+  double primal_ = 0;           // P at point_
+  double reached_ = kInfinity;  // P at the last point accepted
+  double mismatch_ =
+      kInfinity;               // what the dual implied there is below it but for rounding: |grad P|^2/(2 l2)
+  double dual_ = -kInfinity;   // that it implies
+  bool by_gradients_ = false;  // for the last digits: the line search sees gains_
   Gains gains_;
   std::vector<double> losses_, sizes_;  // of every example at point_, for ImpliedPoint
   bool starting_ = false;               // the next point evaluated is the first one of a run of liblbfgs
@@ -149,12 +156,12 @@ Summary Minimiser::minimise() {
     before = reached_;
     run_lbfgs(x.get(), length);
   } while (!over_ && reached_ < before);
-  by_gradients_ = true;
-  while (!over_) {
+  by_gradients_ = !objective_.regularizer.sparse();
+  while (!over_ && by_gradients_) {
     constexpr double kLess = 0.5;
-    before = squared_gradient_;
+    before = mismatch_;
     run_lbfgs(x.get(), length);
-    if (!(squared_gradient_ < kLess * before)) break;
+    if (!(mismatch_ < kLess * before)) break;
   }
 
   if (!certified_) {
@@ -173,6 +180,13 @@ void Minimiser::run_lbfgs(double* x, std::size_t length) {
   lbfgs_parameter_init(&parameters);
   parameters.m = options_.history;
   parameters.epsilon = 0;  // the gap decides
+  if (const SoftThreshold& l1 = objective_.regularizer.l1; l1.any()) {
+    const std::size_t stride = theta_.stride(), rows = theta_.shape().rows;
+    parameters.orthantwise_c = l1.value;
+    parameters.orthantwise_start = static_cast<int>(std::min(l1.first, rows) * stride);
+    parameters.orthantwise_end = static_cast<int>(std::min(l1.last, rows) * stride);
+    parameters.linesearch = LBFGS_LINESEARCH_BACKTRACKING;  // the only one that it has for orthants
+  }
 
   const auto evaluate = [](void* self, const double* x, double* g, int n, double) {
     auto& minimiser = *static_cast<Minimiser*>(self);
@@ -185,13 +199,13 @@ void Minimiser::run_lbfgs(double* x, std::size_t length) {
     return std::numeric_limits<double>::infinity();
   };
   // A step was accepted. The line search evaluates that point last: it is point_.
-  const auto progress = [](void* self, const double* x, const double* g, double, double, double gradient_norm,
-                           double, int n, int, int) {
+  const auto progress = [](void* self, const double* x, const double* g, double, double, double, double,
+                           int n, int, int) {
     auto& minimiser = *static_cast<Minimiser*>(self);
     const auto length = static_cast<std::size_t>(n);
     minimiser.guarded([&] {
       if (minimiser.by_gradients_) minimiser.gains_.accept({x, length}, {g, length});
-      minimiser.report(gradient_norm * gradient_norm);
+      minimiser.report();
     });
     return minimiser.over_ ? 1 : 0;
   };
@@ -206,17 +220,19 @@ double Minimiser::evaluate(std::span<const double> x, double* g) {
   if (over_) return 0;
   const auto point = point_.values(), gradient = gradient_.values();
   std::copy_n(x.begin(), point.size(), point.begin());
-  primal_ = objective_.l2 / 2 * objective_.problem.squared_norm(point_);
-  for (std::size_t j = 0; j < point.size(); ++j) gradient[j] = objective_.l2 * point[j];
+  const double smooth = objective_.regularizer.l2 / 2 * objective_.problem.squared_norm(point_);
+  primal_ = objective_.regularizer.value(objective_.problem, point_);
+  const double absolutes = primal_ - smooth;  // what liblbfgs adds itself
+  for (std::size_t j = 0; j < point.size(); ++j) gradient[j] = objective_.regularizer.l2 * point[j];
   over_ = !add_examples(primal_);
   if (over_) return 0;
 
   std::copy(gradient.begin(), gradient.end(), g);
   // Iterations are reported once a step is accepted; the start needs none.
-  if (!reported_) report(euclidean_squared_norm(gradient_));
+  if (!reported_) report();
   if (by_gradients_ && starting_) gains_.begin(x, {g, x.size()});
   starting_ = false;
-  return by_gradients_ ? gains_.at(x, {g, x.size()}) : primal_;
+  return by_gradients_ ? gains_.at(x, {g, x.size()}) : primal_ - absolutes;
 }
 
 // primal += sum_i omega_i L_i, gradient += sum_i omega_i F_i(pi_i - z_i). False if the run ends before the
@@ -249,26 +265,39 @@ bool Minimiser::add_examples(double& primal) {
 }
 
 // Of point_.
-void Minimiser::report(double squared_gradient) {
+void Minimiser::report() {
   run_.pause();
   reported_ = true;
   reached_ = primal_;
-  squared_gradient_ = squared_gradient;
   theta_.assign(point_);
 
   const double passes = visits_.passes();
-  dual_ = certain_dual(objective_,
-                       {primal_, objective_.problem.squared_norm(point_), squared_gradient, losses_, sizes_});
+  imply_dual();
   Certificate certificate = improved({primal_, dual_, passes, objective_.problem.inference()});
   const bool last = run_.exhausted(passes) || certificate.relative_gap() <= options_.stopping.gap;
   if (last) certificate = certify_theta();
   over_ = run_.report(certificate, theta_);
   certified_ = over_ && last;
   constexpr double kLittle = 0.1;
-  const double gain = squared_gradient / (2 * objective_.l2);
-  rounded_ = !over_ && gain < kLittle * (primal_ - gain - dual_);
+  rounded_ = !over_ && mismatch_ < kLittle * (primal_ - mismatch_ - dual_);
   over_ = over_ || rounded_;
   run_.resume();
+}
+
+// The dual at point_, and how far below P it is but for rounding.
+void Minimiser::imply_dual() {
+  const Regularizer& regularizer = objective_.regularizer;
+  if (!regularizer.sparse()) {
+    mismatch_ = euclidean_squared_norm(gradient_) / (2 * regularizer.l2);
+    dual_ = certain_dual(objective_,
+                         {primal_, objective_.problem.squared_norm(point_), mismatch_, losses_, sizes_});
+    return;
+  }
+  implied_w_.assign(gradient_, -1);
+  const auto point = point_.values(), w = implied_w_.values();
+  for (std::size_t j = 0; j < w.size(); ++j) w[j] += regularizer.l2 * point[j];
+  dual_ = implied_dual(objective_, primal_, point_, implied_w_, losses_, sizes_);
+  mismatch_ = primal_ - dual_;
 }
 
 Certificate Minimiser::certify_theta() {
@@ -283,7 +312,8 @@ Certificate Minimiser::certify_theta() {
 
 Summary lbfgs(const Objective& objective, const LbfgsOptions& options, Weights& theta,
               const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0 && options.history > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && options.history > 0);
+  ESPALIER_EXPECT(objective.regularizer.l2 > 0 || objective.regularizer.sparse());
   ESPALIER_EXPECT(theta.shape() == objective.problem.weight_shape());
   if (!objective.loss.smooth()) {
     throw Error::in("lbfgs", fmt::format("the loss {} is not smooth", objective.loss.name()),

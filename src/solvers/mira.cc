@@ -87,7 +87,7 @@ double Mira::become_difference(std::size_t i, std::span<Real> chi, Workspace& ws
 
 // `costs` sum_r alpha_r gamma cost_i(y_r).
 void Mira::move_dual(std::size_t i, double costs, DoubleIn delta, Workspace& ws) {
-  dual_.move(i, objective_.l2 / objective_.problem.weight(i) * costs, delta, ws);
+  dual_.move(i, objective_.regularizer.l2 / objective_.problem.weight(i) * costs, delta, ws);
 }
 
 bool Mira::visit_best(std::size_t i, Workspace& ws) {
@@ -104,8 +104,8 @@ bool Mira::visit_best(std::size_t i, Workspace& ws) {
   const double loss = cost - dot<float>(s, delta);
   if (!std::isfinite(loss)) return false;
 
-  const double eta =
-      aggressive_step(problem.weight(i) / objective_.l2, loss, problem.squared_norm(i, delta, ws));
+  const double eta = aggressive_step(problem.weight(i) / objective_.regularizer.l2, loss,
+                                     problem.squared_norm(i, delta, ws));
   if (eta == 0) return true;
   if (first_pass_) {
     const auto exact = frame.take<double>(delta.size());
@@ -147,7 +147,7 @@ bool Mira::visit_kbest(std::size_t i, Workspace& ws) {
           (gram_[r * k + r] + gram_[t * k + t] - problem.squared_norm(i, ranked, ws)) / 2;
     }
   }
-  const auto alpha = hildreth_.solve(gram_, losses_, problem.weight(i) / objective_.l2);
+  const auto alpha = hildreth_.solve(gram_, losses_, problem.weight(i) / objective_.regularizer.l2);
   if (std::all_of(alpha.begin(), alpha.end(), [](double a) { return a == 0; })) return true;
 
   const auto exact = frame.take<double>(s.size());

@@ -9,7 +9,7 @@
 namespace espalier {
 
 double dual_of_maximum(const Objective& objective, const Moments& u) {
-  return objective.loss.gamma * u.cost - objective.problem.squared_norm(u.w) / (2 * objective.l2);
+  return objective.loss.gamma * u.cost - objective.regularizer.conjugate(objective.problem, u.w);
 }
 
 double certain_dual(const Objective& objective, const Moments& u, double dual) {
@@ -54,7 +54,7 @@ bool BatchPass::run(DoubleWeights& w, const Sweep::Fill& fill, double& sum) {
 
 bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& moments, double& loss) {
   const Problem& problem = objective_.problem;
-  const Objective smooth{problem, at, objective_.l2};
+  const Objective smooth{problem, at, objective_.regularizer};
   costs_.resize(problem.size());
   sizes_.resize(problem.size());
   const auto fill = [&](std::size_t i, DoubleOut mu, Workspace& ws) {

@@ -36,6 +36,8 @@ class BatchPass {
   BatchPass(const Objective& objective, Sweep& sweep, Visits& visits)
       : objective_(objective), sweep_(sweep), visits_(visits) {}
 
+  Team& team() { return sweep_.team(); }
+
   // Sets w to the sum of F_i delta_i of what `fill` says, and `sum` to the sum of what it returns. Each
   // example is a visit. False if the run ended before the last one: then the sums are worth nothing.
   bool run(DoubleWeights& w, const Sweep::Fill& fill, double& sum);

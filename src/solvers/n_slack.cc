@@ -238,14 +238,14 @@ class NSlack {
         const auto s = frame.take<double>(problem_.num_statistics(i)), chi = frame.take<double>(s.size());
         const ViolatedOutput violated = most_violated(objective_, options_.rescaling, i, query_, s, chi, ws);
         losses_[i] = violated.loss;
-        sets_[i].add(problem_, i, objective_.l2, chi, violated.demand, ws);
+        sets_[i].add(problem_, i, objective_.regularizer.l2, chi, violated.demand, ws);
         return 0.0;
       });
       visits_.count(count);
     }
     double risk = 0;
     for (std::size_t i = 0; i < n; ++i) risk += problem_.weight(i) * losses_[i];
-    primal = objective_.l2 / 2 * problem_.squared_norm(query_) + risk;
+    primal = objective_.regularizer.l2 / 2 * problem_.squared_norm(query_) + risk;
     return true;
   }
 
@@ -259,7 +259,7 @@ class NSlack {
       const auto s = frame.take<double>(problem_.num_statistics(i)), chi = frame.take<double>(s.size());
       const ViolatedOutput violated = most_violated(objective_, options_.rescaling, i, point_, s, chi, ws_);
       visits_.count();
-      sets_[i].add(problem_, i, objective_.l2, chi, violated.demand, ws_);
+      sets_[i].add(problem_, i, objective_.regularizer.l2, chi, violated.demand, ws_);
       if (!sets_[i].empty()) improve(i, s);
     }
     return true;
@@ -299,7 +299,7 @@ class NSlack {
     bool moved = false;
     const double gap = sets_[i].improve(problem_, i, s, delta, moved);
     if (!moved) return gap;
-    for (double& d : delta) d /= objective_.l2;
+    for (double& d : delta) d /= objective_.regularizer.l2;
     problem_.accumulate(i, delta, point_, ws_);
     return gap;
   }
@@ -310,10 +310,10 @@ class NSlack {
     const double linear =
         sweep_.accumulate(problem_, point_, [&](std::size_t i, DoubleOut delta, Workspace&) {
           const double value = sets_[i].dual(problem_, i, delta);
-          for (double& d : delta) d /= objective_.l2;
+          for (double& d : delta) d /= objective_.regularizer.l2;
           return value;
         });
-    bound_ = std::max(bound_, linear - objective_.l2 / 2 * problem_.squared_norm(point_));
+    bound_ = std::max(bound_, linear - objective_.regularizer.l2 / 2 * problem_.squared_norm(point_));
   }
 
   // A run that ends within its first pass has seen nothing of the weights that it leaves.
@@ -324,7 +324,7 @@ class NSlack {
       const auto s = frame.take<double>(problem_.num_statistics(i)), chi = frame.take<double>(s.size());
       return problem_.weight(i) * most_violated(objective_, options_.rescaling, i, theta_, s, chi, ws).loss;
     });
-    best_ = objective_.l2 / 2 * problem_.squared_norm(theta_) + risk;
+    best_ = objective_.regularizer.l2 / 2 * problem_.squared_norm(theta_) + risk;
     run_.resume();
   }
 
@@ -358,7 +358,7 @@ class NSlack {
 
 Summary n_slack(const Objective& objective, const CuttingPlaneOptions& options, Weights& theta,
                 const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
   ESPALIER_EXPECT(theta.shape() == objective.problem.weight_shape());
   return NSlack(objective, options, theta, observer).solve();
 }

@@ -17,7 +17,7 @@ namespace espalier {
 Summary online_passes(const Objective& objective, const OnlineOptions& options, const OnlineVisits& visits,
                       AveragedWeights& weights, Weights& theta, const Observer& observer) {
   const Problem& problem = objective.problem;
-  ESPALIER_EXPECT(problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(problem.size() > 0 && objective.regularizer.l2 > 0);
   ESPALIER_EXPECT(theta.shape() == problem.weight_shape());
   Run run(objective, options.stopping, observer);
   Visits count(options.stopping, run, problem.size());

@@ -154,18 +154,45 @@ bool is_for(const SolverEntry& solver, const Loss& loss) {
   return solver.losses == Losses::any || loss.smooth() == (solver.losses == Losses::smooth);
 }
 
+void check_regularizer(const SolverEntry& solver, const Loss& loss, const Regularizer& regularizer) {
+  const auto names_where = [&](bool SolverEntry::*column) {
+    std::vector<std::string> names;
+    for (const SolverEntry& entry : solver_table()) {
+      if (entry.*column && is_for(entry, loss)) names.push_back(entry.name);
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  if (regularizer.sparse() && !solver.sparse) {
+    throw Error(fmt::format("{} {}: not with {}; expected one of auto, {}", setting("solver"), solver.name,
+                            setting("l1"), names_where(&SolverEntry::sparse)));
+  }
+  if (regularizer.l2 > 0) return;
+  if (!regularizer.sparse())
+    throw Error(fmt::format("{} 0; expected a number > 0, or {}", setting("l2"), setting("l1")));
+  if (!loss.smooth()) {
+    throw Error(fmt::format("{} 0: not for loss {}; expected a number > 0, or a loss of finite beta",
+                            setting("l2"), loss.name()));
+  }
+  if (!solver.without_l2) {
+    throw Error(fmt::format("{} {}: not with {} 0; expected auto or {}", setting("solver"), solver.name,
+                            setting("l2"), names_where(&SolverEntry::without_l2)));
+  }
+}
+
 std::span<const SolverEntry> solver_table() {
   using Options = SolverOptions;
   static const SolverEntry kSolvers[] = {
       {.name = "eg",
        .summary = "online exponentiated gradient on the dual; needs no learning rate",
        .duals = Duals::scores,
+       .sparse = true,
        .threads_share = true,
        .options = {own_options<&Options::eg>("eg", eg_options())},
        .run = run_eg},
       {.name = "eg-batch",
        .summary = "exponentiated gradient on all examples at once",
        .duals = Duals::scores,
+       .sparse = true,
        .batch = true,
        .allocates = true,
        .options = {own_options<&Options::eg_batch>("eg-batch", eg_batch_options())},
@@ -175,12 +202,14 @@ std::span<const SolverEntry> solver_table() {
        .losses = Losses::smooth,
        .duals = Duals::cliques,
        .needs_cliques = true,
+       .sparse = true,
        .options = {own_options<&Options::sdca>("sdca", sdca_options())},
        .run = run_sdca},
       {.name = "frank-wolfe",
        .summary = "block-coordinate Frank-Wolfe on the dual",
        .losses = Losses::maximum,
        .duals = Duals::means,
+       .sparse = true,
        .options = {own_options<&Options::frank_wolfe>("frank-wolfe", frank_wolfe_options())},
        .run = run_frank_wolfe},
       {.name = "smo",
@@ -188,12 +217,14 @@ std::span<const SolverEntry> solver_table() {
        .losses = Losses::maximum,
        .duals = Duals::cliques,
        .needs_cliques = true,
+       .sparse = true,
        .options = {own_options<&Options::smo>("smo", smo_options())},
        .run = run_smo},
       {.name = "excessive-gap",
        .summary = "excessive gap reduction with Bregman projections",
        .losses = Losses::maximum,
        .duals = Duals::anew,
+       .sparse = true,
        .batch = true,
        .allocates = true,
        .options = {own_options<&Options::excessive_gap>("excessive-gap", excessive_gap_options())},
@@ -202,6 +233,7 @@ std::span<const SolverEntry> solver_table() {
        .summary = "extragradient with Bregman projections",
        .losses = Losses::maximum,
        .duals = Duals::anew,
+       .sparse = true,
        .batch = true,
        .allocates = true,
        .options = {own_options<&Options::extragradient>("extragradient", extragradient_options())},
@@ -222,6 +254,8 @@ std::span<const SolverEntry> solver_table() {
        .summary = "L-BFGS on the primal",
        .losses = Losses::smooth,
        .needs_coordinates = true,
+       .sparse = true,
+       .without_l2 = true,
        .batch = true,
        .allocates = true,
        .run = run_plain<LbfgsOptions, lbfgs>},

@@ -1,9 +1,9 @@
 // Stochastic dual coordinate ascent on clique marginals (Le Priol et al. 2018), with their line search and
 // their sampling by gaps.
 //
-//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - |w(u)|^2/(2 l2)
+//   maximise  D(u) = sum_i omega_i [ H(u_i)/beta + gamma(p_i.mu_i + q_i) ] - g*(w(u))
 //
-// one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2 and s = F_i'theta +
+// one example at a time, with u_i kept as clique marginals alpha. With theta = theta(u) and s = F_i'theta +
 // gamma p_i, a visit finds the distribution pi ~ exp(beta s.chi) that would be best if theta stayed as it is,
 // and moves towards it:
 //
@@ -49,7 +49,7 @@ class Sdca {
         inverse_beta_(objective.loss.inverse_beta()),
         state_(state),
         theta_(theta),
-        w_(problem_.weight_shape()),
+        w_(objective.regularizer.dual_weights<float>(problem_.weight_shape())),
         sweep_(options.threads) {
     std::size_t longest = 0, largest = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) {
@@ -82,7 +82,7 @@ class Sdca {
       }
       value += omega * conjugate;
     }
-    return value - problem_.squared_norm(w_) / (2 * objective_.l2);
+    return value - objective_.regularizer.conjugate(problem_, w_);
   }
 
   BlockStep visit(std::size_t i) {
@@ -92,7 +92,7 @@ class Sdca {
     const Out pi_cliques{new_cliques_.data(), cliques.size()};
     const double beta = objective_.loss.beta, omega = problem_.weight(i);
     // beta s
-    problem_.score(i, w_, static_cast<float>(beta / objective_.l2), s, ws_);
+    problem_.score(i, w_, static_cast<float>(beta / objective_.regularizer.l2), s, ws_);
     if (objective_.loss.gamma != 0) problem_.add_cost(i, static_cast<float>(beta * objective_.loss.gamma), s);
     // Centred, so that what rounding does to the mass of marginals is not multiplied by the size of scores.
     problem_.centre(i, mu, s);
@@ -101,7 +101,7 @@ class Sdca {
     // delta = mu - mu_pi
     const auto change = kernels::change_along(s.data(), mu.data(), pi.data(), delta.data(), length);
     const double score = change.mean - change.gain;  // beta s.mu
-    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
+    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.regularizer.l2;
     double gap = (log_z - state_.entropy(i) - score) * inverse_beta_;
 
     const CliqueMeans from{cliques, mu}, to{pi_cliques, pi};
@@ -145,7 +145,7 @@ class Sdca {
   Certificate certify() {
     evaluate_dual(objective_, state_, value_, sweep_);
     assign_weights(w_, value_.w, 1, sweep_.team());
-    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
+    objective_.regularizer.assign(theta_, value_.w, sweep_.team());
     return espalier::certify(objective_, theta_, value_, sweep_);
   }
 
@@ -188,7 +188,7 @@ void check_sdca(const Problem& problem, const Loss& loss) {
 Summary sdca(const Objective& objective, const SdcaOptions& options, CliqueState& state, Weights& theta,
              const Observer& observer) {
   check_sdca(objective.problem, objective.loss);
-  ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
+  ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.regularizer.l2 > 0);
   Sdca solver(objective, options, state, theta);
   const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
   BlockAscent ascent(solver, objective, rule, observer);

@@ -140,7 +140,7 @@ bool Descent::visit(std::size_t i, double eta, double& a, Weights& v) {
     problem.argmax(i, s, pi, ws_);
   }
 
-  a *= 1 - eta * objective_.l2 / static_cast<double>(problem.size());
+  a *= 1 - eta * objective_.regularizer.l2 / static_cast<double>(problem.size());
   // v grows as a shrinks. Long before it leaves the range of floats it takes a over; a may even be zero.
   if (std::abs(a) < 1e-9) {
     scale(v, a);
@@ -167,7 +167,7 @@ bool Descent::report(const Weights& theta, bool diverged) {
 }  // namespace
 
 Summary sgd(const Objective& objective, const SgdOptions& options, Weights& theta, const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
   ESPALIER_EXPECT(theta.shape() == objective.problem.weight_shape());
   return Descent(objective, options, observer).descend(theta);
 }

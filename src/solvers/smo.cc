@@ -1,12 +1,12 @@
 // Sequential minimal optimisation on clique marginals: the factored pairwise updates that Bartlett et al.
 // 2004, section 5, compare EG with.
 //
-//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - |w(u)|^2/(2 l2)
+//   maximise  D(u) = sum_i omega_i gamma(p_i.mu_i + q_i) - g*(w(u))
 //
-// one pair of outputs of one example at a time, with u_i kept as clique marginals alpha. With theta = w(u)/l2
-// and s = F_i'theta + gamma p_i, the optimum has all mass on outputs of highest score. A visit finds the pair
-// that is furthest from that: y' of highest score, and y'' of lowest score among the outputs with mass,
-// u(y'') > 0, which are those all of whose cliques have some. It moves the mass t from y'' to y',
+// one pair of outputs of one example at a time, with u_i kept as clique marginals alpha. With theta =
+// theta(u) and s = F_i'theta + gamma p_i, the optimum has all mass on outputs of highest score. A visit finds
+// the pair that is furthest from that: y' of highest score, and y'' of lowest score among the outputs with
+// mass, u(y'') > 0, which are those all of whose cliques have some. It moves the mass t from y'' to y',
 //
 //   alpha_c <- alpha_c + t [c in y'] - t [c in y''],   D changes by omega_i { t v - t^2 q/2 },
 //   v = s.(chi(y') - chi(y'')),   q = omega_i |F_i(chi(y') - chi(y''))|^2 / l2,   t = min(v/q, mass).
@@ -65,6 +65,7 @@ class Smo {
         mass_(options.mass),
         state_(state),
         theta_(theta),
+        w_(objective.regularizer.dual_weights<float>(problem_.weight_shape())),
         sweep_(options.threads) {
     std::size_t longest = 0, most = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) {
@@ -84,14 +85,14 @@ class Smo {
 
   BlockStep visit(std::size_t i) {
     if (blocks_) {
-      const auto [gap, gain] =
-          blocks_->maximise_block(i, objective_.loss.gamma, objective_.l2, state_.cliques(i), w_, ws_);
+      const auto [gap, gain] = blocks_->maximise_block(i, objective_.loss.gamma, objective_.regularizer.l2,
+                                                       state_.cliques(i), w_, ws_);
       return {gap, gain, 1};
     }
     const Out mu = state_.mu(i), cliques = state_.cliques(i);
     const std::size_t length = mu.size();
     const Out s{scores_.data(), length}, best{best_.data(), length}, delta{delta_.data(), length};
-    problem_.score(i, w_, static_cast<float>(1 / objective_.l2), s, ws_);
+    problem_.score(i, w_, static_cast<float>(1 / objective_.regularizer.l2), s, ws_);
     problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), s);
     problem_.argmax(i, s, best, ws_);
     const double omega = problem_.weight(i);
@@ -108,7 +109,7 @@ class Smo {
     factored_.add_output(i, down, 1, delta);
     const double rise = -kernels::dot(s.data(), delta.data(), length);
     if (!(rise > 0)) return {gap, 0, 2};
-    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.l2;
+    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.regularizer.l2;
     const double all = available(i, up, down);
     const double step = curvature * all > rise ? rise / curvature : all;
     move(cliques, up, down, static_cast<float>(step));
@@ -129,7 +130,7 @@ class Smo {
 
   Certificate certify() {
     resynchronise();
-    assign_weights(theta_, value_.w, 1 / objective_.l2, sweep_.team());
+    objective_.regularizer.assign(theta_, value_.w, sweep_.team());
     return espalier::certify(objective_, theta_, value_, sweep_);
   }
 
@@ -219,7 +220,7 @@ void check_smo(const Problem& problem, const Loss& loss) {
 Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& state, Weights& theta,
             const Observer& observer) {
   check_smo(objective.problem, objective.loss);
-  ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.l2 > 0);
+  ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.regularizer.l2 > 0);
   Smo solver(objective, options, state, theta);
   // A move of one pair rarely leaves an example without a gap; on chains, leaving those that have none took
   // 10 to 20 % more passes.

@@ -148,6 +148,8 @@ SolverEntry solvers_in_sequence(std::vector<SolverEntry> stages) {
     sequence.converges = sequence.converges || stage->converges;
     sequence.needs_cliques = sequence.needs_cliques || stage->needs_cliques;
     sequence.needs_coordinates = sequence.needs_coordinates || stage->needs_coordinates;
+    sequence.sparse = sequence.sparse && stage->sparse;
+    sequence.without_l2 = sequence.without_l2 && stage->without_l2;
     sequence.batch = sequence.batch && stage->batch;
     sequence.allocates = sequence.allocates || stage->allocates;
     sequence.threads_share = sequence.threads_share || stage->threads_share;

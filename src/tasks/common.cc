@@ -58,4 +58,23 @@ void check_known(std::size_t known, std::size_t tokens, const std::string& file,
   if (options.warning) options.warning(error.what());
 }
 
+std::size_t count_first(std::span<const std::string> names, const Dictionary& attributes,
+                        const SparseRows& rows) {
+  std::size_t count = 0;
+  std::vector<bool> seen(attributes.size(), false);
+  if (!names.empty()) {
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      for (const std::uint32_t id : rows.row(r).ids) seen[id] = true;
+    }
+  }
+  for (const std::string& name : names) {
+    const auto id = attributes.find(name);
+    if (!id || !seen[*id])
+      throw Error::in(setting("l1_except"), "no attribute " + in_quotes(name),
+                      "expected one of the training data");
+    count = std::max(count, static_cast<std::size_t>(*id) + 1);
+  }
+  return count;
+}
+
 }  // namespace espalier

@@ -83,4 +83,9 @@ void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,
                  const PredictOptions& options);
 
+// How many of these names, which are the first of the attributes, are left after rare ones were dropped.
+// Throws Error for one that no row has: l1_except would have no effect.
+std::size_t count_first(std::span<const std::string> names, const Dictionary& attributes,
+                        const SparseRows& rows);
+
 }  // namespace espalier

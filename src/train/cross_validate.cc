@@ -11,6 +11,8 @@ namespace espalier {
 namespace {
 
 L2Sequence sequence_of(const Trainer::Values& l2) {
+  if (std::holds_alternative<L1Path>(l2))
+    throw Error("a path over l1: not in cross-validation; expected one over l2");
   if (const auto* range = std::get_if<L2Range>(&l2)) return espalier::sequence_of(*range);
   if (const auto* path = std::get_if<PathOptions>(&l2)) return espalier::sequence_of(*path);
   return espalier::sequence_of(PathOptions{std::get<double>(l2), std::get<double>(l2)});
@@ -30,6 +32,8 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
   const L2Sequence values = sequence_of(options.l2);
   const auto folds = make_folds(data, options.folds, options.train.seed);
   const SolverEntry solver = find_solver(options.train.solver, options.train.loss);
+  check_regularizer(regularizer_at(options.train, data, values.next({}).value()), solver, options.train,
+                    data);
   SolverSettings settings = solver_settings(options.train);
   settings.threads = 1;
   if (std::holds_alternative<L2Range>(options.l2))
@@ -52,7 +56,8 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
       [&](std::size_t fold, const PathPoint& point, const Progress& progress) {
         const std::lock_guard lock(telling);
         if (report) report({fold, point, progress, last[fold]});
-      });
+      },
+      [&](double l2) { return regularizer_at(options.train, data, l2); });
   if (result.status == Status::failed) {
     throw Error(
         "failed: an objective is not finite; expected finite numbers: check the values in the data, and l2");

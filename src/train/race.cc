@@ -44,7 +44,9 @@ Race race(TrainingSet& data, const RaceOptions& options, const RaceEvents& event
     return events.report ? events.report({solver, progress, theta, score ? &dev : nullptr}) : Control::go_on;
   };
   observer.finished = events.finished;
-  return race({data.problem(), options.train.loss, options.train.l2}, solvers, settings, score, observer);
+  const Regularizer regularizer = regularizer_at(options.train, data, options.train.l2);
+  for (const SolverEntry& solver : solvers) check_regularizer(regularizer, solver, options.train, data);
+  return race({data.problem(), options.train.loss, regularizer}, solvers, settings, score, observer);
 }
 
 }  // namespace espalier

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -19,6 +21,34 @@ SolverSettings solver_settings(const TrainOptions& options) {
   settings.report_every = options.report_every;
   settings.notice = options.notice;
   return settings;
+}
+
+Regularizer regularizer_at(const TrainOptions& options, const TrainingSet& data, double l2) {
+  SoftThreshold l1 = data.l1_rows();
+  l1.value = options.l1 + options.l1_ratio * l2;
+  return {l2, l1};
+}
+
+void check_regularizer(const Regularizer& regularizer, const SolverEntry& solver, const TrainOptions& options,
+                       const TrainingSet& data) {
+  const auto& [l2, l1] = regularizer;
+  if (!(l2 >= 0) || !std::isfinite(l2))
+    throw Error(fmt::format("{} {}; expected a number > 0", setting("l2"), l2));
+  if (!(l1.value >= 0) || !std::isfinite(l1.value))
+    throw Error(fmt::format("{} {}; expected a number >= 0", setting("l1"), l1.value));
+  check_regularizer(solver, options.loss, regularizer);
+  const bool leaves_out = l1.first > 0 || l1.last < data.problem().weight_shape().rows;
+  if (leaves_out && !l1.any())
+    throw Error(fmt::format("{0}: no effect without {1}; expected {1}, or none", setting("l1_except"),
+                            setting("l1")));
+  if (leaves_out && !(l2 > 0)) {
+    throw Error(fmt::format("{} 0: not with {}, whose weights nothing would hold; expected a number > 0",
+                            setting("l2"), setting("l1_except")));
+  }
+  if (l1.any() && data.problem().kernel() != nullptr) {
+    throw Error(fmt::format("{}: not with a kernel, whose weights are not those of attributes; expected 0",
+                            setting("l1")));
+  }
 }
 
 void refuse_options_of_one_run(const TrainOptions& options, std::string_view what) {

@@ -10,6 +10,12 @@ namespace espalier {
 // What a solver is told, without what depends on data.
 SolverSettings solver_settings(const TrainOptions& options);
 
+// The regulariser of an l2, with the l1 that goes with it.
+Regularizer regularizer_at(const TrainOptions& options, const TrainingSet& data, double l2);
+// Throws Error for one that is none, or that the solver, the loss or the data has no way with.
+void check_regularizer(const Regularizer& regularizer, const SolverEntry& solver, const TrainOptions& options,
+                       const TrainingSet& data);
+
 // Throws Error if options ask for what belongs to one run: an initial model, a checkpoint, several seeds.
 // `what` says where they are not for.
 void refuse_options_of_one_run(const TrainOptions& options, std::string_view what);

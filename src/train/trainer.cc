@@ -31,21 +31,15 @@ SolverSettings settings_of(const TrainOptions& options, const TrainingSet& data)
 Json identity_of(const Trainer::Values& l2) {
   if (const auto* path = std::get_if<PathOptions>(&l2)) return path->values();
   if (const auto* range = std::get_if<L2Range>(&l2)) return range->name();
+  if (const auto* path = std::get_if<L1Path>(&l2)) return path->l2;
   return std::get<double>(l2);
 }
 
 double first_of(const Trainer::Values& l2) {
   if (const auto* path = std::get_if<PathOptions>(&l2)) return path->values().front();
   if (const auto* range = std::get_if<L2Range>(&l2)) return range->start();
+  if (const auto* path = std::get_if<L1Path>(&l2)) return path->values().front();
   return std::get<double>(l2);
-}
-
-void check(const Trainer::Values& l2) {
-  if (const auto* range = std::get_if<L2Range>(&l2)) range->check();
-  const double first = first_of(l2);
-  if (!(first > 0) || !std::isfinite(first)) {
-    throw Error(fmt::format("l2 {}; expected a number > 0", first));
-  }
 }
 
 }  // namespace
@@ -58,21 +52,37 @@ struct Trainer::State {
         values(l2),
         solver(find_solver(of_run.solver, of_run.loss)),
         settings(settings_of(options, data)) {
-    check(values);
+    if (const auto* range = std::get_if<L2Range>(&values)) range->check();
+    check_regularizer(regularizer_at(first_of(values)), solver, options, data);
     check_combination();
     if (!options.checkpoint.file.empty()) {
       identity = run_identity(data, options.loss, identity_of(values), solver.name);
       if (!std::holds_alternative<double>(values) || options.patience > 0) identity["dev"] = data.dev();
+      if (const auto* path = std::get_if<L1Path>(&values)) {
+        identity["l1"] = path->values();
+      } else if (options.l1 > 0 || options.l1_ratio > 0) {
+        identity["l1"] = {options.l1, options.l1_ratio};
+      }
     }
     if (options.checkpoint.resume) {
       resume();
     } else if (options.init) {
       InitialTraining start = start_from_model(
-          *options.init, data, {data.problem(), options.loss, first_of(values)}, solver, settings);
+          *options.init, data, {data.problem(), options.loss, regularizer_at(first_of(values))}, solver,
+          settings);
       state.path.training = std::move(start.training);
       beginning = std::move(start.text);
       options.init.reset();  // nobody looks at it again
     }
+  }
+
+  // What one of the values stands for.
+  Regularizer regularizer_at(double value) const {
+    const auto* path = std::get_if<L1Path>(&values);
+    if (!path) return espalier::regularizer_at(options, data, value);
+    SoftThreshold l1 = data.l1_rows();
+    l1.value = value;
+    return {path->l2, l1};
   }
 
   // What starts or goes on in its own way.
@@ -152,10 +162,10 @@ struct Trainer::State {
               headline = dev.headline;
               return dev.dev_error;
             },
-            [this](double l2, const Progress& progress, const Weights& theta) {
+            [this](const Regularizer& at, const Progress& progress, const Weights& theta) {
               std::optional<Evaluation> dev;
               if (options.patience > 0 && std::isfinite(progress.primal)) dev = data.evaluate_dev(theta);
-              Control control = report({l2, progress, theta, {}, {}, dev ? &*dev : nullptr});
+              Control control = report({at.l2, progress, theta, {}, {}, dev ? &*dev : nullptr, at.l1.value});
               if (dev && out_of_patience(*dev, progress, theta)) control = Control::stop;
               save_checkpoint_if_due(progress);
               return control;
@@ -163,7 +173,8 @@ struct Trainer::State {
             [this](const PathPoint& point) {
               state.headlines.push_back(headline);
               if (observer.finished) observer.finished(point, headline);
-            }};
+            },
+            [this](double value) { return regularizer_at(value); }};
   }
 
   void run_values() {
@@ -177,9 +188,11 @@ struct Trainer::State {
       if (state.path.training_l2 == state.path.points.at(state.path.best).l2)
         state.headlines[state.path.best] = headline;
     } else if (const auto* path = std::get_if<PathOptions>(&values)) {
-      continue_path(state.path, path_run(), *path);
+      continue_path(state.path, path_run(), path->values());
+    } else if (const auto* over_l1 = std::get_if<L1Path>(&values)) {
+      continue_path(state.path, path_run(), over_l1->values());
     } else {
-      continue_path(state.path, path_run(), {std::get<double>(values), std::get<double>(values)});
+      continue_path(state.path, path_run(), {std::get<double>(values)});
       keep_best_on_dev();
     }
   }
@@ -189,13 +202,14 @@ struct Trainer::State {
     const double l2 = std::get<double>(values);
     PathInProgress& path = state.path;
     const Cccp loop = cccp(
-        {data.problem(), options.loss, l2}, gold, options.rounds, solver, settings, path.training,
+        {data.problem(), options.loss, regularizer_at(l2)}, gold, options.rounds, solver, settings,
+        path.training,
         [&](int round, const Progress& progress, const Weights& theta) {
-          return report({l2, progress, theta, round});
+          return report({l2, progress, theta, round, {}, nullptr, regularizer_at(l2).l1.value});
         },
         observer.round);
     const Certificate& certificate = loop.rounds.back().certificate;
-    path.points = {{l2, certificate, certificate.passes, 0, loop.status}};
+    path.points = {{l2, certificate, certificate.passes, 0, loop.status, regularizer_at(l2).l1.value}};
     path.theta = path.training.theta;
     path.status = loop.status;
     path.message = loop.message;
@@ -205,14 +219,16 @@ struct Trainer::State {
   void run_repeatedly() {
     const double l2 = std::get<double>(values);
     repeats = repeat(
-        {data.problem(), options.loss, l2}, options.repeat, solver, settings, state.path.training,
+        {data.problem(), options.loss, regularizer_at(l2)}, options.repeat, solver, settings,
+        state.path.training,
         [&](std::uint64_t seed, const Progress& progress, const Weights& theta) {
-          return report({l2, progress, theta, {}, seed});
+          return report({l2, progress, theta, {}, seed, nullptr, regularizer_at(l2).l1.value});
         },
         observer.repeated);
     const RepeatedRun& best = repeats->runs.at(repeats->best);
     PathInProgress& path = state.path;
-    path.points = {{l2, best.certificate, best.certificate.passes, 0, best.status}};
+    path.points = {
+        {l2, best.certificate, best.certificate.passes, 0, best.status, regularizer_at(l2).l1.value}};
     path.theta = std::move(repeats->training.theta);
     path.status = best.status;
     path.message = best.message;
@@ -288,8 +304,8 @@ Model Trainer::model() const {
   const PathPoint& best = path().points.at(path().best);
   Certificate certificate = best.certificate;
   certificate.inference = data.problem().inference();  // what a checkpoint does not say
-  return make_model({std::string(data.task()), options.loss, best.l2, solver().name, certificate}, data,
-                    path().theta);
+  return make_model({std::string(data.task()), options.loss, best.l2, solver().name, certificate, best.l1},
+                    data, path().theta);
 }
 
 void Trainer::remove_checkpoint() {

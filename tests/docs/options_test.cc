@@ -88,7 +88,7 @@ TEST(OptionsPage, EveryOptionIsComplete) {
     for (const OptionTable* options : {&task.options(), &task.predict_options()}) {
       for (const OptionRow& row : options->rows()) {
         SCOPED_TRACE(fmt::format("{} {}", task.name, row.name));
-        EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), std::string::npos);
+        EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string::npos);
         EXPECT_FALSE(row.help.empty());
         EXPECT_EQ(row.metavar().empty(), row.kind == OptionKind::flag);
         EXPECT_EQ(options->find(row.name), &row) << "two of one name";

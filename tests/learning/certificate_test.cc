@@ -64,14 +64,16 @@ RC_GTEST_PROP(Certificate, NoGapButTheExamplesAtTheDualsOwnWeights, ()) {
   Sweep sweep;
   const DualValue value = evaluate_dual(objective, dual);
   Weights theta;
-  theta.assign(value.w, 1 / objective.l2);
+  theta.assign(value.w, 1 / objective.regularizer.l2);
   std::vector<double> gaps;
   const Certificate certificate = certify(objective, theta, dual, value, sweep, &gaps);
   double sum = 0;
   for (std::size_t i = 0; i < gaps.size(); ++i) sum += owned.problem.weight(i) * gaps[i];
-  const double rounded = 0x1p-48 * euclidean_squared_norm(value.w) / (objective.l2 * objective.l2);
-  const double raw = test_support::raw_dual(owned.problem, objective.l2, value);
-  RC_ASSERT(std::abs(certificate.primal - raw - sum) <= objective.l2 / 2 * rounded + rounding(certificate));
+  const double rounded =
+      0x1p-48 * euclidean_squared_norm(value.w) / (objective.regularizer.l2 * objective.regularizer.l2);
+  const double raw = test_support::raw_dual(owned.problem, objective.regularizer.l2, value);
+  RC_ASSERT(std::abs(certificate.primal - raw - sum) <=
+            objective.regularizer.l2 / 2 * rounded + rounding(certificate));
 }
 
 // For finite beta the dual point that weights imply has the gap |grad P|^2 / (2 l2).
@@ -85,7 +87,7 @@ RC_GTEST_PROP(CertifyImplied, GapIsThatOfTheGradient, ()) {
   // grad P = l2 theta + sum_i omega_i F_i(pi_i - z_i)
   Workspace ws;
   DoubleWeights gradient;
-  gradient.assign(theta, objective.l2);
+  gradient.assign(theta, objective.regularizer.l2);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const auto e = test_support::enumerate_example(problem, i);
     auto pi =
@@ -93,7 +95,7 @@ RC_GTEST_PROP(CertifyImplied, GapIsThatOfTheGradient, ()) {
     for (std::size_t k = 0; k < pi.size(); ++k) pi[k] = problem.weight(i) * (pi[k] - e.z[k]);
     problem.accumulate(i, std::span<const double>(pi), gradient, ws);
   }
-  const double expected = euclidean_squared_norm(gradient) / (2 * objective.l2);
+  const double expected = euclidean_squared_norm(gradient) / (2 * objective.regularizer.l2);
   RC_ASSERT(std::abs(certificate.gap() - expected) <= rounding(certificate) + 1e-11 / objective.loss.beta);
   RC_ASSERT(certificate.primal == evaluate_primal(objective, theta));
 }
@@ -107,7 +109,8 @@ RC_GTEST_PROP(CertifyImplied, OfAMaximumIsTheBestOfItsCandidates, ()) {
   const Weights theta = any_weights(problem);
   const Certificate certificate = certify_implied(objective, theta);
   RC_ASSERT(certificate.gap() >= -rounding(certificate));
-  const double primal = test_support::enumerate_primal(problem, objective.loss, objective.l2, theta);
+  const double primal =
+      test_support::enumerate_primal(problem, objective.loss, objective.regularizer.l2, theta);
   RC_ASSERT(std::abs(certificate.primal - primal) <= rounding(certificate));
 
   const auto dual_at = [&](double beta) {
@@ -121,7 +124,7 @@ RC_GTEST_PROP(CertifyImplied, OfAMaximumIsTheBestOfItsCandidates, ()) {
                                           at.margins.begin())] = 1;
       }
     }
-    return test_support::enumerate_dual(problem, objective.loss, objective.l2, u).value;
+    return test_support::enumerate_dual(problem, objective.loss, objective.regularizer.l2, u).value;
   };
   double best = dual_at(objective.loss.beta), before = -std::numeric_limits<double>::infinity();
   for (const double beta : {1.0, 4.0, 16.0, 64.0, 256.0}) {

@@ -131,8 +131,8 @@ void check_dual(const Problem& problem) {
   DualValue value;
   Sweep sweep;
   evaluate_dual(objective, state, value, sweep);
-  const double size = std::abs(expected.value) + problem.squared_norm(expected.w) / objective.l2 + 1 +
-                      objective.loss.inverse_beta();
+  const double size = std::abs(expected.value) + problem.squared_norm(expected.w) / objective.regularizer.l2 +
+                      1 + objective.loss.inverse_beta();
   RC_ASSERT(std::abs(value.value - expected.value) <= 1e-4 * size);
 }
 RC_GTEST_PROP(CliqueState, HasTheDualOfTheScoresOfClasses, ()) {
@@ -155,7 +155,7 @@ RC_GTEST_PROP(CliqueState, ADisturbedStateStillBounds, ()) {
   Sweep sweep;
   evaluate_dual(objective, state, value, sweep);
   Weights theta;
-  theta.assign(value.w, 1 / objective.l2);
+  theta.assign(value.w, 1 / objective.regularizer.l2);
   const double primal = evaluate_primal(objective, theta);
   RC_ASSERT(value.value <= primal + 1e-11 * (1 + std::abs(primal) + std::abs(value.value)));
 }

@@ -40,7 +40,8 @@ RC_GTEST_PROP(MeanState, HasTheDualOfTheDistributionThatItIsTheMeanOf, ()) {
   DualValue value;
   Sweep sweep;
   evaluate_dual(objective, means, value, sweep);
-  const double size = std::abs(expected.value) + owned.problem.squared_norm(expected.w) / objective.l2 + 1;
+  const double size =
+      std::abs(expected.value) + owned.problem.squared_norm(expected.w) / objective.regularizer.l2 + 1;
   RC_ASSERT(std::abs(value.value - expected.value) <= 1e-10 * size);
 }
 

@@ -98,7 +98,7 @@ RC_GTEST_PROP(MulticlassProblem, MaximiseBlockIsTheMaximumOfOneExample, ()) {
   const auto i = *rc::gen::inRange<std::size_t>(0, problem.size());
   const auto scores_at = [&](const DoubleWeights& at) {
     std::vector<double> s(shape.labels);
-    problem.score(i, at, 1 / objective.l2, s, ws);
+    problem.score(i, at, 1 / objective.regularizer.l2, s, ws);
     problem.add_cost(i, objective.loss.gamma, s);
     return s;
   };
@@ -114,7 +114,7 @@ RC_GTEST_PROP(MulticlassProblem, MaximiseBlockIsTheMaximumOfOneExample, ()) {
   for (const double x : scores_at(before.w)) size = std::max(size, std::abs(x));
   const double gap = gap_at(before.w);
   const BlockMaximum step = problem.block_maximisation()->maximise_block(
-      i, objective.loss.gamma, objective.l2, state.cliques(i), w, ws);
+      i, objective.loss.gamma, objective.regularizer.l2, state.cliques(i), w, ws);
   evaluate_dual(objective, state, after, sweep);
   const double rounding = 2e-5 * size * problem.weight(i);
   RC_ASSERT(std::abs(step.gap - gap) < rounding);

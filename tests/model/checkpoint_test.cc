@@ -43,9 +43,11 @@ class CheckpointTest : public ::testing::Test {
         entry,
         settings,
         [](const Weights&) { return 0.25; },
-        [](double l2, const Progress&, const Weights&) { return l2 < 1 ? Control::stop : Control::go_on; },
+        [](const Regularizer& now, const Progress&, const Weights&) {
+          return now.l2 < 1 ? Control::stop : Control::go_on;
+        },
         [&](const PathPoint& point) { checkpoint.headlines.push_back("l2 " + std::to_string(point.l2)); }};
-    continue_path(checkpoint.path, run, {2, 0.5, 0.5});
+    continue_path(checkpoint.path, run, PathOptions{2, 0.5, 0.5}.values());
     return checkpoint;
   }
   std::string load_message(const Json& identity, const Problem& problem) const {

@@ -200,9 +200,9 @@ class SearchTest : public ::testing::Test {
             solver,
             settings,
             [this, dev_error](const Weights&) { return dev_error(at); },
-            [this, observer](double l2, const Progress& progress, const Weights& theta) {
-              at = l2;
-              return observer ? observer(l2, progress, theta) : Control::go_on;
+            [this, observer](const Regularizer& now, const Progress& progress, const Weights& theta) {
+              at = now.l2;
+              return observer ? observer(now, progress, theta) : Control::go_on;
             },
             std::move(finished)};
   }
@@ -219,7 +219,7 @@ TEST_F(SearchTest, TheBestHasTheGapOfTheRun) {
   PathInProgress path;
   search_l2(path,
             run_by(valley(0.3),
-                   [&](double, const Progress& progress, const Weights&) {
+                   [&](const Regularizer&, const Progress& progress, const Weights&) {
                      passes.push_back(progress.passes);
                      return Control::go_on;
                    }),
@@ -289,7 +289,7 @@ TEST_F(SearchTest, GoesOnWhereItWasStopped) {
     std::size_t reports = 0;
     search_l2(whole,
               run_by(valley(0.3),
-                     [&](double, const Progress&, const Weights&) {
+                     [&](const Regularizer&, const Progress&, const Weights&) {
                        ++reports;
                        return Control::go_on;
                      }),
@@ -300,7 +300,7 @@ TEST_F(SearchTest, GoesOnWhereItWasStopped) {
       std::size_t seen = 0;
       search_l2(path,
                 run_by(valley(0.3),
-                       [&](double, const Progress&, const Weights&) {
+                       [&](const Regularizer&, const Progress&, const Weights&) {
                          if (++seen < stop) return Control::go_on;
                          at_stop = path;
                          return Control::stop;
@@ -325,10 +325,11 @@ TEST_F(SearchTest, AStopKeepsTheBestSoFar) {
   settings.report_every = 0.5;
   settings.stopping.gap = 1e-6;
   PathInProgress path;
-  search_l2(path,
-            run_by(valley(0.1), [&](double l2, const Progress&,
-                                    const Weights&) { return l2 == 0.01 ? Control::stop : Control::go_on; }),
-            {});
+  search_l2(
+      path,
+      run_by(valley(0.1), [&](const Regularizer& now, const Progress&,
+                              const Weights&) { return now.l2 == 0.01 ? Control::stop : Control::go_on; }),
+      {});
   EXPECT_EQ(path.status, Status::stopped);
   ASSERT_EQ(path.points.size(), 4u);
   EXPECT_EQ(path.points[path.best].l2, 0.1);

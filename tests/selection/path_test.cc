@@ -23,9 +23,10 @@ using testing::error_message;
 
 double squared_norm(const Weights& theta) { return euclidean_squared_norm(theta); }
 
-Path path_of(const OwnedProblem& owned, const PathOptions& options, const SolverSettings& settings = {},
-             const std::function<double(const Weights&)>& dev_error = squared_norm,
-             const std::function<Control(double, const Progress&, const Weights&)>& observer = {}) {
+Path path_of(
+    const OwnedProblem& owned, const PathOptions& options, const SolverSettings& settings = {},
+    const std::function<double(const Weights&)>& dev_error = squared_norm,
+    const std::function<Control(const Regularizer&, const Progress&, const Weights&)>& observer = {}) {
   const Loss loss = Loss::crf();
   return regularisation_path(owned.problem, loss, options, find_solver("eg", loss), settings, dev_error,
                              observer);
@@ -73,12 +74,12 @@ TEST(Path, EveryPointIsOptimal) {
   const PathOptions options{8, 1, 0.5};
   std::vector<Progress> seen;
   std::vector<double> at;
-  const Path path =
-      path_of(owned, options, {}, squared_norm, [&](double l2, const Progress& now, const Weights&) {
-        seen.push_back(now);
-        at.push_back(l2);
-        return Control::go_on;
-      });
+  const Path path = path_of(owned, options, {}, squared_norm,
+                            [&](const Regularizer& regularizer, const Progress& now, const Weights&) {
+                              seen.push_back(now);
+                              at.push_back(regularizer.l2);
+                              return Control::go_on;
+                            });
   EXPECT_EQ(path.status, Status::converged);
   ASSERT_EQ(path.points.size(), 4u);
   double total = 0;
@@ -173,7 +174,9 @@ TEST(Path, StopsInTheMiddle) {
   settings.stopping.gap = 1e-8;
   const Path path = regularisation_path(
       owned.problem, loss, {8, 1, 0.5}, find_solver("eg", loss), settings, squared_norm,
-      [](double l2, const Progress&, const Weights&) { return l2 < 8 ? Control::stop : Control::go_on; },
+      [](const Regularizer& now, const Progress&, const Weights&) {
+        return now.l2 < 8 ? Control::stop : Control::go_on;
+      },
       [&](const PathPoint& point) { finished.push_back(point.l2); });
   EXPECT_EQ(path.status, Status::stopped);
   ASSERT_EQ(path.points.size(), 2u);
@@ -222,12 +225,12 @@ TEST(Path, GoesOnWhereItWasStopped) {
     PathInProgress path, at_stop;
     continue_path(path,
                   {owned.problem, Loss::crf(), entry, settings, squared_norm,
-                   [&](double l2, const Progress&, const Weights&) {
-                     if (l2 != 2) return Control::go_on;
+                   [&](const Regularizer& now, const Progress&, const Weights&) {
+                     if (now.l2 != 2) return Control::go_on;
                      at_stop = path;
                      return Control::stop;
                    }},
-                  options);
+                  options.values());
     EXPECT_EQ(path.status, Status::stopped) << solver;
     ASSERT_EQ(at_stop.points.size(), 2u) << solver;
     EXPECT_GT(at_stop.progress.passes, at_stop.points[1].total_passes);
@@ -236,11 +239,11 @@ TEST(Path, GoesOnWhereItWasStopped) {
     std::vector<double> passes;
     continue_path(at_stop,
                   {owned.problem, Loss::crf(), entry, settings, squared_norm,
-                   [&](double, const Progress& progress, const Weights&) {
+                   [&](const Regularizer&, const Progress& progress, const Weights&) {
                      passes.push_back(progress.passes);
                      return Control::go_on;
                    }},
-                  options);
+                  options.values());
     const Path whole =
         regularisation_path(owned.problem, Loss::crf(), options, entry, settings, squared_norm);
     EXPECT_EQ(at_stop.status, Status::converged);

@@ -231,7 +231,7 @@ TEST_P(InterruptedTest, InTheMiddleOfAPass) {
     const InterruptingProblem problem(inner.problem, visit);
     SolverSettings settings = for_passes(1000);
     settings.stopping.stop = &problem.stop;
-    const Outcome outcome(entry(), {problem, inner.loss, inner.l2}, settings);
+    const Outcome outcome(entry(), {problem, inner.loss, inner.regularizer}, settings);
     EXPECT_EQ(outcome.summary.status, Status::stopped) << visit;
     EXPECT_EQ(problem.scored_after_stop, 0) << "the flag is looked at after every example";
     if (!kOtherVisits.contains(entry().name)) {

@@ -179,7 +179,7 @@ TEST(Dca, FirstPassIsInTheReports) {
   const double labels = static_cast<double>(shape.labels);
   const double squared = owned.problem.squared_diameter(0) / 2;  // |x|^2
   // |z - pi|^2 = (1 - 1/L)^2 + (L - 1)/L^2 = 1 - 1/L
-  const double expected = std::log(labels) - squared * (1 - 1 / labels) / (2 * objective.l2);
+  const double expected = std::log(labels) - squared * (1 - 1 / labels) / (2 * objective.regularizer.l2);
   EXPECT_NEAR(summary.history.back().dual, std::max(expected, certify_implied(objective, theta).dual), 1e-12);
   EXPECT_GE(expected, 0.9 * summary.history.back().primal);
 }

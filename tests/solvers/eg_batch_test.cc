@@ -63,7 +63,8 @@ Summary solve(Form form, const Objective& objective, const EgBatchOptions& optio
 }
 
 double safe_eta(const Objective& objective) {
-  return 1 / (objective.loss.inverse_beta() + weighted_squared_diameters(objective.problem) / objective.l2);
+  return 1 / (objective.loss.inverse_beta() +
+              weighted_squared_diameters(objective.problem) / objective.regularizer.l2);
 }
 
 TEST(EgBatch, ReachesTheOptimumOfEveryLossInBothForms) {

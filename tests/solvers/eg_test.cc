@@ -423,7 +423,7 @@ TEST(Eg, AFixedStepIsTakenWhateverItDoesToTheDual) {
   Weights w;
   w.assign(before.w, 1);
   std::vector<double> gradient(4), mu(4);
-  owned.problem.score(0, w, 1 / objective.l2, std::span<double>(gradient), ws);
+  owned.problem.score(0, w, 1 / objective.regularizer.l2, std::span<double>(gradient), ws);
   owned.problem.add_cost(0, 1.0, std::span<double>(gradient));
   bool worse = false;
   for (const double eta : {1e-3, 0.1, 100.0}) {

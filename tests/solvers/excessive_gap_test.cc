@@ -106,7 +106,8 @@ TEST(ExcessiveGap, ConditionAndBoundsOfThePaperHold) {
             const double mu = 6 * curvature / ((k + 1.0) * (k + 2.0));
             // J_mu is the objective at temperature 1/mu, but for a constant.
             const double smoothed =
-                evaluate_primal({problem, {1 / mu, loss.gamma}, objective.l2}, at) - mu * most_outputs;
+                evaluate_primal({problem, {1 / mu, loss.gamma}, objective.regularizer.l2}, at) -
+                mu * most_outputs;
             // at is theta_k rounded to floats
             const double rounding = 1e-7 * (std::abs(smoothed) + mu * most_outputs);
             EXPECT_LE(smoothed, now.dual + rounding) << where << ", step " << k;
@@ -228,7 +229,7 @@ TEST(ExcessiveGap, IteratesAreThoseOfThePlainAlgorithm) {
 template <class Real>
 struct StoredExcessiveGap {
   StoredExcessiveGap(const Objective& of, int steps) : objective(of), problem(of.problem) {
-    double mu = weighted_squared_diameters(problem) / objective.l2;
+    double mu = weighted_squared_diameters(problem) / objective.regularizer.l2;
     const DoubleWeights zero(problem.weight_shape());
     marginals = gibbs(zero, 0);
     DoubleWeights theta = theta_of(marginals, marginals, 0);
@@ -267,7 +268,7 @@ struct StoredExcessiveGap {
     DoubleWeights theta(problem.weight_shape());
     for (std::size_t i = 0; i < a.size(); ++i) {
       std::vector<double> difference(a[i].size());
-      const double scale = problem.weight(i) / objective.l2;
+      const double scale = problem.weight(i) / objective.regularizer.l2;
       for (std::size_t s = 0; s < difference.size(); ++s) {
         difference[s] = -scale * static_cast<Real>((1 - tau) * a[i][s] + tau * b[i][s]);
       }
@@ -278,7 +279,7 @@ struct StoredExcessiveGap {
   }
 
   double dual() {
-    double value = -objective.l2 / 2 * euclidean_squared_norm(theta_of(marginals, marginals, 0));
+    double value = -objective.regularizer.l2 / 2 * euclidean_squared_norm(theta_of(marginals, marginals, 0));
     for (std::size_t i = 0; i < marginals.size(); ++i) {
       std::vector<double> p(marginals[i].size());
       problem.add_cost(i, 1.0, p);

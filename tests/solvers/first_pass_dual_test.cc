@@ -147,7 +147,7 @@ RC_GTEST_PROP(FirstPassDual, IsNoMoreThanTheDualOfHiddenLabels, ()) {
     for (double& d : difference) d = -d;
     problem.add_gold(i, 1.0, difference);
     const double rho = *rc::gen::inRange(1, 11) * 0.1;
-    dual.mix(i, rho * problem.weight(i) / objective.l2, loss, s, difference, ws);
+    dual.mix(i, rho * problem.weight(i) / objective.regularizer.l2, loss, s, difference, ws);
 
     u.push_back(enumerate_loss(problem, objective.loss, i, theta).pi);
     const auto outputs = all_outputs(problem.examples().structure(i)), allowed = owned.allowed_outputs(i);
@@ -156,7 +156,7 @@ RC_GTEST_PROP(FirstPassDual, IsNoMoreThanTheDualOfHiddenLabels, ()) {
       u[i][y] = rho * u[i][y] + (possible ? (1 - rho) / static_cast<double>(allowed.size()) : 0);
     }
   }
-  const double expected = enumerate_dual(problem, objective.loss, objective.l2, u).value;
+  const double expected = enumerate_dual(problem, objective.loss, objective.regularizer.l2, u).value;
   RC_ASSERT(dual.value() <= expected + 1e-10 * (1 + std::abs(expected)));
 }
 

@@ -50,7 +50,7 @@ double plain_dual(const Objective& objective, const DoubleWeights& theta) {
     problem.add_gold(i, problem.weight(i), DoubleOut(mu));
     problem.accumulate(i, DoubleIn(mu), w, ws);
   }
-  return sum - problem.squared_norm(w) / (2 * objective.l2);
+  return sum - problem.squared_norm(w) / (2 * objective.regularizer.l2);
 }
 
 struct Outcome {

@@ -35,7 +35,7 @@ DoubleWeights gradient(const Objective& objective, const Weights& theta) {
   const Problem& problem = objective.problem;
   Workspace ws;
   DoubleWeights g;
-  g.assign(theta, objective.l2);
+  g.assign(theta, objective.regularizer.l2);
   for (std::size_t i = 0; i < problem.size(); ++i) {
     std::vector<double> s(problem.num_statistics(i)), pi(s.size());
     example_loss(objective, i, theta, s, pi, ws);
@@ -112,7 +112,7 @@ TEST(Lbfgs, AgreesWithPlainGradientDescent) {
     ASSERT_EQ(lbfgs(objective, tight(1e-12), theta).status, Status::converged);
 
     // Steps of 1/(l2 + sum_i omega_i beta |F|^2/4 ...) would do; this bound on the curvature is cruder.
-    double curvature = objective.l2;
+    double curvature = objective.regularizer.l2;
     for (std::size_t i = 0; i < owned.problem.size(); ++i) {
       curvature += owned.problem.weight(i) * loss.beta * owned.problem.squared_diameter(i);
     }

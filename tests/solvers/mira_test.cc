@@ -175,7 +175,8 @@ NaiveOnline naive_mira(const Objective& objective, MiraUpdate update, std::span<
     DoubleWeights gradient(problem.weight_shape());
     problem.accumulate(i, std::span<const double>(delta), gradient, ws);
     const double squared = euclidean_squared_norm(gradient);
-    const double eta = squared > 0 ? std::min(problem.weight(i) / objective.l2, loss / squared) : 0;
+    const double eta =
+        squared > 0 ? std::min(problem.weight(i) / objective.regularizer.l2, loss / squared) : 0;
     for (double& d : delta) d *= eta;
     return delta;
   });
@@ -272,10 +273,10 @@ RC_GTEST_PROP(Mira, FirstPassBoundsTheOptimum, ()) {
       for (const auto& [i, delta] : problem.all) {
         std::vector<double> p(delta.size());
         problem.add_cost(i, 1.0, p);
-        dual -= objective.l2 * std::inner_product(p.begin(), p.end(), delta.begin(), 0.0);
+        dual -= objective.regularizer.l2 * std::inner_product(p.begin(), p.end(), delta.begin(), 0.0);
         problem.accumulate(i, std::span<const double>(delta), w, ws);
       }
-      dual -= objective.l2 / 2 * euclidean_squared_norm(w);
+      dual -= objective.regularizer.l2 / 2 * euclidean_squared_norm(w);
     }
     RC_ASSERT(std::abs(now.dual - std::max(dual, implied)) <= 1e-5 * now.dual);
     return Control::go_on;
@@ -302,7 +303,7 @@ TEST(Mira, AllOutputsAreTheExactVisit) {
       move.values()[j] = along * (move.values()[j] - start.values()[j]);
       at.values()[j] += static_cast<float>(move.values()[j]);
     }
-    return objective.l2 / 2 * euclidean_squared_norm(move) +
+    return objective.regularizer.l2 / 2 * euclidean_squared_norm(move) +
            owned.problem.weight(i) * enumerate_loss(owned.problem, objective.loss, i, at).value;
   };
   ASSERT_GT(value_at(0) - value_at(1), 1e-3);

@@ -53,7 +53,7 @@ void naive_pass(const Objective& objective, double eta_0, double k, std::span<co
     example_loss(objective, i, theta, s, pi, ws);
     problem.add_gold(i, -1.0, pi);
     for (double& p : pi) p *= -eta * problem.weight(i);
-    for (double& v : theta.values()) v *= 1 - eta * objective.l2 / n;
+    for (double& v : theta.values()) v *= 1 - eta * objective.regularizer.l2 / n;
     problem.accumulate(i, pi, theta, ws);
   }
 }

@@ -199,7 +199,7 @@ RC_GTEST_PROP(SmoProperties, AVisitIsTheBestMoveOfTheMostViolatingPair, ()) {
   Weights w;
   w.assign(value.w, 1);
   std::vector<double> s(length);
-  problem.score(0, w, 1 / objective.l2, std::span<double>(s), ws);
+  problem.score(0, w, 1 / objective.regularizer.l2, std::span<double>(s), ws);
   problem.add_cost(0, 1.0, std::span<double>(s));
   double highest = -1e300, lowest = 1e300, runner_up = -1e300, runner_down = 1e300;
   std::vector<double> up, down;
@@ -257,7 +257,7 @@ RC_GTEST_PROP(SmoProperties, AVisitIsTheBestMoveOfTheMostViolatingPair, ()) {
         cost += p[k] * m;
       }
       return problem.weight(0) * cost -
-             problem.squared_norm(0, std::span<const double>(delta), ws) / (2 * objective.l2);
+             problem.squared_norm(0, std::span<const double>(delta), ws) / (2 * objective.regularizer.l2);
     };
     std::vector<float> up_chi(up.begin(), up.end()), down_chi(down.begin(), down.end());
     std::vector<std::uint32_t> up_cliques(factored.num_cliques(0)), down_cliques(up_cliques.size());

@@ -63,12 +63,12 @@ struct Constants {
         excess(best - evaluate_dual(objective, DualState(objective.problem)).value),
         divergence(weighted_divergence_from_uniform(objective.problem, optimal.dual)),
         inverse_beta(objective.loss.inverse_beta()),
-        batch_tau(inverse_beta + weighted_squared_diameters(objective.problem) / objective.l2) {
+        batch_tau(inverse_beta + weighted_squared_diameters(objective.problem) / objective.regularizer.l2) {
     double largest = 0;
     for (std::size_t i = 0; i < objective.problem.size(); ++i) {
       largest = std::max(largest, objective.problem.weight(i) * objective.problem.squared_diameter(i));
     }
-    online_tau = inverse_beta + largest / objective.l2;
+    online_tau = inverse_beta + largest / objective.regularizer.l2;
   }
 
   // Table 1 in passes: steps of a batch that surely are enough for an error of epsilon, and visits over n
@@ -415,7 +415,7 @@ TEST(DualNeverFalls, WithAutomaticStepsOfEg) {
           expect_gaps(summary, where);
           if (anneal == EgAnneal::automatic) {
             // mean/2 2^-passes = l2
-            const double annealed = std::log2(mean / 2 / objective.l2);
+            const double annealed = std::log2(mean / 2 / objective.regularizer.l2);
             std::erase_if(summary.history, [&](const Progress& now) { return now.passes < annealed + 1; });
           }
           ASSERT_GE(summary.history.size(), 20u) << where;

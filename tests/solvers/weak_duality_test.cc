@@ -35,7 +35,7 @@ using test_support::ScaledProblem;
 
 double primal_at(const Objective& objective, const DoubleWeights& theta) {
   Workspace ws;
-  double sum = objective.l2 / 2 * objective.problem.squared_norm(theta);
+  double sum = objective.regularizer.l2 / 2 * objective.problem.squared_norm(theta);
   for (std::size_t i = 0; i < objective.problem.size(); ++i) {
     const std::size_t length = objective.problem.num_statistics(i);
     std::vector<double> s(length), pi(length);
@@ -78,7 +78,7 @@ class Bounds {
     if (value.conjugate.empty()) return;
     see_dual(value.value, who + " at its duals");
     DoubleWeights theta;
-    theta.assign(value.w, 1 / objective_.l2);
+    theta.assign(value.w, 1 / objective_.regularizer.l2);
     see_primal(primal_at(objective_, theta), who + " in double precision");
   }
 
@@ -89,7 +89,7 @@ class Bounds {
     if (!failure_.empty()) return failure_;
     return fmt::format("dual {:.17g} of {}, primal {:.17g} of {}, rounding {:.2g}, beta {}, gamma {}, l2 {}",
                        dual_, whose_dual_, primal_, whose_primal_, rounding(), objective_.loss.beta,
-                       objective_.loss.gamma, objective_.l2);
+                       objective_.loss.gamma, objective_.regularizer.l2);
   }
 
  private:

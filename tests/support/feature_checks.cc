@@ -142,6 +142,53 @@ DoubleWeights random_double_weights(Random& random, WeightShape shape) {
   return random_weights<double>(random, shape);
 }
 
+namespace {
+
+// Scores of weights with a threshold are those of soft(w, threshold) written out.
+std::string check_threshold(const Problem& problem, std::size_t i, const SoftThreshold& threshold,
+                            Random& random) {
+  DoubleWeights w = random_double_weights(random, problem.weight_shape()), shrunk = w;
+  w.set_threshold(threshold);
+  for (std::size_t r = 0; r < w.shape().rows; ++r) {
+    const double t = threshold.of_row(r);
+    for (std::size_t k = 0; k < w.shape().width; ++k) {
+      const double x = w.row(r)[k];
+      shrunk.row(r)[k] = x > t ? x - t : x < -t ? x + t : 0;
+    }
+  }
+  Workspace ws;
+  const std::size_t length = problem.num_statistics(i);
+  std::vector<double> s(length), expected(length);
+  problem.score(i, w, 0.5, s, ws);
+  problem.score(i, shrunk, 0.5, expected, ws);
+  Weights in_float = Weights(w.shape());
+  in_float.assign(w);
+  in_float.set_threshold(threshold);
+  std::vector<float> rough(length);
+  problem.score(i, in_float, 0.5f, rough, ws);
+  for (std::size_t k = 0; k < length; ++k) {
+    const double size = 1 + std::abs(expected[k]);
+    if (!(std::abs(s[k] - expected[k]) <= 1e-12 * size) ||
+        !(std::abs(rough[k] - expected[k]) <= 1e-4 * size)) {
+      return fmt::format("score {} is {} and {} with a threshold of {}, {} of shrunk weights", k, s[k],
+                         rough[k], threshold.value, expected[k]);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string check_thresholds(const Problem& problem, const SoftThreshold& rows, Random& random) {
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    for (const double value : {0.0, 0.3, 2.0}) {
+      const std::string found = check_threshold(problem, i, {value, rows.first, rows.last}, random);
+      if (!found.empty()) return fmt::format("example {}: {}", i, found);
+    }
+  }
+  return "";
+}
+
 std::string check_features(const Problem& problem, Random& random) {
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const std::string found = check_example<float>(problem, i, random, 2e-6);
@@ -151,6 +198,10 @@ std::string check_features(const Problem& problem, Random& random) {
 }
 
 std::string check_double_features(const Problem& problem, Random& random) {
+  if (!problem.kernel()) {
+    const std::string found = check_thresholds(problem, {}, random);
+    if (!found.empty()) return found;
+  }
   for (std::size_t i = 0; i < problem.size(); ++i) {
     for (const std::string& found :
          {check_example<double>(problem, i, random, 1e-13), check_mixed_precision(problem, i, random)}) {

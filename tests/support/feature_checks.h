@@ -20,6 +20,10 @@ std::string check_features(const Problem& problem, Random& random);
 // The same in double alone, for problems that leave out what hardly moves where they are in a hurry.
 std::string check_double_features(const Problem& problem, Random& random);
 
+// Scores of weights with a threshold in these rows are those of the weights less the threshold.
+// check_features() looks at thresholds of all rows.
+std::string check_thresholds(const Problem& problem, const SoftThreshold& rows, Random& random);
+
 // The gradient of the loss sum_i log Z_i(theta) - theta.F_i z_i is sum_i F_i (mu_i - z_i): along a random
 // direction it is what central differences of the loss are.
 std::string check_gradient(const Problem& problem, Random& random);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <span>
 
+#include "espalier/base/soft_threshold.h"
 #include "espalier/base/zeroed_array.h"
 
 namespace espalier {
@@ -42,6 +43,9 @@ struct WeightPlace {
 
 // Weights as rows: one attribute owns `width` contiguous values (one per label), so that scoring a token is a
 // sum of rows. The padding after each row is zero and stays zero: sums over all elements may include it.
+//
+// A threshold belongs to weights that stand for others: features score them as if each were soft(w,
+// threshold), so that whoever changes w need not keep the others, too (learning/regularizer.h).
 template <class Real>
 class BasicWeights {
  public:
@@ -51,6 +55,8 @@ class BasicWeights {
 
   WeightShape shape() const { return shape_; }
   std::size_t stride() const { return stride_; }
+  const SoftThreshold& threshold() const { return threshold_; }
+  void set_threshold(const SoftThreshold& threshold) { threshold_ = threshold; }
   Real* row(std::size_t r) { return values_.data() + r * stride_; }
   const Real* row(std::size_t r) const { return values_.data() + r * stride_; }
   // All elements, padding included.
@@ -60,10 +66,17 @@ class BasicWeights {
   void fill(Real value_of_all) {
     for (std::size_t r = 0; r < shape_.rows; ++r) std::fill_n(row(r), shape_.width, value_of_all);
   }
-  // this <- scale * other, rounded to Real.
+  // Zeros of another shape; what it is where it has that shape already.
+  void resize(WeightShape shape) {
+    if (shape_ == shape) return;
+    const SoftThreshold threshold = threshold_;
+    *this = BasicWeights(shape);
+    threshold_ = threshold;
+  }
+  // this <- scale * other, rounded to Real. Thresholds stay as they are.
   template <class Other>
   void assign(const BasicWeights<Other>& other, double scale = 1) {
-    if (shape_ != other.shape()) *this = BasicWeights(other.shape());
+    resize(other.shape());
     const auto from = other.values();
     for (std::size_t j = 0; j < from.size(); ++j) values_[j] = static_cast<Real>(scale * from[j]);
   }
@@ -71,6 +84,7 @@ class BasicWeights {
  private:
   WeightShape shape_;
   std::size_t stride_ = 0;
+  SoftThreshold threshold_;
   ZeroedArray<Real> values_;
 };
 

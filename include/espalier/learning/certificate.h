@@ -25,7 +25,7 @@ struct Certificate {
   double relative_gap() const { return primal > 0 ? gap() / primal : 0; }
 };
 
-// The dual at stored scores: D(u) = sum_i omega_i [H(u_i)/beta + gamma(p_i.mu_i + q_i)] - |w(u)|^2/(2 l2),
+// The dual at stored scores: D(u) = sum_i omega_i [H(u_i)/beta + gamma(p_i.mu_i + q_i)] - g*(w(u)),
 // everything computed anew from s_i in double precision, and certain.
 struct DualValue {
   double value = 0;
@@ -39,8 +39,8 @@ double evaluate_primal(const Objective& objective, const Weights& theta);
 // The certificate of theta with the duals at hand.
 Certificate certify(const Objective& objective, const Weights& theta, const DualState& dual);
 // The certificate of weights that come without duals, from the dual point that they imply. For finite beta
-// that is u_i = pi_i(theta), whose gap is |grad P|^2/(2 l2). For beta = infinity it is the best of pi_i, one
-// best output an example, which alone would be far too loose, and the distributions at a few finite
+// that is u_i = pi_i(theta), whose gap without l1 is |grad P|^2/(2 l2). For beta = infinity it is the best of
+// pi_i, one best output an example, which alone would be far too loose, and the distributions at a few finite
 // temperatures. Solvers keep the best dual value they have seen: any bound stays one.
 Certificate certify_implied(const Objective& objective, const Weights& theta);
 

@@ -5,14 +5,15 @@
 
 #include "espalier/learning/loss.h"
 #include "espalier/learning/problem.h"
+#include "espalier/learning/regularizer.h"
 
 namespace espalier {
 
-// P(theta) = l2/2 |theta|^2 + sum_i omega_i L_i(theta). Refers to the problem, which must outlive it.
+// P(theta) = g(theta) + sum_i omega_i L_i(theta). Refers to the problem, which must outlive it.
 struct Objective {
   const Problem& problem;
   Loss loss;
-  double l2;
+  Regularizer regularizer;
 };
 
 // L_i at theta, and in `pi` the expected statistics of pi_i(y) ~ exp beta(F_i'theta + gamma p_i).chi(y)

@@ -25,6 +25,7 @@ struct ModelInfo {
   std::optional<double> l2;
   std::string solver;  // or "converted from ..."
   std::optional<Certificate> certificate;
+  double l1 = 0;
 };
 
 // A model that was trained in this program or opened from a file: weights, whatever the task needs to use

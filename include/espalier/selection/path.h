@@ -33,6 +33,14 @@ struct PathOptions {
   std::vector<double> values() const;
 };
 
+// The same of l1, at one l2.
+struct L1Path {
+  double l1_max = 10, l1_min = 0.01, factor = 0.5;
+  double l2 = 1;
+
+  std::vector<double> values() const;
+};
+
 // One regularisation constant of a path, optimised.
 struct PathPoint {
   double l2 = 0;
@@ -40,11 +48,13 @@ struct PathPoint {
   double total_passes = 0;
   double dev_error = 0;  // on held-out data (Evaluation::dev_error)
   Status status = Status::not_run;
+  double l1 = 0;
+  std::size_t active = 0;  // weights that are not zero
 };
 
 struct Path {
   std::vector<PathPoint> points;
-  std::size_t best = 0;  // the point of the smallest dev_error; the first (largest l2) of equals
+  std::size_t best = 0;  // the point of the smallest dev_error; the first (largest l2, then l1) of equals
   Weights theta;         // its weights
   Status status = Status::not_run;
   std::string message;  // how its last value ended

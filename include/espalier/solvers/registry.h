@@ -63,6 +63,8 @@ struct SolverEntry {
   bool needs_cliques = false;  // a structure with clique marginals (Problem::factored)
   bool needs_coordinates =
       false;                   // weights that are not coefficients of a kernel's expansion (Problem::kernel)
+  bool sparse = false;         // trains with l1, too,
+  bool without_l2 = false;     // and with l1 alone
   bool batch = false;          // looks at all examples before it moves, so that the seed decides nothing
   bool allocates = false;      // memory, inside its passes
   bool threads_share = false;  // the weights, so that only with one thread the same seed gives the same bits
@@ -72,6 +74,8 @@ struct SolverEntry {
 
 // Whether a solver is for a loss, but for the perceptron's.
 bool is_for(const SolverEntry& solver, const Loss& loss);
+// Throws Error where a solver, or this loss, has no way with the regulariser.
+void check_regularizer(const SolverEntry& solver, const Loss& loss, const Regularizer& regularizer);
 
 // The one list of single solvers; `--solver NAME` and its help come from it.
 std::span<const SolverEntry> solver_table();

@@ -29,7 +29,9 @@ struct ClassifyOptions {
   bool keep_case = false;           // else upper and lower case are the same
   std::string weighting = "count";  // or binary, or tf-idf
   std::string costs;                // a file with the cost of each gold and predicted label; empty: 0/1
-  std::string kernel;               // as docs/kernels.md has them; empty: none, and weights of attributes
+  std::vector<std::string>
+      l1_except;       // attributes that l1 is not for, where there is one; "bias" is that of `bias`
+  std::string kernel;  // as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
 };
 

@@ -52,8 +52,10 @@ struct TagOptions {
   std::string transitions;  // a file of pairs of labels that do not follow one another
   std::string invalid = "refuse";  // sequences that break these: refuse (an error) or drop
   std::string costs;               // a file with the cost of each gold and predicted label; empty: 1 each
-  bool partial = false;            // labels ? (any) and A|B|C (one of these)
-  std::string kernel;  // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
+  // What l1 is not for, where there is one: names of attributes, and "transitions" for all steps and n-grams.
+  std::vector<std::string> l1_except;
+  bool partial = false;  // labels ? (any) and A|B|C (one of these)
+  std::string kernel;    // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
   std::function<void(std::string_view)> notice;      // told what looks like a mistake
 };

@@ -91,6 +91,10 @@ class TrainingSet {
   // asked for it.
   virtual std::span<const std::uint32_t> groups() const { return {}; }
 
+  // The rows of weights that l1 is for: all, unless the options of the task leave some out. Throws Error
+  // where the weights are none that l1 is for, such as those of a kernel.
+  virtual SoftThreshold l1_rows() const { return {}; }
+
   // Where theta has the weight of this name; nullptr where this data has no such weight.
   virtual float* find_weight(const WeightName& name, Weights& theta) const = 0;
   virtual const Dictionary& labels() const = 0;

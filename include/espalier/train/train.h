@@ -27,7 +27,9 @@ struct CheckpointOptions {
 // How to train. The defaults are those of `espalier train`.
 struct TrainOptions {
   Loss loss = Loss::crf();
-  double l2 = 1;  // l2/2 |theta|^2 against the sum of losses
+  double l2 = 1;        // l2/2 |theta|^2 against the sum of losses
+  double l1 = 0;        // l1 |theta|_1 beside it: many weights become exactly zero. With it, l2 may be 0
+  double l1_ratio = 0;  // and l1_ratio l2 |theta|_1, for several values of l2
   std::string solver =
       "auto";  // by its name; several with commas between them in sequence (solvers/registry.h)
   SolverOptions solver_options{};  // of single solvers

@@ -26,6 +26,7 @@ struct TrainReport {
   std::optional<int> round{};           // where gold outputs are not all known
   std::optional<std::uint64_t> seed{};  // of repeated runs
   const Evaluation* dev = nullptr;      // theta on held-out data, where options.patience looks at it
+  double l1 = 0;
 };
 
 // What a run tells of itself; each may be empty.
@@ -42,8 +43,9 @@ struct TrainObserver {
 // train() is the short form for those who want a model and nothing else.
 class Trainer {
  public:
-  // One value, a path, or a search by held-out data; then options.l2 does not count.
-  using Values = std::variant<double, PathOptions, L2Range>;
+  // One value, a path, or a search by held-out data; then options.l2 does not count. In a path over l1,
+  // options.l1 does not count either.
+  using Values = std::variant<double, PathOptions, L2Range, L1Path>;
 
   // Finds out all that can be wrong before the first pass, and throws Error: options that do not fit each
   // other or the data, a checkpoint of another run, an initial model that has nothing to do with the data.

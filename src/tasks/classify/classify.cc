@@ -81,7 +81,13 @@ class ClassifyTrainingSet final : public TrainingSet {
     reading.first = options.first;
     reading.min_count = options.min_count;
     format_ = reading.format;
+    std::vector<std::string> without_l1 = options.l1_except;
+    for (std::string& name : without_l1) {
+      if (name == "bias" && options.bias) name = kBiasAttribute;
+      attributes_.add(name);  // so that their rows are the first
+    }
     train_ = read(reading, attributes_, labels_);
+    num_without_l1_ = count_first(without_l1, attributes_, train_.rows);
     // Data read in a format that it is not in often looks like this.
     if (attributes_.size() == 0) {
       throw Error::in(path == "-" ? "standard input" : path, "no attributes in any example",
@@ -102,6 +108,7 @@ class ClassifyTrainingSet final : public TrainingSet {
     return kernel_ ? kKernelClassifyVersion : kLinearClassifyVersion;
   }
   const Problem& problem() const override { return *problem_; }
+  SoftThreshold l1_rows() const override { return {0, num_without_l1_}; }
   std::string describe() const override {
     std::string text =
         fmt::format("{}, {}", counted(train_.labels.size(), "example"), describe_sizes(labels_, attributes_));
@@ -182,6 +189,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   std::vector<float> costs_;
   std::shared_ptr<const KernelMatrix> kernel_;  // null: none
   std::unique_ptr<MulticlassProblem> problem_;
+  std::size_t num_without_l1_ = 0;  // the first attributes
 };
 
 class ClassifyPredictor final : public Predictor, public Classifier {

@@ -45,6 +45,9 @@ const OptionTable& options() {
       Row("costs", &ClassifyOptions::costs,
           "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
           .file("the list of costs"),
+      Row("l1_except", &ClassifyOptions::l1_except,
+          fmt::format("with {}: leave out an attribute; may be repeated", setting("l1")))
+          .value("NAME"),
       kernel_option<ClassifyOptions>().basic(),
       kernel_memory_option<ClassifyOptions>(),
   };

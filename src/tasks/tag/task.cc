@@ -70,6 +70,9 @@ const OptionTable& options() {
                    fmt::format("{} or {}", setting("valid"), setting("transitions"))),
       Row("costs", &TagOptions::costs, "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
           .file("the list of costs"),
+      Row("l1_except", &TagOptions::l1_except,
+          fmt::format("with {}: leave out an attribute, or 'transitions'; may be repeated", setting("l1")))
+          .value("NAME"),
       kernel_option<TagOptions>(),
       kernel_memory_option<TagOptions>(),
       Row("partial", &TagOptions::partial, "labels may be uncertain: ? is any label, A|B|C one of these")

@@ -194,7 +194,18 @@ class TagTrainingSet final : public TrainingSet {
   TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read) {
     check_layout(options);
     model_.input = requested_input(options);
+    std::vector<std::string> attributes_without_l1;
+    for (const std::string& name : options.l1_except) {
+      if (name == kTransitions) {
+        transitions_without_l1_ = true;
+      } else {
+        attributes_without_l1.push_back(name);
+        model_.dictionaries.attributes.add(name);  // so that their rows are the first
+      }
+    }
     train_ = read(model_.input, model_.dictionaries);
+    attributes_without_l1_ =
+        count_first(attributes_without_l1, model_.dictionaries.attributes, train_.sequences.tokens);
     notice_endless_sequences(options, train_.sequences);
     const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
                                            : LabelSets::of_labels(model_.dictionaries.labels.size());
@@ -263,6 +274,13 @@ class TagTrainingSet final : public TrainingSet {
   }
   const Dictionary& labels() const override { return model_.dictionaries.labels; }
   const Dictionary& attributes() const override { return model_.dictionaries.attributes; }
+  SoftThreshold l1_rows() const override {
+    const ChainShape& shape = model_.shape();
+    SoftThreshold rows;
+    rows.first = shape.observed() ? shape.tokens->begin(attributes_without_l1_) : attributes_without_l1_;
+    if (transitions_without_l1_) rows.last = shape.observed() ? shape.tokens->size() : shape.num_attributes;
+    return rows;
+  }
   std::uint64_t fingerprint() const override {
     Fingerprint fingerprint;
     const Sequences& sequences = train_.sequences;
@@ -274,6 +292,7 @@ class TagTrainingSet final : public TrainingSet {
   }
 
  private:
+  static constexpr std::string_view kTransitions = "transitions";
   // How columns were understood, so that nobody trains on the wrong column without seeing it.
   std::string describe_columns() const {
     if (model_.input.format != TagFormat::columns) return {};
@@ -307,6 +326,8 @@ class TagTrainingSet final : public TrainingSet {
 
   TagModel model_;
   TagExamples train_;
+  std::size_t attributes_without_l1_ = 0;  // the first ones
+  bool transitions_without_l1_ = false;
   std::size_t unsure_ = 0;  // tokens whose label is one of several
   std::string dropped_;     // what became of sequences that are not used
   std::unique_ptr<ChainProblem> problem_;
