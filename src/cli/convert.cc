@@ -88,9 +88,10 @@ void add_convert(Command program, Action& action) {
       .capture_default_str()
       .check(bits_of_weights());
   command
-      .add_option("--data", arguments->data,
-                  "with --bits 16: the model's training data, to certify the rounded weights; with the options "
-                  "that it was read with")
+      .add_option(
+          "--data", arguments->data,
+          "with --bits 16: the model's training data, to certify the rounded weights; with the options "
+          "that it was read with")
       .metavar("FILE");
   command.group("How --data was read");
   arguments->of_data.add_to(command, false);
@@ -102,7 +103,8 @@ void add_convert(Command program, Action& action) {
       "  espalier convert --bits 16 tagger.esp -o small.esp\n"
       "  espalier convert --bits 16 --data train.txt tagger.esp -o small.esp\n\n"
       "A converted model makes the same predictions as the other program, with the same probabilities, from\n"
-      "the same files. Files of columns need at least those that the template uses; a label is the last one.\n"
+      "the same files. Files of columns need at least those that the template uses; a label is the last "
+      "one.\n"
       "Rounded weights have no certificate, unless --data is there to compute it.");
   command.callback([arguments, &action] { action = [arguments] { return convert(*arguments); }; });
 }

@@ -226,8 +226,7 @@ void Model::save(const std::string& path) const {
 const Certificate& Model::certificate() const {
   if (info().certificate) return *info().certificate;
   if (info().l2) {
-    throw Error::in(name(),
-                    fmt::format("no certificate (weights were rounded to {} bits)", info().bits),
+    throw Error::in(name(), fmt::format("no certificate (weights were rounded to {} bits)", info().bits),
                     "expected the model before, or one that was certified after it");
   }
   throw Error::in(name(), fmt::format("a model {}, which has no certificate", info().solver),
@@ -261,7 +260,8 @@ Json Model::describe() const {
   json["width"] = weight_shape().width;
   const WeightCount count = count_weights();
   json[kWeights] = {{"nonzero", count.nonzero}, {"all", count.all}, {"bits", info().bits}};
-  if (const auto trained = trained_from(contents_->settings)) json["trained_attributes"] = trained->attributes;
+  if (const auto trained = trained_from(contents_->settings))
+    json["trained_attributes"] = trained->attributes;
   json["settings"] = contents_->settings.at("settings");
   return json;
 }
@@ -305,8 +305,7 @@ Model with_certificate(const Model& model, const Certificate& certificate) {
   model.contents_->file.for_each_section([&](const std::string& name, std::string_view bytes) {
     writer.add_bytes(name, name == "model" ? text : bytes);
   });
-  return Model(
-      std::make_shared<Model::Contents>(ModelFile("the model in memory", writer.image())));
+  return Model(std::make_shared<Model::Contents>(ModelFile("the model in memory", writer.image())));
 }
 
 Model make_model(const ModelInfo& info, int version, const TaskSections& sections, const Weights& theta,
@@ -317,8 +316,7 @@ Model make_model(const ModelInfo& info, int version, const TaskSections& section
   settings["width"] = theta.shape().width;
   settings["settings"] = sections.settings;
   if (trained) settings[kTrained] = {{"attributes", trained->attributes}, {"weights", trained->weights}};
-  return Model(
-      std::make_shared<Model::Contents>(in_memory(std::move(settings), sections, theta, info.bits)));
+  return Model(std::make_shared<Model::Contents>(in_memory(std::move(settings), sections, theta, info.bits)));
 }
 
 Model make_model(const ModelInfo& info, const TrainingSet& data, const Weights& theta) {

@@ -107,7 +107,8 @@ float ShortNumbers::decode(std::uint16_t code) const {
 }
 
 Weights rounded_weights(const Weights& theta, int bits) {
-  if (bits != 16 && bits != 32) throw Error::in(setting("bits"), fmt::format("{}", bits), "expected 16 or 32");
+  if (bits != 16 && bits != 32)
+    throw Error::in(setting("bits"), fmt::format("{}", bits), "expected 16 or 32");
   Weights rounded = theta;
   if (bits == 32) return rounded;
   const ShortNumbers numbers(theta.values());
@@ -172,7 +173,8 @@ Weights expand_weights(const ModelFile& file, const Json& settings, WeightShape 
   std::vector<float> numbers;  // by their codes
   for (std::uint32_t code = 0; bits == 16 && code <= 0xffff; ++code)
     numbers.push_back(ShortNumbers(exponent).decode(static_cast<std::uint16_t>(code)));
-  const auto short_values = bits == 16 ? file.section<std::uint16_t>(kValues) : std::span<const std::uint16_t>();
+  const auto short_values =
+      bits == 16 ? file.section<std::uint16_t>(kValues) : std::span<const std::uint16_t>();
   const auto values = bits == 32 ? file.section<float>(kValues) : std::span<const float>();
   const std::size_t count = short_values.size() + values.size();
   const auto value = [&](std::size_t k) { return bits == 16 ? numbers[short_values[k]] : values[k]; };

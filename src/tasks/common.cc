@@ -45,10 +45,11 @@ bool leaves_out_attributes(const StoredTask& stored, const Dictionary& attribute
 void refuse_unknown(const KnownAttributes& attributes, const std::string& file, std::string_view format,
                     const std::function<void(const std::string&)>& warning) {
   if (attributes.known > 0) return;
-  const Error error = Error::in(
-      file,
-      attributes.left_out ? "no attribute that has a weight in the model" : "no attribute that the model knows",
-      fmt::format("expected data like that of its training, in the format {}", format));
+  const Error error =
+      Error::in(file,
+                attributes.left_out ? "no attribute that has a weight in the model"
+                                    : "no attribute that the model knows",
+                fmt::format("expected data like that of its training, in the format {}", format));
   if (!attributes.left_out) throw error;
   if (warning) warning(error.what());
 }

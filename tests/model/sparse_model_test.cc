@@ -95,14 +95,16 @@ const Case kCases[] = {
        return read_tag_training(file, options);
      },
      kTagPredictions},
-    {"Classify", valued_text,
+    {"Classify",
+     valued_text,
      [](const TemporaryFolder&, const std::string& file) {
        ClassifyOptions options;
        options.format = "crfsuite";
        return read_classify_training(file, options);
      },
      {{}, {{"marginals", "label"}}, {{"kbest", "2"}}}},
-    {"ClassifyWithBias", valued_text,
+    {"ClassifyWithBias",
+     valued_text,
      [](const TemporaryFolder&, const std::string& file) {
        ClassifyOptions options;
        options.format = "crfsuite";
@@ -110,7 +112,8 @@ const Case kCases[] = {
        return read_classify_training(file, options);
      },
      {{}, {{"marginals", "label"}}}},
-    {"Text", [] { return std::string("a\tgood old days\nb\tbad old nights\nc\tno days at all\n"); },
+    {"Text",
+     [] { return std::string("a\tgood old days\nb\tbad old nights\nc\tno days at all\n"); },
      [](const TemporaryFolder&, const std::string& file) {
        ClassifyOptions options;
        options.format = "text";
@@ -118,7 +121,8 @@ const Case kCases[] = {
        return read_classify_training(file, options);
      },
      {{}, {{"marginals", "label"}}}},
-    {"Parse", parse_text,
+    {"Parse",
+     parse_text,
      [](const TemporaryFolder&, const std::string& file) {
        ParseOptions options;
        options.hash_bits = 10;
@@ -138,7 +142,8 @@ const Case kCases[] = {
        options.hash_bits = 10;
        return read_treebank_training(file, options);
      }},
-    {"Graph", [] { return generated_graphs(1, 5); },
+    {"Graph",
+     [] { return generated_graphs(1, 5); },
      [](const TemporaryFolder&, const std::string& file) { return read_graph_training(file, {}); },
      {{}, {{"marginals", "label"}}}},
 };
@@ -231,7 +236,8 @@ TEST_P(SparseModelTest, PredictsAsAllWeightsDo) {
       const bool ties = GetParam().name.find("OfOrder") != std::string::npos && options.contains("kbest");
       ASSERT_EQ(ties ? ranks(by_kept) : by_kept, ties ? ranks(by_all) : by_all);
     }
-    ASSERT_EQ(kept.predictor().evaluate(file, {}).report.dump(), all.predictor().evaluate(file, {}).report.dump());
+    ASSERT_EQ(kept.predictor().evaluate(file, {}).report.dump(),
+              all.predictor().evaluate(file, {}).report.dump());
     ASSERT_EQ(kept.certificate().primal, 5);
   });
 }
@@ -282,7 +288,8 @@ TEST_P(SparseModelTest, SixteenBitsAreEnoughForWhatHasFewer) {
     ASSERT_TRUE(!rounded.info().certificate.has_value());
     ASSERT_EQ(rounded.info().l2, std::optional(1.0));
     ASSERT_TRUE(model.info().certificate.has_value());
-    ASSERT_LE(model_bytes(rounded).size(), model_bytes(model).size() + 64);  // sections begin at multiples of 64
+    ASSERT_LE(model_bytes(rounded).size(),
+              model_bytes(model).size() + 64);  // sections begin at multiples of 64
     ASSERT_EQ(model_bytes(rounded.rounded(16)), model_bytes(rounded));
     ASSERT_EQ(model_bytes(model.rounded(32)), model_bytes(model));
   });
@@ -347,9 +354,11 @@ TEST_F(SparseTagTest, LeavesOutAttributesWithoutWeights) {
   EXPECT_EQ(some.describe().at("trained_attributes"), 3);
   EXPECT_EQ(some.count_weights().nonzero, 1u);
   EXPECT_EQ(some.count_weights().all, 2 * (3u + 2u));
-  EXPECT_EQ(some.predictor().all_weights(), "y\tA\t1\ny\tB\t0\n(transition)\tA\tA\t0\n(transition)\tA\tB\t0\n"
-                                            "(transition)\tB\tA\t0\n(transition)\tB\tB\t0\n");
-  EXPECT_EQ(model(*read("A\tx\ty\nB\tz\n", "observed"), {{"y", 1.0f}}).predictor().all_weights(), "y\tA\t1\n");
+  EXPECT_EQ(some.predictor().all_weights(),
+            "y\tA\t1\ny\tB\t0\n(transition)\tA\tA\t0\n(transition)\tA\tB\t0\n"
+            "(transition)\tB\tA\t0\n(transition)\tB\tB\t0\n");
+  EXPECT_EQ(model(*read("A\tx\ty\nB\tz\n", "observed"), {{"y", 1.0f}}).predictor().all_weights(),
+            "y\tA\t1\n");
 }
 
 // A file without any of the attributes that are left may be one of the right kind.

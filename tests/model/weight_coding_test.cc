@@ -47,7 +47,8 @@ RC_GTEST_PROP(ShortNumbers, NoneIsNearer, ()) {
   const ShortNumbers numbers(std::vector{largest, value});
   const std::uint16_t code = numbers.encode(value);
   const double error = std::abs(double{numbers.decode(code)} - value);
-  RC_ASSERT(error <= std::max(std::ldexp(std::abs(double{value}), -12), std::ldexp(1.0, numbers.exponent() - 26)));
+  RC_ASSERT(error <=
+            std::max(std::ldexp(std::abs(double{value}), -12), std::ldexp(1.0, numbers.exponent() - 26)));
   for (const int step : {-1, 1}) {
     const int other = (code & 0x7fff) + step;
     if (other < 0 || other > 0x7fff) continue;
@@ -57,7 +58,8 @@ RC_GTEST_PROP(ShortNumbers, NoneIsNearer, ()) {
 }
 
 RC_GTEST_PROP(ShortNumbers, RoundingTwiceIsRoundingOnce, ()) {
-  Weights theta({static_cast<std::size_t>(*rc::gen::inRange(1, 6)), static_cast<std::size_t>(*rc::gen::inRange(1, 6))});
+  Weights theta(
+      {static_cast<std::size_t>(*rc::gen::inRange(1, 6)), static_cast<std::size_t>(*rc::gen::inRange(1, 6))});
   const int exponent = *rc::gen::inRange(-140, 128);
   for (std::size_t r = 0; r < theta.shape().rows; ++r) {
     for (std::size_t j = 0; j < theta.shape().width; ++j) theta.row(r)[j] = random_weight(exponent - 1);
@@ -88,7 +90,9 @@ TEST(ShortNumbers, ExtremesStayFinite) {
 
 TEST(ShortNumbers, RefusesOtherNumbersOfBits) {
   for (const int bits : {0, 8, 15, 17, 64}) {
-    EXPECT_EQ(error_message([&] { rounded_weights(Weights({1, 1}), bits); }),
+    EXPECT_EQ(error_message([&] {
+                rounded_weights(Weights({1, 1}), bits);
+              }),
               "bits: " + std::to_string(bits) + "; expected 16 or 32");
   }
 }
@@ -165,7 +169,8 @@ class HostileWeights : public ::testing::Test {
 
 TEST_F(HostileWeights, AreRefused) {
   const std::string far =
-      "w.esp: weights after the last one of 2 rows of 3; expected as many as the rows hold; retrain the model";
+      "w.esp: weights after the last one of 2 rows of 3; expected as many as the rows hold; retrain the "
+      "model";
   EXPECT_EQ(message(one + one, std::string("\x00\x04", 2)), "(no error)");
   EXPECT_EQ(message(one, "\x05"), "(no error)");
   EXPECT_EQ(message(one, "\x06"), far);
@@ -181,9 +186,10 @@ TEST_F(HostileWeights, AreRefused) {
   EXPECT_EQ(message(one, "\x01\x01"), "w.esp: zeros between weights that are not there; retrain the model");
   EXPECT_EQ(message(one + "x", "\x01"),
             "w.esp: section 'weights.values' has the wrong size; copy the model again or retrain it");
-  EXPECT_EQ(message(one, std::string(1, '\0'), 0),
-            "w.esp: weights after the last one of 0 rows of 3; expected as many as the rows hold; retrain the "
-            "model");
+  EXPECT_EQ(
+      message(one, std::string(1, '\0'), 0),
+      "w.esp: weights after the last one of 0 rows of 3; expected as many as the rows hold; retrain the "
+      "model");
   EXPECT_EQ(message(kDense, {2, 3}, one, ""),
             "w.esp: 1 weights for 2 rows of 3; expected as many as the rows hold; retrain the model");
   EXPECT_EQ(message(kDense, {1, 0}, one, ""),

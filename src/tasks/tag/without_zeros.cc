@@ -138,7 +138,8 @@ std::optional<ModelContents> without_zeros(const TagModel& model, const Weights&
   }
   for (std::size_t a = 0; a < steps.attributes.size(); ++a) {
     for (std::size_t e = steps.offsets[a]; e < steps.offsets[a + 1]; ++e) {
-      const std::size_t before = steps.labels[e] / shape.num_labels, label = steps.labels[e] % shape.num_labels;
+      const std::size_t before = steps.labels[e] / shape.num_labels,
+                        label = steps.labels[e] % shape.num_labels;
       put(of_kept.observed() ? WeightPlace{tokens.labels.size() + e, 0}
                              : WeightPlace{of_kept.transition_row(a, before), label},
           steps.weights[e]);
