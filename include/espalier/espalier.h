@@ -47,6 +47,7 @@
 #include "espalier/tasks/treebank.h"
 #include "espalier/train/cross_validate.h"
 #include "espalier/train/race.h"
+#include "espalier/train/round.h"
 #include "espalier/train/train.h"
 #include "espalier/train/trainer.h"
 #include "espalier/version.h"

@@ -97,6 +97,11 @@ std::string describe_miss(const Miss& miss) {
   return text + fmt::format(": try {}", fmt::join(ideas, " or "));
 }
 
+std::string no_certificate(const ModelInfo& info) {
+  if (info.bits == 32) return "no certificate";
+  return fmt::format("no certificate (weights were rounded to {} bits)", info.bits);
+}
+
 std::optional<std::string> far_from_optimum(const ModelInfo& info) {
   constexpr double kFar = 0.1;
   if (!info.certificate || info.certificate->approximate() || !wants_optimum(info.loss)) return std::nullopt;

@@ -28,6 +28,9 @@ std::string with_limit(const std::string& message);
 // nothing.
 std::string describe_miss(const Miss& miss);
 
+// Why a model has none: "no certificate (weights were rounded to 16 bits)".
+std::string no_certificate(const ModelInfo& info);
+
 // What is said of a model that is far from its optimum when it is used; nullopt where it is not, as far as is
 // known.
 std::optional<std::string> far_from_optimum(const ModelInfo& info);

@@ -37,6 +37,9 @@ void add_eval(Command program, Action& action) {
     action = [arguments] {
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
+      if (model.info().bits < 32 && !model.info().certificate)
+        complain(fmt::format("{}: {}", arguments->model, no_certificate(model.info())));
+      arguments->options.warning = complain;
       const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->options);
       OutputFile output("-");
       output.write(arguments->json ? evaluation.report.dump() + '\n' : evaluation.text);

@@ -41,7 +41,7 @@ const Role kRoles[] = {
     {"OTHER", Use::reads, "the other model"},
     {"INPUT", Use::reads, "the input"},
     {"GOLD", Use::reads, "the labelled data"},
-    {"DUMP", Use::reads, "the model to convert"},
+    {"data", Use::reads, "the training data (--data)"},
     {"FILE", Use::reads, "the graphical model"},
     {"evidence", Use::reads, "the evidence (--evidence)"},
 };

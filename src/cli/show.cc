@@ -32,8 +32,11 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
                         certificate->relative_gap());
     if (const auto warning = far_from_optimum(info)) text += fmt::format("             {}\n", *warning);
   } else {
-    text += "; no certificate\n";
+    text += fmt::format("; {}\n", no_certificate(info));
   }
+  const WeightCount weights = model.count_weights();
+  text += fmt::format("weights      {} of {} are not zero{}\n", grouped(weights.nonzero),
+                      grouped(weights.all), info.bits < 32 ? fmt::format(", {} bits each", info.bits) : "");
   if (top > 0) {
     // Hashed features have no names that would tell a reader anything.
     const bool named = model.predictor().attributes().size() > 0;

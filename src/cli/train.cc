@@ -80,6 +80,12 @@ void add_train(Command program, Action& action) {
     subcommand.add_option("-o,--output", arguments->output, "where to save the model")
         .metavar("FILE")
         .required();
+    subcommand
+        .add_option("--bits", arguments->bits,
+                    "bits of each weight of the model, 16 or 32; 16: rounded and certified at the end")
+        .advanced()
+        .capture_default_str()
+        .check(bits_of_weights());
     subcommand.footer(fmt::format("Examples:\n{}", without_last_newline(task.train_examples)));
     subcommand.add_advanced_footer(fmt::format(
         "More examples:\n"

@@ -120,13 +120,23 @@ class Session {
     until_first_pass_.reset();  // of a run that was to take less: now there is something to save
     const bool in_vain = stopped_in_vain(path.status, new_passes_);
     const bool save = !options_.output.empty() && path.status != Status::failed && !in_vain;
-    if (save) trainer_->model().save(options_.output);
+    Certificate certificate = best.certificate;
+    std::string rounded;
+    if (save) {
+      const Model model = trainer_->model();
+      model.save(options_.output);
+      certificate = model.certificate();
+      if (model.info().bits < 32)
+        rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model.info().bits,
+                              certificate.relative_gap());
+    }
     message += describe_miss({best.status,
                               history_,
                               options_.gap,
                               {data_->problem(), settings_.loss, {best.l2, {best.l1}}},
                               trainer_->solver().name,
                               l2_option});
+    message += rounded;
     Json outcome{{"status", to_string(path.status)}, {"message", message}, {"l2", best.l2}};
     if (best.l1 > 0) outcome.update({{"l1", best.l1}, {"active", best.active}});
     if (relaxed()) outcome["relaxed"] = true;
@@ -145,7 +155,7 @@ class Session {
     display_.note(message + (relaxed() ? " (of the relaxed problem: inference is trw)" : "") +
                   (save ? "; saved " + options_.output : "") + resumable);
     if (interrupt_.interrupted()) return kInterrupted;
-    return options_.check_gap(best.certificate, display_) ? kSuccess : kMissedGap;
+    return options_.check_gap(certificate, display_) ? kSuccess : kMissedGap;
   }
 
  private:

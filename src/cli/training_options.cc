@@ -195,6 +195,7 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
   result.seed = settings.seed;
   result.repeat = repeat;
   result.patience = patience;
+  result.bits = bits;
   result.report_every = settings.report_every;
   result.rounds = outer;
   result.checkpoint = {checkpoint, checkpoint_every, resume};
@@ -256,6 +257,7 @@ Json TrainingOptions::to_json() const {
   json["report_every"] = report_every;
   if (repeat > 1) json["repeat"] = repeat;
   if (patience > 0) json["patience"] = patience;
+  if (bits < 32) json["bits"] = bits;
   json.update(of_task->log());
   if (latent()) json.update({{"outer_gap", outer.gap}, {"outer_rounds", outer.rounds}});
   return json;

@@ -42,6 +42,7 @@ struct TrainingOptions {
   std::size_t threads = 1;
   std::size_t repeat = 1;
   std::size_t patience = 0;
+  int bits = 32;
   bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds
   std::optional<OptionValues> of_task;  // those that are its own

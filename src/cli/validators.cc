@@ -1,5 +1,7 @@
 #include "cli/validators.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <string>
 
@@ -29,6 +31,12 @@ Check number_from_zero() { return check_of(OptionKind::real, {0}); }
 Check probability() { return check_of(OptionKind::real, {0, 1}); }
 Check whole_number_from(std::uint64_t least) {
   return check_of(OptionKind::whole, {static_cast<double>(least)});
+}
+
+Check bits_of_weights() {
+  return [](std::string& text) {
+    return text == "16" || text == "32" ? std::string() : fmt::format("found '{}'; expected 16 or 32", text);
+  };
 }
 
 Check bytes() {

@@ -12,10 +12,26 @@
 #include "espalier/tasks/tag.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
+#include "model/weight_coding.h"
 #include "tasks/tag/convert.h"
 
 namespace espalier {
 namespace {
+
+// Settings of models that have them.
+constexpr const char* kWeights = "weights";  // how they are kept (weight_coding.h)
+constexpr const char* kTrained = "trained";  // what training had
+
+Json to_json(const Certificate& certificate) {
+  Json json{{"primal", certificate.primal},
+            {"dual", certificate.dual},
+            {"gap", certificate.gap()},
+            {"relative_gap", certificate.relative_gap()},
+            {"passes", certificate.passes}};
+  if (certificate.approximate()) json["approximate"] = true;
+  if (certificate.inference == Inference::relaxed) json["relaxed"] = true;
+  return json;
+}
 
 // JSON has no infinity: beta is written as text, by the loss's own name.
 Json to_json(const ModelInfo& info) {
@@ -25,15 +41,7 @@ Json to_json(const ModelInfo& info) {
   if (info.l2) json["l2"] = *info.l2;
   if (info.l1 > 0) json["l1"] = info.l1;
   json["solver"] = info.solver;
-  if (info.certificate) {
-    json["certificate"] = {{"primal", info.certificate->primal},
-                           {"dual", info.certificate->dual},
-                           {"gap", info.certificate->gap()},
-                           {"relative_gap", info.certificate->relative_gap()},
-                           {"passes", info.certificate->passes}};
-    if (info.certificate->approximate()) json["certificate"]["approximate"] = true;
-    if (info.certificate->inference == Inference::relaxed) json["certificate"]["relaxed"] = true;
-  }
+  if (info.certificate) json["certificate"] = to_json(*info.certificate);
   return json;
 }
 
@@ -55,9 +63,11 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   info.task = json.at("task").get<std::string>();
   info.loss = loss_from(json.at("loss").get<std::string>(), file);
   info.solver = json.at("solver").get<std::string>();
+  if (json.contains(kWeights)) info.bits = json.at(kWeights).at("bits").get<int>();
   if (!json.contains("l2") && !json.contains("certificate")) return info;
   info.l2 = json.at("l2").get<double>();
   info.l1 = json.value("l1", 0.0);
+  if (!json.contains("certificate") && info.bits < 32) return info;
   const Json& certificate = json.at("certificate");
   info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
                                  certificate.at("passes").get<double>(), inference_from(certificate)};
@@ -79,6 +89,12 @@ WeightShape shape_from(const Json& settings) {
   return {settings.at("rows").get<std::size_t>(), settings.at("width").get<std::size_t>()};
 }
 
+std::optional<TrainedSize> trained_from(const Json& settings) {
+  if (!settings.contains(kTrained)) return std::nullopt;
+  const Json& trained = settings.at(kTrained);
+  return TrainedSize{trained.at("attributes").get<std::size_t>(), trained.at("weights").get<std::size_t>()};
+}
+
 Json parse_settings(const ModelFile& file) {
   // The checksums hold, so whatever is wrong was written that way: a file made by hand, or by another
   // program.
@@ -89,27 +105,42 @@ Json parse_settings(const ModelFile& file) {
   return Json::parse(file.section_bytes("model"));
 }
 
-std::unique_ptr<Predictor> load_predictor(const ModelFile& file, const Json& settings,
-                                          const ModelInfo& info) {
-  const std::string& path = file.path();
+// The weights, in the file or, where they are kept in another way, in `expanded`.
+WeightsView load_weights(const ModelFile& file, const Json& settings, Weights& expanded) {
   const WeightShape shape = shape_from(settings);
-  const TaskEntry& task = task_of(info.task, path);
-  if (settings.at("task_version").get<int>() > task.version) {
-    throw Error::in(path,
-                    fmt::format("version {} of {} models", settings.at("task_version").get<int>(), task.name),
-                    fmt::format("this program reads up to {}; expected a newer espalier", task.version));
+  if (settings.contains(kWeights)) {
+    expanded = expand_weights(file, settings.at(kWeights), shape);
+    return expanded;
   }
   const auto weights = file.section<float>("weights");
   const std::size_t stride = row_stride(shape.width);
   if (stride == 0 || weights.size() % stride != 0 || weights.size() / stride != shape.rows) {
-    throw Error::in(path,
+    throw Error::in(file.path(),
                     fmt::format("{} weights for {} rows of {}", weights.size(), shape.rows, shape.width),
                     "expected as many as the rows hold; retrain the model");
   }
+  return WeightsView(weights.data(), shape);
+}
+
+std::unique_ptr<Predictor> load_predictor(const ModelFile& file, const Json& settings, const ModelInfo& info,
+                                          const TaskEntry& task, WeightsView theta) {
   const StoredTask stored{settings.at("settings"),
                           [&file](std::string_view name) { return file.section_bytes(name); },
-                          WeightsView(weights.data(), shape), info.loss, path};
+                          theta,
+                          info.loss,
+                          file.path(),
+                          trained_from(settings)};
   return task.load(stored);
+}
+
+const TaskEntry& checked_task(const ModelFile& file, const Json& settings, const ModelInfo& info) {
+  const TaskEntry& task = task_of(info.task, file.path());
+  const int version = settings.at("task_version").get<int>();
+  if (version > task.version) {
+    throw Error::in(file.path(), fmt::format("version {} of {} models", version, task.name),
+                    fmt::format("this program reads up to {}; expected a newer espalier", task.version));
+  }
+  return task;
 }
 
 // Calls `read`, which looks at settings, for a model that may be damaged.
@@ -139,10 +170,22 @@ struct Model::Contents {
         info(reading(file.path(), [&] { return info_from(settings, file.path()); })) {}
 
   const Predictor& predictor() const {
-    std::call_once(loaded, [&] {
-      loaded_predictor = reading(file.path(), [&] { return load_predictor(file, settings, info); });
-    });
+    load();
     return *loaded_predictor;
+  }
+  const WeightsView& theta() const {
+    load();
+    return *loaded_theta;
+  }
+
+  // Those of the task.
+  TaskSections sections() const {
+    TaskSections sections;
+    file.for_each_section([&](const std::string& name, std::string_view bytes) {
+      if (name != "model" && name != kWeights && !name.starts_with("weights."))
+        sections.arrays.emplace_back(name, bytes);
+    });
+    return sections;
   }
 
   ModelFile file;
@@ -150,7 +193,19 @@ struct Model::Contents {
   ModelInfo info;
 
  private:
+  void load() const {
+    std::call_once(loaded, [&] {
+      reading(file.path(), [&] {
+        const TaskEntry& task = checked_task(file, settings, info);
+        loaded_theta = load_weights(file, settings, expanded);
+        loaded_predictor = load_predictor(file, settings, info, task, *loaded_theta);
+      });
+    });
+  }
+
   mutable std::once_flag loaded;
+  mutable Weights expanded;  // where the file does not have them as they are
+  mutable std::optional<WeightsView> loaded_theta;
   mutable std::unique_ptr<Predictor> loaded_predictor;
 };
 
@@ -171,11 +226,13 @@ void Model::save(const std::string& path) const {
 }
 
 const Certificate& Model::certificate() const {
-  if (!info().certificate) {
-    throw Error::in(name(), fmt::format("a model {}, which has no certificate", info().solver),
-                    "expected one that was trained here");
+  if (info().certificate) return *info().certificate;
+  if (info().l2) {
+    throw Error::in(name(), fmt::format("no certificate (weights were rounded to {} bits)", info().bits),
+                    "expected the model before, or one that was certified after it");
   }
-  return *info().certificate;
+  throw Error::in(name(), fmt::format("a model {}, which has no certificate", info().solver),
+                  "expected one that was trained here");
 }
 
 const Tagger& Model::tagger() const { return of_task(predictor().tagger(), *this, "tag"); }
@@ -188,33 +245,85 @@ const GraphLabeller& Model::graph_labeller() const {
   return of_task(predictor().graph_labeller(), *this, "graph");
 }
 
+WeightCount Model::count_weights() const {
+  const WeightsView& theta = contents_->theta();
+  WeightCount count{0, theta.shape.rows * theta.shape.width};
+  for (std::size_t r = 0; r < theta.shape.rows; ++r) {
+    const auto row = std::span(theta.row(r), theta.shape.width);
+    count.nonzero += row.size() - static_cast<std::size_t>(std::count(row.begin(), row.end(), 0.0f));
+  }
+  if (const auto trained = trained_from(contents_->settings)) count.all = trained->weights;
+  return count;
+}
+
 Json Model::describe() const {
   Json json = to_json(info());
   json["rows"] = weight_shape().rows;
   json["width"] = weight_shape().width;
+  const WeightCount count = count_weights();
+  json[kWeights] = {{"nonzero", count.nonzero}, {"all", count.all}, {"bits", info().bits}};
+  if (const auto trained = trained_from(contents_->settings))
+    json["trained_attributes"] = trained->attributes;
   json["settings"] = contents_->settings.at("settings");
   return json;
 }
 
-Model make_model(const ModelInfo& info, int version, const TaskSections& sections, const Weights& theta) {
+namespace {
+
+// How `settings` say that weights are kept, they do not know yet.
+ModelFile in_memory(Json settings, const TaskSections& sections, const Weights& theta, int bits) {
+  const CodedWeights coded(theta, bits);
+  if (!coded.settings().is_null()) settings[kWeights] = coded.settings();
+  const std::string text = settings.dump();
+  ModelFileWriter writer(coded.settings().is_null() ? kPlainFormatVersion : kModelFormatVersion);
+  writer.add_bytes("model", text);
+  coded.add_to(writer);
+  for (const auto& [name, bytes] : sections.arrays) writer.add_bytes(name, bytes);
+  return ModelFile("the model in memory", writer.image());
+}
+
+}  // namespace
+
+Model Model::rounded(int bits) const {
+  const WeightsView& view = contents_->theta();
+  Weights theta(view.shape);
+  std::copy_n(view.values, theta.values().size(), theta.values().begin());
+  theta = rounded_weights(theta, bits);
+  if (bits >= info().bits) return *this;
+  Json settings = contents_->settings;
+  settings.erase("certificate");
+  settings.erase(kWeights);
+  return Model(std::make_shared<Contents>(in_memory(settings, contents_->sections(), theta, bits)));
+}
+
+Model with_certificate(const Model& model, const Certificate& certificate) {
+  Json settings;
+  for (const auto& [key, value] : model.contents_->settings.items()) {
+    if (key != "certificate") settings[key] = value;
+    if (key == "solver") settings["certificate"] = to_json(certificate);  // where training has it
+  }
+  const std::string text = settings.dump();
+  ModelFileWriter writer(settings.contains(kWeights) ? kModelFormatVersion : kPlainFormatVersion);
+  model.contents_->file.for_each_section([&](const std::string& name, std::string_view bytes) {
+    writer.add_bytes(name, name == "model" ? text : bytes);
+  });
+  return Model(std::make_shared<Model::Contents>(ModelFile("the model in memory", writer.image())));
+}
+
+Model make_model(const ModelInfo& info, int version, const TaskSections& sections, const Weights& theta,
+                 const std::optional<TrainedSize>& trained) {
   Json settings = to_json(info);
   settings["task_version"] = version;
   settings["rows"] = theta.shape().rows;
   settings["width"] = theta.shape().width;
   settings["settings"] = sections.settings;
-  const std::string text = settings.dump();
-
-  ModelFileWriter writer;
-  writer.add_bytes("model", text);
-  writer.add("weights", theta.values());
-  for (const auto& [name, bytes] : sections.arrays) writer.add_bytes(name, bytes);
-  return Model(std::make_shared<Model::Contents>(ModelFile("the model in memory", writer.image())));
+  if (trained) settings[kTrained] = {{"attributes", trained->attributes}, {"weights", trained->weights}};
+  return Model(std::make_shared<Model::Contents>(in_memory(std::move(settings), sections, theta, info.bits)));
 }
 
 Model make_model(const ModelInfo& info, const TrainingSet& data, const Weights& theta) {
-  if (const auto contents = data.model_contents(theta)) {
-    return make_model(info, data.version(), contents->sections, contents->theta);
-  }
+  if (const auto contents = data.model_contents(theta))
+    return make_model(info, data.version(), contents->sections, contents->theta, contents->trained);
   return make_model(info, data.version(), data.sections(), theta);
 }
 

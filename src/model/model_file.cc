@@ -79,7 +79,7 @@ struct Layout {
 };
 
 template <class Sections>
-Layout lay_out(const Sections& sections) {
+Layout lay_out(std::uint32_t version, const Sections& sections) {
   Layout layout;
   std::uint64_t end = sizeof(Header) + sections.size() * sizeof(Entry);
   for (const auto& section : sections) {
@@ -93,7 +93,7 @@ Layout lay_out(const Sections& sections) {
   }
   Header& header = layout.header;
   kMagic.copy(header.magic, sizeof(header.magic));
-  header.version = kModelFormatVersion;
+  header.version = version;
   header.num_sections = static_cast<std::uint32_t>(layout.directory.size());
   header.file_size = end;
   header.directory_checksum = fingerprint_of(layout.directory_bytes());
@@ -130,16 +130,25 @@ void check_model_name(const std::string& path) {
   }
 }
 
+bool is_model_file(const std::string& path) {
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  struct stat status {};
+  if (file.fd < 0 || ::fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  char start[kMagic.size()] = {};
+  return ::read(file.fd, start, sizeof(start)) == static_cast<ssize_t>(sizeof(start)) &&
+         std::string_view(start, sizeof(start)) == kMagic;
+}
+
 void ModelFileWriter::write(const std::string& path) const {
   check_model_name(path);
-  const Layout layout = lay_out(sections_);
+  const Layout layout = lay_out(version_, sections_);
   OutputFile file(path);
   write_all(layout, sections_, [&](std::string_view bytes) { file.write(bytes); });
   file.commit();
 }
 
 AlignedVector<char> ModelFileWriter::image() const {
-  const Layout layout = lay_out(sections_);
+  const Layout layout = lay_out(version_, sections_);
   AlignedVector<char> image;
   image.reserve(layout.header.file_size);
   write_all(layout, sections_,

@@ -15,13 +15,22 @@ namespace espalier {
 // The container that models are kept in: a header (magic "ESPALIER", format version, file size), a directory
 // of named sections, and the sections, each on a 64-byte boundary; header, directory and every section have
 // an XXH3 checksum. All numbers are little-endian. No times, no paths: the same contents give the same bytes.
-inline constexpr std::uint32_t kModelFormatVersion = 1;
+//
+// The format that is read; a file says the oldest one that has all it needs. 2: weights that are not floats
+// side by side (weight_coding.h).
+inline constexpr std::uint32_t kModelFormatVersion = 2;
+inline constexpr std::uint32_t kPlainFormatVersion = 1;
 
 // Throws Error for a name that would pack the file: models are memory-mapped.
 void check_model_name(const std::string& path);
 
+// Whether a file begins like one. Never for what is no regular file: a pipe can be read only once.
+bool is_model_file(const std::string& path);
+
 class ModelFileWriter {
  public:
+  explicit ModelFileWriter(std::uint32_t version = kPlainFormatVersion) : version_(version) {}
+
   // Adds a section. Requires a name that is new, not empty and of at most 31 bytes. The bytes must stay valid
   // until write().
   template <class T>
@@ -39,6 +48,7 @@ class ModelFileWriter {
     std::string name;
     std::string_view bytes;
   };
+  std::uint32_t version_;
   std::vector<Section> sections_;
 };
 
@@ -65,6 +75,11 @@ class ModelFile {
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
   std::string_view section_bytes(std::string_view name) const;
+  // Calls with the name and the contents of each section, in their order.
+  template <class Use>
+  void for_each_section(const Use& use) const {
+    for (const Section& section : sections_) use(section.name, section.bytes);
+  }
   const std::string& path() const { return path_; }
   // All of it, byte by byte.
   std::string_view bytes() const { return {data_, size_}; }

@@ -38,24 +38,32 @@ void check_probabilities(bool asked, std::string_view option, const Loss& loss) 
                   fmt::format("expected one trained with a finite beta, such as {} crf", setting("loss")));
 }
 
-namespace {
-
-Error unknown(const std::string& file, std::string_view format) {
-  return Error::in(file, "no attribute that the model knows",
-                   fmt::format("expected data like that of its training, in the format {}", format));
+bool leaves_out_attributes(const StoredTask& stored, const Dictionary& attributes) {
+  return stored.trained && stored.trained->attributes > attributes.size();
 }
 
-}  // namespace
+void refuse_unknown(const KnownAttributes& attributes, const std::string& file, std::string_view format,
+                    const std::function<void(const std::string&)>& warning) {
+  if (attributes.known > 0) return;
+  const Error error =
+      Error::in(file,
+                attributes.left_out ? "no attribute that has a weight in the model"
+                                    : "no attribute that the model knows",
+                fmt::format("expected data like that of its training, in the format {}", format));
+  if (!attributes.left_out) throw error;
+  if (warning) warning(error.what());
+}
 
-void refuse_unknown(const std::string& file, std::string_view format) { throw unknown(file, format); }
-
-void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,
-                 const PredictOptions& options) {
+void check_known(const KnownAttributes& attributes, const std::string& file, std::string_view format,
+                 const std::function<void(const std::string&)>& warning) {
   constexpr std::size_t kFew = 10;
-  if (known > 0 || tokens == 0) return;
-  const Error error = unknown(file, format);
-  if (tokens >= kFew) throw error;
-  if (options.warning) options.warning(error.what());
+  if (attributes.tokens == 0) return;
+  try {
+    refuse_unknown(attributes, file, format, warning);
+  } catch (const Error& error) {
+    if (attributes.tokens >= kFew) throw;
+    if (warning) warning(error.what());
+  }
 }
 
 std::size_t count_first(std::span<const std::string> names, const Dictionary& attributes,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <string>
@@ -75,13 +76,25 @@ void append_heaviest(std::size_t count, std::size_t top, const Weight& weight, c
 void check_has_probabilities(const Loss& loss);
 void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 
+// What a model knows of a file.
+struct KnownAttributes {
+  std::size_t known;      // attributes, of all tokens or examples together
+  std::size_t tokens;     // or examples
+  bool left_out = false;  // an attribute that the model does not know may be one whose weights are zero
+};
+
+// Whether a model does not have all attributes of its training.
+bool leaves_out_attributes(const StoredTask& stored, const Dictionary& attributes);
+
 // A file of which a model does not know a single attribute is not what it was trained for: it would answer
-// the same for everything, or look like a very bad model. Throws Error.
-[[noreturn]] void refuse_unknown(const std::string& file, std::string_view format);
+// the same for everything, or look like a very bad model. Throws Error; where the attributes may be some that
+// training saw, this is worth a warning.
+void refuse_unknown(const KnownAttributes& attributes, const std::string& file, std::string_view format,
+                    const std::function<void(const std::string&)>& warning);
 // The same for predictions: of a few tokens or examples all attributes may just be new, which is worth a
-// warning. `known` attributes, of all together.
-void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,
-                 const PredictOptions& options);
+// warning, too.
+void check_known(const KnownAttributes& attributes, const std::string& file, std::string_view format,
+                 const std::function<void(const std::string&)>& warning);
 
 // How many of these names, which are the first of the attributes, are left after rare ones were dropped.
 // Throws Error for one that no row has: l1_except would have no effect.

@@ -23,9 +23,9 @@ std::size_t count_common(const Dictionary& names, const Dictionary& others) {
 
 // "8 of its 9 labels (1 new)"
 std::string describe_match(std::size_t common, const Dictionary& old, const Dictionary& now,
-                           std::string_view what) {
+                           std::string_view what, std::string_view others = "new") {
   std::string text = fmt::format("{} of its {} {}", grouped(common), grouped(old.size()), what);
-  if (now.size() > common) text += fmt::format(" ({} new)", grouped(now.size() - common));
+  if (now.size() > common) text += fmt::format(" ({} {})", grouped(now.size() - common), others);
   return text;
 }
 
@@ -46,7 +46,8 @@ void check_meaning(const Json& old, const Json& now, const std::string& path) {
 
 // Which examples the model was not trained on, as far as its weights tell.
 //
-// Features with names: those with an attribute that the model never saw. Most new examples have a rare word.
+// Features with names: those with an attribute that the model does not have. Most new examples have a rare
+// word. Where the model leaves out attributes whose weights are zero, old examples may look new.
 std::vector<bool> find_new_examples(const TrainingSet& data, const Dictionary& known) {
   const Problem& problem = data.problem();
   Weights is_new(problem.weight_shape());
@@ -108,18 +109,22 @@ std::vector<bool> find_new_examples(const Problem& problem, const Weights& theta
 // with pi_i(theta) for all. Drawing all duals to the gold outputs, s_i - kappa p_i with kappa from 1 to 6,
 // was no better on CoNLL-2000.
 std::optional<DualState> implied_duals(const TrainingSet& data, const Objective& objective,
-                                       const Weights& theta, const Predictor& old,
+                                       const Weights& theta, const Predictor& old, bool left_out,
                                        const SolverSettings& settings) {
   if (!objective.loss.smooth()) return std::nullopt;
   const Problem& problem = objective.problem;
   DualState dual(problem, settings.keep_marginals());
   dual.start_at(problem, theta, objective.loss.beta, objective.loss.gamma);
   constexpr std::ptrdiff_t kRare = 6;
-  const std::vector<bool> is_new = is_hashed(data.sections().settings)
-                                       ? find_new_examples(problem, theta, dual)
-                                       : find_new_examples(data, old.attributes());
-  const auto num_new = std::count(is_new.begin(), is_new.end(), true);
-  if (kRare * num_new > static_cast<std::ptrdiff_t>(is_new.size())) return std::nullopt;
+  std::vector<bool> is_new = is_hashed(data.sections().settings) ? find_new_examples(problem, theta, dual)
+                                                                 : find_new_examples(data, old.attributes());
+  auto num_new = std::count(is_new.begin(), is_new.end(), true);
+  if (kRare * num_new > static_cast<std::ptrdiff_t>(is_new.size())) {
+    if (!left_out) return std::nullopt;
+    // Nothing tells new ones from those whose attributes have no weights.
+    is_new.assign(is_new.size(), false);
+    num_new = 0;
+  }
   Workspace ws;
   const auto for_each_new = [&](const auto& change) {
     for (std::size_t i = 0; i < problem.size(); ++i) {
@@ -159,7 +164,8 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
     throw Error::in(path, fmt::format("a model of the task {}", model.info().task),
                     fmt::format("expected one of the task {}", data.task()));
   }
-  const Json now = data.sections().settings, before = model.describe().at("settings");
+  const Json described = model.describe();
+  const Json now = data.sections().settings, before = described.at("settings");
   if (now.contains("kernel") || before.contains("kernel")) {
     throw Error::in(setting("init"), "a kernel, whose coefficients have no names to match",
                     "expected a model and a run without " + setting("kernel"));
@@ -168,10 +174,12 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   const Predictor& old = model.predictor();
   const std::size_t labels = count_common(old.labels(), data.labels());
   const std::size_t attributes = count_common(old.attributes(), data.attributes());
+  // An attribute of the data that the model does not have may be one whose weights are zero.
+  const bool left_out = described.value("trained_attributes", std::size_t{0}) > old.attributes().size();
   // Hashed features have the numbers of their rows for names; and a parser may have no labels.
   const bool hashed = is_hashed(now);
   const bool has_labels = !hashed || (old.labels().size() > 0 && data.labels().size() > 0);
-  if ((has_labels && labels == 0) || (!hashed && attributes == 0)) {
+  if ((has_labels && labels == 0) || (!hashed && !left_out && attributes == 0)) {
     throw Error::in(
         path, fmt::format("none of its {} is in the training data", labels == 0 ? "labels" : "attributes"),
         "expected a model of similar data");
@@ -183,7 +191,7 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   });
   const bool takes_cliques = solver.duals == Duals::cliques && data.problem().factored() != nullptr;
   if (solver.duals == Duals::scores || takes_cliques)
-    training.dual = implied_duals(data, objective, training.theta, old, settings);
+    training.dual = implied_duals(data, objective, training.theta, old, left_out, settings);
   if (solver.duals != Duals::none && !training.dual) {
     return {
         {},
@@ -193,7 +201,8 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   std::string matched;
   if (has_labels) matched = describe_match(labels, old.labels(), data.labels(), "labels") + ", ";
   matched += hashed ? "weights of hashed features"
-                    : describe_match(attributes, old.attributes(), data.attributes(), "attributes");
+                    : describe_match(attributes, old.attributes(), data.attributes(), "attributes",
+                                     left_out ? "new or without weights there" : "new");
   return {std::move(training), fmt::format("started from {}: {}", path, matched)};
 }
 

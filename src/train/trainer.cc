@@ -10,11 +10,13 @@
 #include "learning/latent_gold.h"
 #include "model/checkpoint.h"
 #include "model/make_model.h"
+#include "model/weight_coding.h"
 #include "selection/cccp_run.h"
 #include "selection/l2_search.h"
 #include "selection/path_run.h"
 #include "selection/repeat_run.h"
 #include "train/initial_model.h"
+#include "train/recertify.h"
 #include "train/settings.h"
 
 namespace espalier {
@@ -102,6 +104,8 @@ struct Trainer::State {
     if (options.patience > 0 && options.repeat > 1) refuse("patience", "repeated runs");
     if (options.patience > 0 && data.dev().empty())
       throw Error("patience: no held-out data to look at; expected some (read_dev)");
+    if (options.bits != 16 && options.bits != 32)
+      throw Error::in(setting("bits"), fmt::format("{}", options.bits), "expected 16 or 32");
     if (std::holds_alternative<L2Range>(values) && data.dev().empty())
       throw Error("a search for l2: no held-out data to choose on; expected some (read_dev)");
   }
@@ -304,8 +308,17 @@ Model Trainer::model() const {
   const PathPoint& best = path().points.at(path().best);
   Certificate certificate = best.certificate;
   certificate.inference = data.problem().inference();  // what a checkpoint does not say
-  return make_model({std::string(data.task()), options.loss, best.l2, solver().name, certificate, best.l1},
-                    data, path().theta);
+  ModelInfo info{std::string(data.task()), options.loss, best.l2, solver().name, certificate, options.bits,
+                 best.l1};
+  if (options.bits == 32) return make_model(info, data, path().theta);
+  SoftThreshold l1 = data.l1_rows();
+  l1.value = best.l1;
+  const Regularizer regularizer(best.l2, l1);
+  const Weights rounded = rounded_weights(path().theta, options.bits);
+  Sweep sweep(options.threads);
+  info.certificate = certificate_of_rounded({data.problem(), options.loss, regularizer}, rounded,
+                                            certificate.dual, certificate.passes, sweep);
+  return make_model(info, data, rounded);
 }
 
 void Trainer::remove_checkpoint() {

@@ -33,7 +33,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NewerFormat",
                  "show model.esp",
                  "model.esp: model of format 99, made by a newer version of this program, which reads "
-                 "formats up to 1; "
+                 "formats up to 2; "
                  "update the program",
                  {},
                  [](const BadInputTest& test) { test.set_format("model.esp", 99); }},

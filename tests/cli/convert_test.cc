@@ -30,6 +30,7 @@ TEST_F(CliConvertTest, ConvertsShowsAndPredicts) {
             "task         tag: 2 labels, 2 attributes\n"
             "loss         crf\n"
             "solver       converted from CRF++; no certificate\n"
+            "weights      8 of 8 are not zero\n"
             "\n"
             "heaviest weights of each label\n"
             "O\n"
@@ -100,6 +101,83 @@ TEST_F(CliConvertTest, LeavesNothingHalfWritten) {
   EXPECT_EQ(run("convert missing.txt -o new.esp").status, 2);
   EXPECT_EQ(run("convert old.txt -o missing/new.esp").status, 2);
   EXPECT_EQ(run("convert old.txt").status, 2);
+}
+
+// Weights of 16 bits, of models of this program.
+class CliRoundTest : public CliTest {
+ protected:
+  void SetUp() override {
+    write("train.txt", "a\tx\tz\nb\ty\na\tx\ty\nb\tz\tx\n");
+    succeed("train classify train.txt --format crfsuite --quiet -o model.esp");
+  }
+};
+
+TEST_F(CliRoundTest, HasNoCertificateWithoutData) {
+  EXPECT_EQ(run("convert --bits 16 model.esp -o small.esp").err,
+            "model.esp: 2 labels, 3 attributes; rounded to 16 bits: no certificate; saved small.esp\n");
+  const std::string shown = succeed("show small.esp --top 0");
+  EXPECT_NE(shown.find("solver       auto; no certificate (weights were rounded to 16 bits)\n"
+                       "weights      6 of 6 are not zero, 16 bits each\n"),
+            std::string::npos)
+      << shown;
+  const Json json = this->json("show small.esp --json");
+  EXPECT_FALSE(json.contains("certificate"));
+  EXPECT_EQ(json.at("weights").dump(), R"({"nonzero":6,"all":6,"bits":16})");
+  EXPECT_EQ(run("eval small.esp train.txt").err,
+            "espalier: small.esp: no certificate (weights were rounded to 16 bits)\n");
+  EXPECT_EQ(succeed("predict small.esp train.txt"), succeed("predict model.esp train.txt"));
+  EXPECT_NE(succeed("show --diff model.esp small.esp").find("(none)"), std::string::npos);
+}
+
+TEST_F(CliRoundTest, IsCertifiedOnItsData) {
+  const Outcome outcome = run("convert --bits 16 --data train.txt --format crfsuite model.esp -o small.esp");
+  EXPECT_TRUE(outcome.err.starts_with("model.esp: 2 labels, 3 attributes; rounded to 16 bits: relative gap "))
+      << outcome.err;
+  EXPECT_TRUE(json("show small.esp --json").contains("certificate"));
+  EXPECT_EQ(run("eval small.esp train.txt").err, "");
+  // As if it had been trained so.
+  const Outcome trained = run("train classify train.txt --format crfsuite --bits 16 -o trained.esp");
+  EXPECT_NE(trained.err.find("; rounded to 16 bits: relative gap "), std::string::npos) << trained.err;
+  EXPECT_EQ(succeed("show trained.esp --weights"), succeed("show small.esp --weights"));
+  EXPECT_EQ(json("show trained.esp --json").at("certificate").at("primal"),
+            json("show small.esp --json").at("certificate").at("primal"));
+  // Of other data it says nothing.
+  write("other.txt", "a\tx\nb\ty\na\tx\ty\nb\tz\tx\n");
+  const Outcome other = run("convert --bits 16 --data other.txt --format crfsuite model.esp -o other.esp");
+  EXPECT_EQ(other.status, 2);
+  EXPECT_TRUE(other.err.starts_with("espalier: model.esp: an objective of ")) << other.err;
+  EXPECT_TRUE(other.err.ends_with("; expected the data and the options of its training\n")) << other.err;
+}
+
+TEST_F(CliRoundTest, RefusesWhatDoesNotFit) {
+  const auto refused = [&](const std::string& command) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status, 2);
+    return outcome.err;
+  };
+  EXPECT_EQ(refused("convert model.esp -o small.esp"),
+            "espalier: model.esp: a model of espalier; expected --bits 16, or a model of CRFsuite, Wapiti or "
+            "CRF++\n");
+  EXPECT_EQ(refused("convert --bits 16 --format crfsuite model.esp -o small.esp"),
+            "espalier: options of training data without --data; expected --data FILE, or none of them\n");
+  EXPECT_EQ(refused("convert --data train.txt model.esp -o small.esp"),
+            "espalier: --data: no effect without --bits; expected --bits 16, or no --data\n");
+  EXPECT_EQ(refused("convert --bits 16 --data train.txt --order 2 model.esp -o small.esp"),
+            "espalier: --order: given for a model of classify; expected a model of tag or parse\n");
+  EXPECT_NE(refused("convert --bits 8 model.esp -o small.esp").find("--bits: found '8'; expected 16 or 32"),
+            std::string::npos);
+}
+
+TEST_F(CliRoundTest, RoundsModelsOfOtherPrograms) {
+  write("old.txt",
+        "version: 100\ncost-factor: 1\nmaxid: 8\nxsize: 1\n\nO\nX\n\nU00:%x[0,0]\nB\n\n4 B\n0 U00:a\n2 "
+        "U00:b\n\n"
+        "1.5\n-1.5\n-1\n1\n0.5\n-0.5\n-0.25\n0.25\n");
+  EXPECT_EQ(
+      run("convert --bits 16 old.txt -o new.esp").err,
+      "converted from CRF++: 2 labels, 2 attributes, 8 weights; rounded to 16 bits: no certificate; saved "
+      "new.esp\n");
+  EXPECT_EQ(succeed("predict new.esp", "b\n"), "b\tX\n\n");
 }
 
 }  // namespace

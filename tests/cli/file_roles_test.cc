@@ -66,7 +66,7 @@ TEST_F(CliFileRolesTest, AnOutputThatIsAnInput) {
   refuse("train classify io.svm,io.txt -o io.txt", "io.txt" + output + "the training data" + kOther);
   refuse("predict m.esp io.txt -o m.esp", "m.esp" + output + "the model" + kOther);
   refuse("predict m.esp io.txt -o io.txt", "io.txt" + output + "the input" + kOther);
-  refuse("convert list.txt -o list.txt", "list.txt" + output + "the model to convert" + kOther);
+  refuse("convert list.txt -o list.txt", "list.txt" + output + "the model" + kOther);
   refuse("infer list.txt --task PR -o list.txt", "list.txt" + output + "the graphical model" + kOther);
   refuse("infer dev.txt --evidence list.txt --task PR -o list.txt",
          "list.txt" + output + "the evidence (--evidence)" + kOther);

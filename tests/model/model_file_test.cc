@@ -181,7 +181,7 @@ TEST(ModelFile, ANewerFormatIsNotCalledCorrupt) {
   put<std::uint32_t>(model, 8, kModelFormatVersion + 1);
   seal(model);
   EXPECT_EQ(open_message(folder, model),
-            "m.esp: model of format 2, made by a newer version of this program, which reads formats up to 1; "
+            "m.esp: model of format 3, made by a newer version of this program, which reads formats up to 2; "
             "update the program");
 }
 

@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/treebank.h"
 #include "espalier/train/trainer.h"
+#include "model/make_model.h"
 #include "support/error_message.h"
 #include "support/generated_data.h"
 #include "support/temporary_folder.h"
@@ -153,6 +157,43 @@ TEST_P(InitTest, RecomputedMarginalsAreNotKept) {
         start_from_model(model, *set, objective, find_solver("eg", objective.loss), settings).training;
     ASSERT_TRUE(start.dual);
     EXPECT_EQ(start.dual->keeps_marginals(), keep);
+  }
+}
+
+// Attributes that a model left out, since their weights are zero, look like new ones. All others are found
+// again, and so is the place where the model was.
+TEST(InitSparse, StartsFromAModelWithoutZeros) {
+  const testing::TemporaryFolder folder;
+  for (const char* features : {"all", "observed"}) {
+    TagOptions tagging;
+    tagging.features = features;
+    const auto set = read_tag_training(folder.file("train", generated_sentences(1, 60, append_tag)), tagging);
+    TrainOptions options{.l2 = 1, .solver = "eg", .gap = 1e-3, .report_every = 0.5};
+    const Model cold = train(*set, options);
+    // The lighter half of the weights is zero.
+    Weights theta(set->problem().weight_shape());
+    std::vector<float> sizes;
+    cold.predictor().for_each_weight([&](const WeightName& name, float weight) {
+      *set->find_weight(name, theta) = weight;
+      sizes.push_back(std::abs(weight));
+    });
+    std::ranges::sort(sizes);
+    for (float& weight : theta.values()) weight = std::abs(weight) < sizes[sizes.size() / 2] ? 0 : weight;
+    const Model sparse = make_model(cold.info(), *set, theta);
+    const std::size_t left = sparse.predictor().attributes().size(), all = set->attributes().size();
+    ASSERT_LT(left, all);
+
+    options.init = sparse;
+    EXPECT_EQ(
+        Trainer(*set, options, 1.0).beginning(),
+        fmt::format("started from the model in memory: 9 of its 9 labels, {0} of its {0} attributes ({1} "
+                    "new or without weights there)",
+                    left, all - left));
+    EXPECT_LT(train(*set, options).certificate().passes, cold.certificate().passes);
+    options.solver = "lbfgs";
+    options.passes = 1e-9;
+    const Model again = train(*set, options);
+    EXPECT_EQ(again.predictor().all_weights(), sparse.predictor().all_weights());
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,14 +19,20 @@
 namespace espalier {
 
 // What a model says of the training that made it. Models that another program trained have neither l2 nor
-// certificate.
+// certificate, those whose weights were rounded afterwards no certificate.
 struct ModelInfo {
   std::string task;
   Loss loss;
   std::optional<double> l2;
   std::string solver;  // or "converted from ..."
   std::optional<Certificate> certificate;
+  int bits = 32;  // of each weight; 16: they were rounded
   double l1 = 0;
+};
+
+// How many weights are not zero, of all that training had.
+struct WeightCount {
+  std::size_t nonzero, all;
 };
 
 // A model that was trained in this program or opened from a file: weights, whatever the task needs to use
@@ -41,10 +48,15 @@ class Model {
   // Writes one file, atomically. The same model gives the same bytes, also after it was loaded.
   void save(const std::string& path) const;
 
+  // The same model with the nearest weights of 16 bits, which take half the room in its file; 32: as it is.
+  // A certificate belongs to the weights that it was computed for: those of 16 bits come without, unless they
+  // had 16 before. train/round.h certifies them. Throws Error for other numbers.
+  Model rounded(int bits) const;
+
   // The file that it was opened from, or, where there was none, what messages call it.
   const std::string& name() const;
   const ModelInfo& info() const;
-  // Throws Error if there is none, since another program trained the model.
+  // Throws Error if there is none, since another program trained the model, or its weights were rounded.
   const Certificate& certificate() const;
   const Predictor& predictor() const;
   // For programs that have sentences, examples or graphs in memory. Throws Error if the model is one of
@@ -55,13 +67,15 @@ class Model {
   const TreebankParser& treebank_parser() const;
   const GraphLabeller& graph_labeller() const;
   WeightShape weight_shape() const;
+  WeightCount count_weights() const;
   // What `show --json` prints.
   Json describe() const;
 
  private:
   // Training and conversion make models: src/model/make_model.h.
   friend Model make_model(const ModelInfo& info, int version, const TaskSections& sections,
-                          const Weights& theta);
+                          const Weights& theta, const std::optional<TrainedSize>& trained);
+  friend Model with_certificate(const Model& model, const Certificate& certificate);
   struct Contents;
   explicit Model(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
 

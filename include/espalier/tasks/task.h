@@ -35,11 +35,18 @@ struct TaskSections {
   std::vector<std::pair<std::string, std::string_view>> arrays;
 };
 
+// What training had, where a model leaves out what is zero. An attribute that it left out is not one that
+// training never saw.
+struct TrainedSize {
+  std::size_t attributes, weights;
+};
+
 // All that a model file keeps of training.
 struct ModelContents {
   TaskSections sections;
   Weights theta;
-  std::shared_ptr<const void> memory;  // of arrays that the task does not have itself
+  std::shared_ptr<const void> memory{};  // of arrays that the task does not have itself
+  std::optional<TrainedSize> trained{};  // where something that is zero was left out
 };
 
 // What a model file has of a task, with what the task needs of the rest of the model.
@@ -49,6 +56,7 @@ struct StoredTask {
   WeightsView theta;
   Loss loss;
   std::string file;  // for messages
+  std::optional<TrainedSize> trained{};
 };
 
 // One weight by its names, which mean the same in every model of a task: an attribute with a label, or, in a
@@ -71,7 +79,7 @@ class TrainingSet {
   // "59,000 examples, 10 labels, 717 attributes"
   virtual std::string describe() const = 0;
   virtual TaskSections sections() const = 0;
-  // Where a model does not keep all weights: what it keeps of these.
+  // Where a model does not keep all weights, since a kernel or zeros leave some out: what it keeps of these.
   virtual std::optional<ModelContents> model_contents(const Weights& /*theta*/) const { return std::nullopt; }
 
   // Held-out data, and the file that it was read from last, or what messages call data in memory; empty:
@@ -142,6 +150,8 @@ class PredictOptions {
 struct EvaluateOptions {
   std::optional<std::string> format;  // default: the one that the model was trained on
   std::size_t threads = 1;            // tagging: at least 1
+  // Told what looks wrong and does not end the evaluation; may be empty.
+  std::function<void(const std::string&)> warning{};
 };
 
 // A trained model of some task, ready to use. Const and thread-safe.

@@ -44,6 +44,8 @@ struct TrainOptions {
                                    // keep the weights that were best there; 0: neither
   CccpOptions rounds{};            // where gold outputs are not all known (TrainingSet::latent_gold)
   std::optional<Model> init{};     // start from this model's weights, matched by name
+  int bits = 32;                   // of each weight of the model; 16: the last weights are rounded, and
+                                   // certified as they are then
   CheckpointOptions checkpoint{};  // whoever saved the model may remove the file
   const std::atomic<bool>* stop = nullptr;            // ends the run once it is set, also between reports
   std::function<void(double passes)> tick{};          // called now and then between reports: a sign of life

@@ -118,25 +118,10 @@ class ClassifyTrainingSet final : public TrainingSet {
     return text + describe_kernel(nodes());
   }
 
-  TaskSections sections() const override {
-    TaskSections sections;
-    sections.settings["format"] = to_string(format_);
-    sections.settings["bias"] = options_.bias;
-    sections.settings["costs"] = !costs_.empty();
-    if (kernel_) sections.settings["kernel"] = nodes()->kernel().name();
-    if (format_ == ClassifyFormat::text)
-      sections.settings["text"] = to_json(text_settings_of(options_, format_));
-    add_dictionary("labels", labels_, sections);
-    add_dictionary("attributes", attributes_, sections);
-    if (!costs_.empty()) sections.arrays.emplace_back("costs", as_bytes(std::span<const float>(costs_)));
-    if (!train_.idf.empty())
-      sections.arrays.emplace_back("idf", as_bytes(std::span<const float>(train_.idf)));
-    return sections;
-  }
+  TaskSections sections() const override { return sections_with(attributes_); }
 
   std::optional<ModelContents> model_contents(const Weights& theta) const override {
-    if (!kernel_) return std::nullopt;
-    return keep_support(*nodes(), theta, sections());
+    return kernel_ ? keep_support(*nodes(), theta, sections()) : without_zeros(theta);
   }
 
   void replace_dev(const std::string& path) override {
@@ -173,6 +158,44 @@ class ClassifyTrainingSet final : public TrainingSet {
  private:
   const KernelNodes* nodes() const { return kernel_ ? &kernel_->nodes() : nullptr; }
 
+  TaskSections sections_with(const Dictionary& attributes) const {
+    TaskSections sections;
+    sections.settings["format"] = to_string(format_);
+    sections.settings["bias"] = options_.bias;
+    sections.settings["costs"] = !costs_.empty();
+    if (kernel_) sections.settings["kernel"] = nodes()->kernel().name();
+    if (format_ == ClassifyFormat::text)
+      sections.settings["text"] = to_json(text_settings_of(options_, format_));
+    add_dictionary("labels", labels_, sections);
+    add_dictionary("attributes", attributes, sections);
+    if (!costs_.empty()) sections.arrays.emplace_back("costs", as_bytes(std::span<const float>(costs_)));
+    if (!train_.idf.empty())
+      sections.arrays.emplace_back("idf", as_bytes(std::span<const float>(train_.idf)));
+    return sections;
+  }
+
+  // A model without the attributes whose weights are all zero. Not of tf-idf, where the values of a text
+  // depend on all attributes that it has.
+  std::optional<ModelContents> without_zeros(const Weights& theta) const {
+    if (!train_.idf.empty()) return std::nullopt;
+    auto kept = std::make_shared<Dictionary>();
+    std::vector<std::uint32_t> ids;
+    for (std::uint32_t a = 0; a < attributes_.size(); ++a) {
+      const auto weights = std::span(theta.row(a), theta.shape().width);
+      const bool nonzero = std::ranges::any_of(weights, [](float weight) { return weight != 0; });
+      if (!nonzero && !(options_.bias && attributes_.name(a) == kBiasAttribute)) continue;
+      kept->add(attributes_.name(a));
+      ids.push_back(a);
+    }
+    if (ids.size() == attributes_.size()) return std::nullopt;
+    ModelContents contents{sections_with(*kept), Weights({ids.size(), theta.shape().width})};
+    for (std::size_t r = 0; r < ids.size(); ++r)
+      std::copy_n(theta.row(ids[r]), theta.shape().width, contents.theta.row(r));
+    contents.trained = {attributes_.size(), theta.shape().rows * theta.shape().width};
+    contents.memory = kept;
+    return contents;
+  }
+
   ClassifyReadOptions reading_of(const std::string& path) const {
     ClassifyReadOptions read;
     read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
@@ -203,6 +226,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
         attributes_(load_dictionary("attributes", stored)),
         labels_(load_dictionary("labels", stored)),
         nodes_(load_kernel_nodes(stored, attributes_.size())),
+        left_out_(leaves_out_attributes(stored, attributes_)),
         structure_(labels_.size()) {
     if (theta_.shape != WeightShape{nodes_ ? nodes_->size() : attributes_.size(), labels_.size()}) {
       throw Error::in(
@@ -223,8 +247,8 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
     check_probabilities(options.marginals, setting("marginals"), loss_);
     const ClassifyExamples examples = read(input, options.format, false);
-    check_known(num_known(examples), examples.labels.size(), name_of(input),
-                options.format.value_or(to_string(format_)), of_task);
+    check_known({num_known(examples), examples.labels.size(), left_out_}, name_of(input),
+                options.format.value_or(to_string(format_)), of_task.warning);
     std::vector<double> s(labels_.size()), mu(labels_.size());
     std::string line;
     Workspace ws;
@@ -297,7 +321,8 @@ class ClassifyPredictor final : public Predictor, public Classifier {
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
     const ClassifyExamples examples = read(gold, options.format, true);
-    if (num_known(examples) == 0) refuse_unknown(name_of(gold), options.format.value_or(to_string(format_)));
+    refuse_unknown({num_known(examples), examples.labels.size(), left_out_}, name_of(gold),
+                   options.format.value_or(to_string(format_)), options.warning);
     if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels)) {
       throw Error::in(name_of(gold), "no label that the model knows",
                       fmt::format("expected data like that of its training, with labels such as {}",
@@ -439,6 +464,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   bool bias_, has_costs_;
   Dictionary attributes_, labels_;
   std::shared_ptr<const KernelNodes> nodes_;  // what weights are coefficients of; null: of attributes
+  bool left_out_;                             // attributes whose weights are zero
   Multiclass structure_;
   std::span<const float> costs_;
   TextSettings text_;           // where the format is text

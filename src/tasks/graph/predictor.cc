@@ -71,7 +71,7 @@ class GraphPredictor final : public Predictor {
             known += num_features(record);
           }
         });
-    check_known(known, nodes, name_of(input), "jsonl", of_task);
+    check_known({known, nodes}, name_of(input), "jsonl", of_task.warning);
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
@@ -91,7 +91,7 @@ class GraphPredictor final : public Predictor {
           for (const GraphRecord& record : batch.records) known += num_features(record);
         });
     if (graphs == 0) throw Error::in(name_of(gold), "no graphs", "expected some");
-    if (known == 0) refuse_unknown(name_of(gold), "jsonl");
+    refuse_unknown({known, graphs}, name_of(gold), "jsonl", options.warning);
     return scores.evaluation();
   }
 

@@ -96,7 +96,9 @@ TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const 
   pack_ngrams();
 }
 
-TagLayout::TagLayout(ChainShape shape) : shape_(std::move(shape)) { pack_ngrams(); }
+TagLayout::TagLayout(ChainShape shape, std::size_t order) : order_(order), shape_(std::move(shape)) {
+  pack_ngrams();
+}
 
 void TagLayout::pack_ngrams() {
   for (std::size_t k = 0; k < shape_.num_ngrams(); ++k) {

@@ -18,11 +18,12 @@ class TagLayout {
  public:
   // Every attribute with every label, every pair of neighbouring labels.
   TagLayout() = default;
-  // Of order 1, with the weights that this shape has; its counts are those of the dictionaries.
-  explicit TagLayout(ChainShape shape);
+  // With the weights that this shape has; its counts are those of the dictionaries.
+  explicit TagLayout(ChainShape shape, std::size_t order = 1);
   // As the options say, of these examples.
   TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries);
 
+  std::size_t order() const { return order_; }
   ChainShape shape(const TagDictionaries& dictionaries) const;
 
   // Settings and views of arrays.

@@ -381,6 +381,7 @@ class TagPredictor final : public Predictor {
         loss_(stored.loss),
         model_(TagModel::load(stored)),
         shape_(model_.shape()),
+        left_out_(leaves_out_attributes(stored, model_.dictionaries.attributes)),
         tagger_(model_, theta_, loss_) {}
 
   const Tagger* tagger() const override { return &tagger_; }
@@ -407,7 +408,7 @@ class TagPredictor final : public Predictor {
           tokens += block.num_tokens;
         });
     if (model_.dictionaries.attributes.size() > 0)
-      check_known(known, tokens, reader.name(), to_string(model_.input.format), of_task);
+      check_known({known, tokens, left_out_}, reader.name(), to_string(model_.input.format), of_task.warning);
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
@@ -434,8 +435,9 @@ class TagPredictor final : public Predictor {
           known += block.num_known;
         });
     if (sequences == 0) fail_without_sequences(reader.name());
-    if (known == 0 && model_.dictionaries.attributes.size() > 0)
-      refuse_unknown(reader.name(), to_string(model_.input.format));
+    if (model_.dictionaries.attributes.size() > 0)
+      refuse_unknown({known, sequences, left_out_}, reader.name(), to_string(model_.input.format),
+                     options.warning);
     return scores.evaluate();
   }
 
@@ -499,6 +501,7 @@ class TagPredictor final : public Predictor {
   Loss loss_;
   TagModel model_;
   ChainShape shape_;
+  bool left_out_;  // attributes whose weights are zero
   Tagger tagger_;
 };
 

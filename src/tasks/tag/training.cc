@@ -20,6 +20,7 @@
 #include "tasks/tag/label_constraints.h"
 #include "tasks/tag/model.h"
 #include "tasks/tag/scores.h"
+#include "tasks/tag/without_zeros.h"
 
 namespace espalier {
 namespace {
@@ -247,8 +248,8 @@ class TagTrainingSet final : public TrainingSet {
 
   TaskSections sections() const override { return model_.sections(); }
   std::optional<ModelContents> model_contents(const Weights& theta) const override {
-    if (!model_.kernel) return std::nullopt;
-    return keep_support(*model_.kernel, theta, sections());
+    if (model_.kernel) return keep_support(*model_.kernel, theta, sections());
+    return without_zeros(model_, theta);
   }
 
   void replace_dev(const std::string& path) override {

@@ -1,0 +1,90 @@
+#include "cli/model_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cli/commands.h"
+#include "espalier/base/error.h"
+
+namespace espalier::cli {
+
+// An option as help has it, which does not know the model's task yet: of those that have it, the tasks that
+// say the same of it say so together.
+OptionRow ModelOptions::merged(const std::string& name) const {
+  std::optional<OptionRow> all;
+  std::vector<std::pair<std::string, std::vector<std::string>>> helps;
+  for (const TaskEntry& task : task_table()) {
+    const OptionRow* row = find(task, name);
+    if (row == nullptr) continue;
+    if (!all) all = *row;
+    for (const std::string& word : row->choices) {
+      if (std::ranges::find(all->choices, word) == all->choices.end()) all->choices.push_back(word);
+    }
+    all->range.least = std::min(all->range.least, row->range.least);
+    all->range.most = std::max(all->range.most, row->range.most);
+    auto help = std::ranges::find(helps, row->help, &decltype(helps)::value_type::first);
+    if (help == helps.end()) help = helps.insert(helps.end(), {row->help, {}});
+    help->second.emplace_back(task.name);
+  }
+  all->help.clear();
+  for (const auto& [help, tasks] : helps) {
+    if (!all->help.empty()) all->help += "; ";
+    if (tasks.size() < task_table().size()) all->help += fmt::format("{}: ", fmt::join(tasks, ", "));
+    all->help += help;
+  }
+  // Which words are right is for the model's task to say, unless they decide what the rest of the command
+  // line means. So are defaults that are words.
+  if (all->implied.empty()) all->choices.clear();
+  if (all->kind == OptionKind::text) all->default_value = Json();
+  return *all;
+}
+
+void ModelOptions::add_to(Command command, bool basic) {
+  std::vector<std::string> names;
+  for (const TaskEntry& task : task_table()) {
+    for (const OptionRow& row : (task.*table_)().rows()) {
+      if (std::ranges::find(names, row.name) != names.end()) continue;
+      names.push_back(row.name);
+      OptionRow all = merged(row.name);
+      all.basic = all.basic && basic;
+      command.add_option(all, [this, name = row.name](const std::string& text) {
+        given_.push_back({name, text});
+      });
+    }
+  }
+}
+
+// The one place that refuses what a model's task does not know.
+void ModelOptions::refuse(const Given& given, const TaskEntry& task) const {
+  const OptionRow* own = find(task, given.name);
+  std::vector<std::string> have_option, take_value;
+  for (const TaskEntry& other : task_table()) {
+    const OptionRow* row = find(other, given.name);
+    if (row == nullptr) continue;
+    have_option.emplace_back(other.name);
+    if (row->refuse(given.text).empty()) take_value.emplace_back(other.name);
+  }
+  if (own != nullptr && take_value.empty())
+    throw Error(fmt::format("{}: {}", own->argument(), own->refuse(given.text)));
+  std::string argument = merged(given.name).argument();
+  const bool value_matters = !take_value.empty() && take_value != have_option;
+  if (value_matters) argument += ' ' + given.text;
+  throw Error::in(argument, fmt::format("given for a model of {}", task.name),
+                  "expected a model of " + listed(value_matters ? take_value : have_option));
+}
+
+OptionValues ModelOptions::of(const TaskEntry& task) const {
+  OptionValues values((task.*table_)());
+  for (const Given& given : given_) {
+    const OptionRow* row = values.table().find(given.name);
+    if (row == nullptr || !row->refuse(given.text).empty()) refuse(given, task);
+    values.set(given.name, given.text);
+  }
+  values.check_effective();
+  return values;
+}
+
+}  // namespace espalier::cli

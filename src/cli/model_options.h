@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command_line.h"
+#include "espalier/base/options.h"
+#include "espalier/tasks/registry.h"
+
+namespace espalier::cli {
+
+// Options of the task that a model is of, which a command line does not know before the model is open: those
+// of all tasks are taken, and only those of its own are right.
+class ModelOptions {
+ public:
+  // &TaskEntry::predict_options, or &TaskEntry::options.
+  using Table = const OptionTable& (*TaskEntry::*)();
+  explicit ModelOptions(Table table) : table_(table) {}
+
+  // An option each, which is for --help-all alone unless `basic` ones may be for newcomers. Must outlive the
+  // parsing.
+  void add_to(Command command, bool basic);
+  bool given() const { return !given_.empty(); }
+  // Throws Error for what the task does not know, and for what has no effect.
+  OptionValues of(const TaskEntry& task) const;
+
+ private:
+  struct Given {
+    std::string name, text;
+  };
+  const OptionRow* find(const TaskEntry& task, const std::string& name) const {
+    return (task.*table_)().find(name);
+  }
+  OptionRow merged(const std::string& name) const;
+  [[noreturn]] void refuse(const Given& given, const TaskEntry& task) const;
+
+  Table table_;
+  std::vector<Given> given_;
+};
+
+}  // namespace espalier::cli
