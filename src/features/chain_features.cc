@@ -48,7 +48,7 @@ void for_each_ngram_run(const ChainShape& shape, kernels::RowTable<W> w, const U
 template <class W, class Real>
 void score_tokens(const ChainShape& shape, const SparseRows::Range& tokens, kernels::RowTable<const W> w,
                   Real scale, std::span<Real> s) {
-  if (shape.observed()) {
+  if (shape.by_pairs()) {
     score_pairs(*shape.tokens, tokens, shape.num_labels, w.data, w.threshold, 0, scale, s.data());
   } else {
     kernels::score_row_range(w, as_kernel(tokens), scale, s.data());
@@ -99,7 +99,7 @@ constexpr RowShare kAllRows{0, 1};
 template <class Real>
 void accumulate_tokens(const ChainShape& shape, const SparseRows::Range& tokens, std::span<const Real> delta,
                        kernels::RowTable<Real> w) {
-  if (shape.observed()) {
+  if (shape.by_pairs()) {
     accumulate_pairs(*shape.tokens, tokens, shape.num_labels, delta.data(), w.data);
   } else {
     kernels::accumulate_row_range(w, as_kernel(tokens), delta.data());
@@ -168,17 +168,26 @@ double squared_norm_of_all(std::span<const double> delta) {
 }  // namespace
 
 WeightShape ChainShape::weights() const {
-  const std::size_t width = observed() ? 1 : num_labels;
+  const std::size_t width = by_pairs() ? 1 : num_labels;
   return {ngram_row() + (num_ngrams() + width - 1) / width, width};
 }
 
+std::size_t ChainShape::num_weights() const {
+  if (by_rows) return tokens->size() + num_ngrams();
+  return weights().rows * weights().width;
+}
+
 std::size_t ChainShape::ngram_row() const {
-  if (observed()) return tokens->size() + (steps ? steps->size() : 0);
+  if (by_pairs()) return tokens->size() + (steps ? steps->size() : 0);
+  if (by_rows) return num_attributes;
   return transition_row(num_transition_attributes, 0);
 }
 
 std::optional<WeightPlace> ChainShape::token_weight(std::size_t attribute, std::size_t label) const {
-  if (tokens) return find_pair(*tokens, attribute, label, 0);
+  if (tokens) {
+    const auto pair = find_pair(*tokens, attribute, label, 0);
+    if (!pair || by_pairs()) return pair;
+  }
   return WeightPlace{attribute, label};
 }
 
@@ -233,6 +242,14 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
       token_overlap_(shape.observed() || kernel_ ? 0 : shape.num_attributes),
       table_overlap_(shape.observed() ? 0 : shape.num_transition_attributes) {
   if (shape.tokens) token_pairs_.emplace(shape.tokens, shape.num_labels);
+  if (shape.by_rows) {
+    ESPALIER_EXPECT(shape.observed() && !shape.steps && rows_may_be_observed(shape.num_labels));
+    for (std::size_t a = 0; a < shape.num_attributes; ++a) {
+      std::uint64_t bits = 0;
+      for (const std::uint32_t label : shape.tokens->labels(a)) bits |= std::uint64_t{1} << label;
+      observed_columns_.push_back(bits);
+    }
+  }
   if (shape.steps) table_pairs_.emplace(shape.steps, shape.num_labels * shape.num_labels);
   const auto add_tables = [&](const auto&... of_example) {
     if (table_pairs_) table_pairs_->add_example(sequences.transitions, of_example...);
@@ -339,6 +356,14 @@ std::span<const std::uint32_t> ChainFeatures::rows(std::size_t i) const {
   return {rows_.data() + rows_begin_[i], rows_begin_[i + 1] - rows_begin_[i]};
 }
 
+// With what tokens may change of it.
+template <class Real>
+kernels::RowTable<Real> ChainFeatures::token_table(BasicWeights<Real>& w) const {
+  kernels::RowTable<Real> table = as_kernel(w);
+  if (shape_.by_rows) table.columns = observed_columns_.data();
+  return table;
+}
+
 template <class W, class Real>
 void ChainFeatures::score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s,
                               Workspace& ws) const {
@@ -362,7 +387,7 @@ void ChainFeatures::score(std::size_t i, const DoubleWeights& w, double scale, s
   score_all(i, w, scale, s, ws);
 }
 void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
-  accumulate_tokens(shape_, tokens(i), delta, as_kernel(w));
+  accumulate_tokens(shape_, tokens(i), delta, token_table(w));
   accumulate_steps(sequences_, i, rows(i), shape_, delta, kAllRows, as_kernel(w), ws);
 }
 void ChainFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
@@ -370,13 +395,13 @@ void ChainFeatures::accumulate_shared(std::size_t i, std::span<const float> delt
   // With few threads nobody has the lock. With many, whoever would wait adds first what needs none.
   std::unique_lock lock(common_rows_, std::try_to_lock);
   if (lock.owns_lock()) {
-    accumulate_tokens(shape_, tokens(i), delta, as_kernel(w));
+    accumulate_tokens(shape_, tokens(i), delta, token_table(w));
   } else {
     Workspace::Frame frame(ws);
     const auto [common, rare] = split_entries(tokens(i), frame, [&](std::uint32_t a) { return common_[a]; });
-    accumulate_tokens(shape_, rare, delta, as_kernel(w));
+    accumulate_tokens(shape_, rare, delta, token_table(w));
     lock.lock();
-    accumulate_tokens(shape_, common, delta, as_kernel(w));
+    accumulate_tokens(shape_, common, delta, token_table(w));
   }
   accumulate_steps(sequences_, i, rows(i), shape_, delta, kAllRows, as_kernel(w), ws);
 }
@@ -387,7 +412,7 @@ void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, Dou
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
                                Workspace& ws) const {
   Workspace::Frame frame(ws);
-  accumulate_tokens(shape_, entries_of_share(tokens(i), share, frame), delta, as_kernel(w));
+  accumulate_tokens(shape_, entries_of_share(tokens(i), share, frame), delta, token_table(w));
   accumulate_steps(sequences_, i, rows(i), shape_, delta, share, as_kernel(w), ws);
 }
 

@@ -15,6 +15,7 @@
 #include "features/pair_overlap.h"
 #include "features/row_overlap.h"
 #include "features/sequences.h"
+#include "kernels/rows.h"
 #include "structures/label_ngrams.h"
 
 namespace espalier {
@@ -22,7 +23,8 @@ namespace espalier {
 // Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L
 // rows (one a label before) for each attribute of a transition, then the n-grams, L a row. Those of observed
 // features are one value wide: a row for each pair of an attribute and a label, for each attribute of a
-// transition with a pair of labels, for each n-gram.
+// transition with a pair of labels, for each n-gram. Or, by rows, they are those of all features, where pairs that were
+// not seen stay zero: more memory, but vectors of labels at a time.
 struct ChainShape {
   std::size_t num_attributes = 0, num_transition_attributes = 0, num_labels = 0;
   std::shared_ptr<const ObservedPairs> tokens = nullptr;  // nullptr: every attribute with every label
@@ -32,11 +34,19 @@ struct ChainShape {
   // nullptr: none. Where transitions are n-grams there is a list of them, be it empty.
   std::shared_ptr<const LabelNgrams> ngrams = nullptr;
 
+  // Of observed tokens: whether weights lie as those of all features do. Pairs that were not seen have zeros: nothing is added
+  // to them, and scores rely on it. Not with `steps`.
+  bool by_rows = false;
+
   bool observed() const { return tokens != nullptr; }
+  // Whether weights are one value wide.
+  bool by_pairs() const { return observed() && !by_rows; }
   // Whether steps have tables of statistics.
   bool has_tables() const { return !observed() || steps != nullptr; }
   std::size_t num_ngrams() const { return ngrams ? ngrams->size() : 0; }
   WeightShape weights() const;
+  // How many weights there are: not the zeros of rows.
+  std::size_t num_weights() const;
   std::size_t transition_row(std::size_t attribute, std::size_t before) const {
     return num_attributes + attribute * num_labels + before;
   }
@@ -48,6 +58,9 @@ struct ChainShape {
   std::optional<WeightPlace> step_weight(std::size_t attribute, std::size_t before, std::size_t label) const;
   WeightPlace ngram_weight(std::size_t k) const;
 };
+
+// Whether weights of observed features may lie by rows: labels are bits, and rows fill vectors.
+constexpr bool rows_may_be_observed(std::size_t num_labels) { return num_labels > 4 && num_labels <= 64; }
 
 // A shape with the counts of `counts`, for chains of this order: with weights for all features, or for those
 // that were observed in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are
@@ -122,6 +135,8 @@ class ChainFeatures {
   SparseRows::Range tokens(std::size_t i) const {
     return tokens_.range(sequences_.offsets[i], sequences_.offsets[i + 1]);
   }
+  template <class Real>
+  kernels::RowTable<Real> token_table(BasicWeights<Real>& w) const;
   template <class W, class Real>
   void score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s, Workspace& ws) const;
   template <class Real>
@@ -131,6 +146,7 @@ class ChainFeatures {
   std::shared_ptr<const KernelMatrix> kernel_;
   const SparseRows& tokens_;
   ChainShape shape_;
+  std::vector<std::uint64_t> observed_columns_;  // by rows: labels seen with each attribute, a bit each
   RowOverlap token_overlap_, table_overlap_;
   std::optional<PairOverlap> token_pairs_, table_pairs_;  // instead of those above, where the shape has pairs
   std::vector<std::uint32_t> table_of_;                   // untied: of the step into each token

@@ -8,6 +8,7 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 
 #include <hwy/highway.h>
 
@@ -62,8 +63,8 @@ HWY_INLINE void sum_rows(D d, const RowTable<const W>& w, const SparseRow& x, st
   }
 }
 
-// W[id_j] += x_j change, the same columns.
-template <std::size_t kVectors, class D, class Real = hn::TFromD<D>>
+// W[id_j] += x_j change, the same columns; for kSome, those of w.columns.
+template <std::size_t kVectors, bool kSome = false, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void add_to_rows(D d, RowTable<Real> w, SparseRow x, std::size_t column,
                             const hn::Vec<D>* change) {
   // By value: for all that the compiler knows, a store of a vector may change what a reference refers to.
@@ -72,7 +73,12 @@ HWY_INLINE void add_to_rows(D d, RowTable<Real> w, SparseRow x, std::size_t colu
     Real* row = w.data + x.ids[j] * w.stride + column;
     const auto value = hn::Set(d, static_cast<Real>(entry(x, j)));
     for (std::size_t v = 0; v < kVectors; ++v) {
-      store_shared(hn::MulAdd(value, change[v], load_shared(d, row + v * lanes)), d, row + v * lanes);
+      auto of_row = change[v];
+      if constexpr (kSome) {
+        const std::uint64_t bits = w.columns[x.ids[j]] >> (column + v * lanes);
+        of_row = hn::IfThenElseZero(hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits)), of_row);
+      }
+      store_shared(hn::MulAdd(value, of_row, load_shared(d, row + v * lanes)), d, row + v * lanes);
     }
   }
 }

@@ -60,7 +60,7 @@ HWY_INLINE void score_columns(D d, const RowTable<const W>& w, const SparseRow& 
   }
 }
 
-template <std::size_t kVectors, class D, class Real = hn::TFromD<D>>
+template <bool kSome, std::size_t kVectors, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& x, std::size_t column,
                                  const Real* delta) {
   const std::size_t lanes = hn::Lanes(d);
@@ -75,23 +75,23 @@ HWY_INLINE void accumulate_block(D d, const RowTable<Real>& w, const SparseRow& 
       change[v] = load_first(d, delta + at, w.width - at, Real{0});
     }
   }
-  add_to_rows<kVectors>(d, w, x, column, change);
+  add_to_rows<kVectors, kSome>(d, w, x, column, change);
 }
 
-template <class D, class Real = hn::TFromD<D>>
+template <bool kSome, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
   const std::size_t lanes = hn::Lanes(d);
   std::size_t column = 0;
-  for (; column + 4 * lanes <= w.stride; column += 4 * lanes) accumulate_block<4>(d, w, x, column, delta);
+  for (; column + 4 * lanes <= w.stride; column += 4 * lanes) accumulate_block<kSome, 4>(d, w, x, column, delta);
   switch ((w.stride - column) / lanes) {
     case 3:
-      accumulate_block<3>(d, w, x, column, delta);
+      accumulate_block<kSome, 3>(d, w, x, column, delta);
       break;
     case 2:
-      accumulate_block<2>(d, w, x, column, delta);
+      accumulate_block<kSome, 2>(d, w, x, column, delta);
       break;
     case 1:
-      accumulate_block<1>(d, w, x, column, delta);
+      accumulate_block<kSome, 1>(d, w, x, column, delta);
       break;
     default:
       break;
@@ -114,11 +114,15 @@ void score_any(const RowTable<const W>& w, const SparseRow& x, Real scale, Real*
 
 template <class Real>
 void accumulate_any(const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
-  if (w.stride % 16 == 0) return accumulate_columns(hn::CappedTag<Real, 16>(), w, x, delta);
-  if (w.stride % 8 == 0) return accumulate_columns(hn::CappedTag<Real, 8>(), w, x, delta);
-  if (w.stride == 4) return accumulate_columns(hn::CappedTag<Real, 4>(), w, x, delta);
-  if (w.stride == 2) return accumulate_columns(hn::CappedTag<Real, 2>(), w, x, delta);
-  accumulate_columns(hn::CappedTag<Real, 1>(), w, x, delta);
+  if (w.columns) {
+    return w.stride % 16 == 0 ? accumulate_columns<true>(hn::CappedTag<Real, 16>(), w, x, delta)
+                              : accumulate_columns<true>(hn::CappedTag<Real, 8>(), w, x, delta);
+  }
+  if (w.stride % 16 == 0) return accumulate_columns<false>(hn::CappedTag<Real, 16>(), w, x, delta);
+  if (w.stride % 8 == 0) return accumulate_columns<false>(hn::CappedTag<Real, 8>(), w, x, delta);
+  if (w.stride == 4) return accumulate_columns<false>(hn::CappedTag<Real, 4>(), w, x, delta);
+  if (w.stride == 2) return accumulate_columns<false>(hn::CappedTag<Real, 2>(), w, x, delta);
+  accumulate_columns<false>(hn::CappedTag<Real, 1>(), w, x, delta);
 }
 
 // Weights of the rows to come are asked for this many rows ahead: they lie anywhere in memory.

@@ -33,6 +33,9 @@ struct RowTable {
   Real* data;
   std::size_t width, stride;
   SoftThreshold threshold = {};
+  // Which weights of a row may change, a bit for each column, of which there are at most 64; nullptr: all. Not where
+  // rows are shorter than a vector of eight.
+  const std::uint64_t* columns = nullptr;
 };
 
 // s[k] = scale * sum_j x_j soft(W[id_j][k]) for k < width.
@@ -40,7 +43,7 @@ void score_rows(RowTable<const float> w, SparseRow x, float scale, float* s);
 void score_rows(RowTable<const float> w, SparseRow x, double scale, double* s);
 void score_rows(RowTable<const double> w, SparseRow x, double scale, double* s);
 
-// W[id_j][k] += x_j delta[k] for k < width. Requires distinct ids.
+// W[id_j][k] += x_j delta[k] for k < width, or for those columns that may change. Requires distinct ids.
 void accumulate_rows(RowTable<float> w, SparseRow x, const float* delta);
 void accumulate_rows(RowTable<double> w, SparseRow x, const double* delta);
 
@@ -70,7 +73,10 @@ template <class Real>
 void accumulate_rows(RowTable<Real> w, SparseRow x, const Real* delta) {
   for (std::size_t j = 0; j < x.size; ++j) {
     const Real value = x.values ? x.values[j] : 1.0f;
-    for (std::size_t k = 0; k < w.width; ++k) w.data[x.ids[j] * w.stride + k] += value * delta[k];
+    for (std::size_t k = 0; k < w.width; ++k) {
+      if (w.columns && (w.columns[x.ids[j]] >> k & 1) == 0) continue;
+      w.data[x.ids[j] * w.stride + k] += value * delta[k];
+    }
   }
 }
 }  // namespace reference

@@ -200,6 +200,67 @@ void check_all_accumulations() {
   });
 }
 
+// Columns that may not change stay as they are, to the bit.
+template <class Real>
+void check_accumulation_in_columns() {
+  test_support::for_each_simd_target([] {
+    Random random(20);
+    for (std::size_t width = 5; width <= 64; ++width) {
+      const auto before = random_weights<Real>(random, width);
+      std::vector<std::uint64_t> columns(kRows);
+      for (std::uint64_t& bits : columns) bits = random.next();
+      columns[0] = 0;
+      columns[1] = ~std::uint64_t{0};
+      const RandomRow row(random, 300, width % 2 == 0);
+      std::vector<Real> delta(width);
+      for (Real& d : delta) d = static_cast<Real>(between(random, -1, 1));
+      BasicWeights<Real> w = before, expected = before;
+      kernels::RowTable<Real> some = table(w), plain = table(expected);
+      some.columns = plain.columns = columns.data();
+      kernels::accumulate_rows(some, row.view(), delta.data());
+      kernels::reference::accumulate_rows(plain, row.view(), delta.data());
+      for (std::size_t r = 0; r < kRows; ++r) {
+        for (std::size_t k = 0; k < w.stride(); ++k) {
+          if (k >= width || (columns[r] >> k & 1) == 0) {
+            ASSERT_EQ(w.row(r)[k], before.row(r)[k]) << "width " << width << ", row " << r << ", label " << k;
+          } else {
+            ASSERT_NEAR(w.row(r)[k], expected.row(r)[k], 5 * kTolerance<Real>);
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(AccumulateRows, SomeColumnsInFloat) { check_accumulation_in_columns<float>(); }
+TEST(AccumulateRows, SomeColumnsInDouble) { check_accumulation_in_columns<double>(); }
+
+template <class W, class Real>
+void check_soft_scores() {
+  test_support::for_each_simd_target([] {
+    Random random(21);
+    for (std::size_t width = 1; width <= kWidest; ++width) {
+      const auto w = random_weights<W>(random, width);
+      for (const std::size_t length : kLengths) {
+        const RandomRow row(random, length, length % 2 == 0);
+        kernels::RowTable<const W> soft_table = table(w);
+        soft_table.threshold = {between(random, 0.1, 1.5), 40, 200};
+        std::vector<Real> s(width), expected(width);
+        kernels::score_rows(soft_table, row.view(), Real{0.5}, s.data());
+        kernels::reference::score_rows(soft_table, row.view(), Real{0.5}, expected.data());
+        for (std::size_t k = 0; k < width; ++k)
+          ASSERT_NEAR(s[k], expected[k], 1000 * kTolerance<Real>) << "width " << width << ", label " << k;
+      }
+    }
+  });
+}
+
+TEST(ScoreRows, ThresholdsAgreeWithTheReference) {
+  check_soft_scores<float, float>();
+  check_soft_scores<float, double>();
+  check_soft_scores<double, double>();
+}
+
 TEST(AccumulateRows, FloatAgreesWithTheReference) { check_all_accumulations<float>(); }
 TEST(AccumulateRows, DoubleAgreesWithTheReference) { check_all_accumulations<double>(); }
 

@@ -55,6 +55,80 @@ RC_GTEST_PROP(ChainProblem, FeaturesOfManyLabels, (std::uint64_t seed)) {
   RC_ASSERT(check_features(owned.problem, random) == "");
 }
 
+// Weights of observed features that lie by rows are those by pairs, and zeros that stay zero.
+RC_GTEST_PROP(ChainProblem, ObservedFeaturesByRowsAreThoseByPairs, (std::uint64_t seed)) {
+  test_support::RandomChainOptions options;
+  options.sequences = 4;
+  options.longest = 12;
+  options.labels = *rc::gen::inRange<std::size_t>(5, 65);
+  options.attributes = 30;
+  options.density = 0.15;
+  options.unit_values = *rc::gen::arbitrary<bool>();
+  options.observed = true;
+  options.order = *rc::gen::inRange<std::size_t>(1, 3);
+  ChainData data = test_support::random_chain_data(seed, options);
+  const OwnedChainProblem pairs(data);
+  data.shape.by_rows = true;
+  const OwnedChainProblem rows(data);
+  RC_ASSERT(data.shape.num_weights() == pairs.problem.weight_shape().rows);
+
+  Random random(seed + 1);
+  const DoubleWeights by_pairs = test_support::random_double_weights(random, pairs.problem.weight_shape());
+  const auto spread = [&](const DoubleWeights& from) {
+    DoubleWeights to(rows.problem.weight_shape());
+    for (std::size_t a = 0; a < data.shape.num_attributes; ++a) {
+      for (std::size_t label = 0; label < data.shape.num_labels; ++label) {
+        const auto place = pairs.data.shape.token_weight(a, label), here = data.shape.token_weight(a, label);
+        RC_ASSERT(place.has_value() == here.has_value());
+        if (here) to.row(here->row)[here->column] = from.row(place->row)[place->column];
+      }
+    }
+    for (std::size_t k = 0; k < data.shape.num_ngrams(); ++k) {
+      const WeightPlace here = data.shape.ngram_weight(k), place = pairs.data.shape.ngram_weight(k);
+      to.row(here.row)[here.column] = from.row(place.row)[place.column];
+    }
+    return to;
+  };
+  const DoubleWeights by_rows = spread(by_pairs);
+  DoubleWeights sum_of_pairs = by_pairs, sum_of_rows = by_rows, sum_of_shares = by_rows;
+  Weights in_float(rows.problem.weight_shape()), shared(rows.problem.weight_shape());
+  in_float.assign(by_rows);
+  shared.assign(by_rows);
+  Workspace ws;
+  for (std::size_t i = 0; i < rows.problem.size(); ++i) {
+    const std::size_t length = rows.problem.num_statistics(i);
+    RC_ASSERT(length == pairs.problem.num_statistics(i));
+    std::vector<double> s(length), expected(length), delta(length);
+    rows.problem.score(i, by_rows, 0.5, s, ws);
+    pairs.problem.score(i, by_pairs, 0.5, expected, ws);
+    for (std::size_t k = 0; k < length; ++k) {
+      RC_ASSERT(std::abs(s[k] - expected[k]) <= 1e-12 * (1 + std::abs(expected[k])));
+      delta[k] = random.uniform() - 0.5;
+    }
+    rows.problem.accumulate(i, DoubleIn(delta), sum_of_rows, ws);
+    pairs.problem.accumulate(i, DoubleIn(delta), sum_of_pairs, ws);
+    for (std::size_t part = 0; part < 3; ++part)
+      rows.problem.sharing()->accumulate(i, DoubleIn(delta), {part, 3}, sum_of_shares, ws);
+    const std::vector<float> rough(delta.begin(), delta.end());
+    rows.problem.accumulate(i, In(rough), in_float, ws);
+    rows.problem.sharing()->accumulate_shared(i, In(rough), shared, ws);
+    const double norm = pairs.problem.squared_norm(i, DoubleIn(delta), ws);
+    RC_ASSERT(std::abs(rows.problem.squared_norm(i, DoubleIn(delta), ws) - norm) <= 1e-12 * (1 + norm));
+    RC_ASSERT(rows.problem.squared_diameter(i) == pairs.problem.squared_diameter(i));
+  }
+  const DoubleWeights sum = spread(sum_of_pairs);
+  for (std::size_t j = 0; j < sum.values().size(); ++j) {
+    RC_ASSERT(std::abs(sum_of_rows.values()[j] - sum.values()[j]) <= 1e-12 * (1 + std::abs(sum.values()[j])));
+    RC_ASSERT(sum_of_shares.values()[j] == sum_of_rows.values()[j]);
+    RC_ASSERT(std::abs(in_float.values()[j] - sum.values()[j]) <= 1e-5 * (1 + std::abs(sum.values()[j])));
+    RC_ASSERT(shared.values()[j] == in_float.values()[j]);
+    if (sum.values()[j] == 0) {
+      RC_ASSERT(sum_of_rows.values()[j] == 0);
+      RC_ASSERT(in_float.values()[j] == 0);
+    }
+  }
+}
+
 RC_GTEST_PROP(ChainProblem, GoldIsTheGoldSequenceAndCostTheNumberOfWrongLabels, ()) {
   const OwnedChainProblem owned(any_chain_data_of_any_shape());
   for (std::size_t i = 0; i < owned.problem.size(); ++i) {

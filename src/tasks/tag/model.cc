@@ -86,6 +86,7 @@ std::optional<ChainConstraints> load_constraints(const StoredTask& stored, std::
 ChainShape TagModel::shape() const {
   ChainShape shape = layout.shape(dictionaries);
   if (kernel) shape.num_attributes = kernel->size();
+  shape.by_rows = by_rows;
   return shape;
 }
 

@@ -24,6 +24,9 @@ struct TagModel {
   std::shared_ptr<const KernelNodes>
       kernel;  // what weights of tokens are coefficients of; null: of attributes
 
+  // In training: observed features whose weights lie by rows (ChainShape). A model keeps pairs.
+  bool by_rows = false;
+
   // For chains, which refer to them.
   const ChainConstraints* chain_constraints() const { return constraints ? &*constraints : nullptr; }
   ChainShape shape() const;

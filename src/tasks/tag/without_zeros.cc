@@ -52,7 +52,11 @@ void for_each_pair(const ObservedPairs& pairs, std::size_t attribute, std::size_
 
 KeptPairs kept_tokens(const ChainShape& shape, const Weights& theta) {
   return {shape.num_attributes, 0, [&](std::uint32_t a, const auto& use) {
-            if (shape.tokens) return for_each_pair(*shape.tokens, a, 0, theta, use);
+            if (shape.by_pairs()) return for_each_pair(*shape.tokens, a, 0, theta, use);
+            if (shape.by_rows) {
+              for (const std::uint32_t label : shape.tokens->labels(a)) use(label, theta.row(a)[label]);
+              return;
+            }
             for (std::size_t label = 0; label < shape.num_labels; ++label) use(label, theta.row(a)[label]);
           }};
 }
@@ -109,7 +113,7 @@ std::optional<ModelContents> without_zeros(const TagModel& model, const Weights&
       !shape.observed() && kRowsAreFaster * (tokens.bytes() + steps.bytes()) < bytes_of_rows;
   const bool pairs_left =
       shape.observed() && (tokens.labels.size() < tokens.num_seen || steps.labels.size() < steps.num_seen);
-  if (!to_pairs && !pairs_left && tokens.attributes.size() == shape.num_attributes &&
+  if (!shape.by_rows && !to_pairs && !pairs_left && tokens.attributes.size() == shape.num_attributes &&
       steps.attributes.size() == shape.num_transition_attributes && ngrams.size() == shape.num_ngrams())
     return std::nullopt;
 
@@ -149,7 +153,7 @@ std::optional<ModelContents> without_zeros(const TagModel& model, const Weights&
     put(of_kept.ngram_weight(*of_kept.ngrams->find(ngrams[k])), ngram_weights[k]);
 
   ModelContents contents{kept->sections(), std::move(smaller)};
-  contents.trained = {shape.num_attributes, theta.shape().rows * theta.shape().width};
+  contents.trained = {shape.num_attributes, shape.num_weights()};
   contents.memory = kept;
   return contents;
 }
