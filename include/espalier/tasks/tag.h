@@ -140,6 +140,7 @@ std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOpt
 struct TagModel;
 struct Sequences;
 class ChunkLabels;
+struct ChainShape;
 
 // Labels sentences with a tagging model: what `espalier predict` does, for programs that have sentences in
 // memory. A model has one (Model::tagger()), const and thread-safe; each thread that tags has a Sentence of
@@ -172,8 +173,11 @@ class Tagger {
   bool has_probabilities() const { return loss_.smooth(); }
 
  private:
+  ChainShape shape() const;
+
   const TagModel& model_;
-  WeightsView theta_;
+  Weights rows_;       // of a model of pairs whose weights are used by rows,
+  WeightsView theta_;  // which are these then
   Loss loss_;
   std::unique_ptr<const ChunkLabels> chunks_;
 };

@@ -90,6 +90,11 @@ ChainShape TagModel::shape() const {
   return shape;
 }
 
+bool rows_pay(const ChainShape& shape, std::size_t most_bytes) {
+  return shape.observed() && !shape.steps && rows_may_be_observed(shape.num_labels) &&
+         shape.num_attributes * row_stride(shape.num_labels) * sizeof(float) <= most_bytes;
+}
+
 std::optional<WeightPlace> TagModel::find_weight(const WeightName& name) const {
   std::vector<std::uint32_t> consecutive;
   for (const std::string_view before : name.before) {

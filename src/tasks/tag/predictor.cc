@@ -380,7 +380,6 @@ class TagPredictor final : public Predictor {
       : theta_(stored.theta),
         loss_(stored.loss),
         model_(TagModel::load(stored)),
-        shape_(model_.shape()),
         left_out_(leaves_out_attributes(stored, model_.dictionaries.attributes)),
         tagger_(model_, theta_, loss_) {}
 
@@ -500,7 +499,6 @@ class TagPredictor final : public Predictor {
   WeightsView theta_;
   Loss loss_;
   TagModel model_;
-  ChainShape shape_;
   bool left_out_;  // attributes whose weights are zero
   Tagger tagger_;
 };

@@ -22,9 +22,39 @@ constexpr double kExcluded = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+namespace {
+
+// Weights of observed pairs as rows, where that pays; else none.
+Weights by_rows(const TagModel& model, WeightsView theta) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+  const ChainShape pairs = model.shape();
+  if (!rows_pay(pairs, kMostBytes)) return {};
+  ChainShape shape = pairs;
+  shape.by_rows = true;
+  Weights rows(shape.weights());
+  for (std::size_t a = 0; a < shape.num_attributes; ++a) {
+    const float* weight = theta.row(pairs.tokens->begin(a));
+    for (const std::uint32_t label : pairs.tokens->labels(a)) rows.row(a)[label] = *weight++;
+  }
+  for (std::size_t k = 0; k < shape.num_ngrams(); ++k) {
+    const WeightPlace to = shape.ngram_weight(k);
+    rows.row(to.row)[to.column] = theta.at(pairs.ngram_weight(k));
+  }
+  return rows;
+}
+
+}  // namespace
+
+ChainShape Tagger::shape() const {
+  ChainShape shape = model_.shape();
+  shape.by_rows = rows_.shape().rows > 0;
+  return shape;
+}
+
 Tagger::Tagger(const TagModel& model, WeightsView theta, const Loss& loss)
     : model_(model),
-      theta_(theta),
+      rows_(by_rows(model, theta)),
+      theta_(rows_.shape().rows > 0 ? WeightsView(rows_) : theta),
       loss_(loss),
       chunks_(std::make_unique<ChunkLabels>(model.dictionaries.labels)) {}
 Tagger::~Tagger() = default;
@@ -42,8 +72,7 @@ bool Tagger::labels_are_chunk_tags() const { return chunks_->are_chunk_tags(); }
 
 struct Tagger::Sentence::State {
   explicit State(const Tagger& of)
-      : tagger(of),
-        chain(of.model_.shape(), of.theta_, of.model_.chain_constraints(), of.model_.kernel.get()) {}
+      : tagger(of), chain(of.shape(), of.theta_, of.model_.chain_constraints(), of.model_.kernel.get()) {}
 
   const Tagger& tagger;
   // A sentence that is added token by token.

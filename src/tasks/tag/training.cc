@@ -187,14 +187,6 @@ void notice_endless_sequences(const TagOptions& options, const Sequences& sequen
                         grouped(sequences.size()), length));
 }
 
-// Rows of weights are summed vectors at a time, pairs one by one: CoNLL-2000 with its 22 labels takes half of the time by
-// rows. But they take L times the memory, or nearly.
-bool by_rows_is_faster(const ChainShape& shape) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 27;
-  return shape.observed() && !shape.steps && rows_may_be_observed(shape.num_labels) &&
-         shape.num_attributes * row_stride(shape.num_labels) * sizeof(float) <= kMostBytes;
-}
-
 class TagTrainingSet final : public TrainingSet {
  public:
   using Read = std::function<TagExamples(TagInput&, TagDictionaries&)>;
@@ -227,7 +219,7 @@ class TagTrainingSet final : public TrainingSet {
     const auto partial = take_labels(sets, num_labels, costs, train_);
 
     model_.layout = TagLayout(options, train_, model_.dictionaries);
-    model_.by_rows = by_rows_is_faster(model_.shape());
+    model_.by_rows = rows_pay(model_.shape(), std::size_t{1} << 27);
     std::shared_ptr<const KernelMatrix> kernel;
     if (!options.kernel.empty()) {
       kernel = make_kernel_matrix(options.kernel, options.kernel_memory, train_.sequences.tokens,
