@@ -16,8 +16,8 @@ void add_convert(Command program, Action& action) {
   command
       .add_option(
           "DUMP", arguments->model,
-          "the output of 'crfsuite dump', a Wapiti model, or the text model of 'crf_learn -t'; plain, "
-          ".gz or .zst")
+          "the output of 'crfsuite dump', a Wapiti model, or the text model of 'crf_learn -t'; may be "
+          "compressed")
       .required();
   command.add_option("-o,--output", arguments->output, "where to save the model").metavar("FILE").required();
   command.footer(

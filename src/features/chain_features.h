@@ -20,9 +20,9 @@
 namespace espalier {
 
 // Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L
-// rows (one a label before) for each attribute of a transition, then the n-grams, L a row. Those of observed
-// features are one value wide: a row for each pair of an attribute and a label, for each attribute of a
-// transition with a pair of labels, for each n-gram.
+// rows (one per previous label) for each attribute of a transition, then the n-grams, L a row. Those of
+// observed features are one value wide: a row for each pair of an attribute and a label, for each attribute
+// of a transition with a pair of labels, for each n-gram.
 struct ChainShape {
   std::size_t num_attributes = 0, num_transition_attributes = 0, num_labels = 0;
   std::shared_ptr<const ObservedPairs> tokens = nullptr;  // nullptr: every attribute with every label

@@ -376,7 +376,7 @@ class Automatic {
     training_.dual = std::exchange(to.parked.dual, std::nullopt);
     training_.means = std::exchange(to.parked.means, std::nullopt);
     training_.cliques = std::exchange(to.parked.cliques, std::nullopt);
-    // Weights that are worse than none are no start.
+    // Weights that are worse than zeros are not worth starting from.
     if (best_theta_.shape() == objective_.problem.weight_shape()) training_.theta = best_theta_;
     if (to.solver.duals == Duals::none && worse_than_zero())
       training_.theta = Weights(objective_.problem.weight_shape());

@@ -129,7 +129,7 @@ OwnOptions own_options(std::string_view solver, const OptionTable& table) {
 }
 
 const SolverEntry& find_one(std::string_view name, const Loss& loss) {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"auto"};
   for (const SolverEntry& entry : solver_table()) {
     if (entry.name == name) {
       if (entry.losses == Losses::smooth && !loss.smooth()) {

@@ -49,6 +49,12 @@ Error unknown(const std::string& file, std::string_view format) {
 
 void refuse_unknown(const std::string& file, std::string_view format) { throw unknown(file, format); }
 
+void refuse_unknown_labels(const std::string& file, const Dictionary& labels) {
+  throw Error::in(file, "no label that the model knows",
+                  fmt::format("expected data like that of its training, with labels such as {}",
+                              in_quotes(labels.name(0))));
+}
+
 void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,
                  const PredictOptions& options) {
   constexpr std::size_t kFew = 10;

@@ -78,6 +78,8 @@ void check_probabilities(bool asked, std::string_view option, const Loss& loss);
 // A file of which a model does not know a single attribute is not what it was trained for: it would answer
 // the same for everything, or look like a very bad model. Throws Error.
 [[noreturn]] void refuse_unknown(const std::string& file, std::string_view format);
+// The same of gold labels, all of which would count as errors.
+[[noreturn]] void refuse_unknown_labels(const std::string& file, const Dictionary& labels);
 // The same for predictions: of a few tokens or examples all attributes may just be new, which is worth a
 // warning. `known` attributes, of all together.
 void check_known(std::size_t known, std::size_t tokens, const std::string& file, std::string_view format,

@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"PathWithL2", "path classify good.svm --dev good.svm --l2 1",
                  "unknown option '--l2'; see 'espalier path classify --help'"},
         BadInput{"PathUpwards", "path classify good.svm --dev good.svm --l2-max 1 --l2-min 2 -o out.esp",
-                 "--l2-max 1 --l2-min 2: no range; expected 0 < --l2-min <= --l2-max"},
+                 "--l2-max 1 --l2-min 2: invalid range; expected 0 < --l2-min <= --l2-max"},
         BadInput{"PathStandsStill", "path classify good.svm --dev good.svm --factor 1 -o out.esp",
                  "--factor 1: l2 would not decrease; expected a number between 0 and 1"},
         BadInput{"PathModelAmongItsTable", "path classify good.svm --dev good.svm -o -",
