@@ -35,12 +35,16 @@ INSTANTIATE_TEST_SUITE_P(
                    "(gamma > 0) or "
                    "a finite beta"),
         bad_option("Solver", "--solver newton",
-                   "--solver: unknown solver 'newton'; expected eg, eg-batch, sdca, frank-wolfe, smo, "
+                   "--solver: unknown solver 'newton'; expected auto, eg, eg-batch, sdca, frank-wolfe, smo, "
                    "excessive-gap, "
                    "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
         bad_option(
             "SolverOfASequence", "--solver eg,,lbfgs",
             "--solver: unknown solver ''; expected eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
+            "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
+        bad_option(
+            "AutoInASequence", "--solver auto,eg",
+            "--solver: unknown solver 'auto'; expected eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
             "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
         bad_option("SolverForLoss", "--solver lbfgs --loss svm",
                    "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg"),

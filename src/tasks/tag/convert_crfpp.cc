@@ -71,7 +71,7 @@ class CrfppModel {
     const std::size_t begin = text_.number(line.substr(0, space), kExpected);
     const std::size_t size = num_weights_of(of_token);
     if (size > num_weights || begin > num_weights - size) {
-      text_.fail(fmt::format("the weights from {} of {}", begin, in_quotes(name)),
+      text_.fail(fmt::format("weights of {} from {}", in_quotes(name), begin),
                  fmt::format("expected {} below {}, as maxid says", size, num_weights));
     }
     attributes_.push_back(
