@@ -142,7 +142,7 @@ class GzipDecoder : public Decoder {
  private:
   void start_member(RawFile& file) {
     if (!file.want(2) || file.ahead().substr(0, 2) != "\x1f\x8b") {
-      throw Error::in(file.name(), "other bytes after the end of the gzip data", kCopyAgain);
+      throw Error::in(file.name(), "unexpected bytes after the end of the gzip data", kCopyAgain);
     }
     inflateReset(&stream_);
     between_members_ = false;
@@ -177,7 +177,7 @@ class ZstdDecoder : public Decoder {
         // The first frame has its mark, or the file would not have come here.
         const bool no_frame = ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown;
         const std::string corrupt = std::string("corrupt zstd data (") + ZSTD_getErrorName(result) + ")";
-        throw Error::in(file.name(), no_frame ? "other bytes after the end of the zstd data" : corrupt,
+        throw Error::in(file.name(), no_frame ? "unexpected bytes after the end of the zstd data" : corrupt,
                         kCopyAgain);
       }
       file.skip(in.pos);
@@ -238,10 +238,11 @@ void refuse_known(const RawFile& file) {
   const std::string_view start = file.ahead();
   if (start.starts_with("BZh") && start.substr(4, 6) == "1AY&SY") {
     throw Error::in(file.name(), "bzip2 data",
-                    "expected it plain or compressed by gzip, zstd or xz; bunzip2 decompresses it");
+                    "expected plain text, or gzip, zstd or xz; bunzip2 unpacks it");
   }
   if (start.starts_with("PK\x03\x04")) {
-    throw Error::in(file.name(), "a zip archive", "expected a file plain or compressed by gzip, zstd or xz");
+    throw Error::in(file.name(), "a zip archive",
+                    "expected a plain file, or one compressed by gzip, zstd or xz");
   }
 }
 
@@ -298,13 +299,16 @@ LineReader::LineReader(const std::string& path, std::size_t longest_line)
   fill();
   const auto refuse_encoding = [&](const char* encoding) {
     throw Error::in(name(), fmt::format("{} text", encoding),
-                    fmt::format("expected UTF-8, as iconv -f {} -t UTF-8 makes it", encoding));
+                    fmt::format("expected UTF-8; iconv -f {} -t UTF-8 converts it", encoding));
   };
   const std::string_view start = std::string_view(buffer_).substr(0, end_);
   if (start.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
       start.starts_with(std::string_view("\0\0\xfe\xff", 4)))
     refuse_encoding("UTF-32");
   if (start.starts_with("\xff\xfe") || start.starts_with("\xfe\xff")) refuse_encoding("UTF-16");
+  // Without a byte order mark: the first two characters of nearly every text are ASCII.
+  if (start.size() >= 4 && !start[0] != !start[1] && !start[0] == !start[2] && !start[1] == !start[3])
+    refuse_encoding(start[0] == 0 ? "UTF-16BE" : "UTF-16LE");
   if (std::string_view(buffer_).substr(0, end_).starts_with(kByteOrderMark)) begin_ = kByteOrderMark.size();
 }
 

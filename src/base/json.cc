@@ -56,7 +56,7 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool open(Json value) {
     if (open_.size() == kMaxDepth)
       throw JsonLimitError(fmt::format("lists and objects nested more than {} deep", kMaxDepth),
-                           "expected less nesting");
+                           "expected shallower ones");
     open_.push_back(place(std::move(value)));
     return true;
   }
@@ -203,7 +203,7 @@ std::pair<std::uint64_t, bool> Json::whole(std::uint64_t max, bool may_be_negati
     const std::uint64_t magnitude = std::uint64_t{0} - static_cast<std::uint64_t>(*negative);
     if (magnitude <= max + 1) return {magnitude, true};
   }
-  fail_type(may_be_negative ? "a whole number in range" : "a whole number from 0 on, in range");
+  fail_type(may_be_negative ? "a whole number in range" : "a whole number >= 0, in range");
 }
 
 const Json* Json::find(std::string_view key) const {

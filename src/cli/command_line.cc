@@ -141,13 +141,15 @@ HelpFormatter& help_of(const CLI::App& app) { return static_cast<HelpFormatter&>
 // "unknown option '--sead'; did you mean --seed?"
 std::string unknown_option(std::string_view found, const CLI::App& command) {
   std::string message = "unknown option " + in_quotes(found);
-  if (!found.starts_with("--")) return message;
+  // "-l2 1" is an easy mistake, but one letter is like too many words.
+  const std::string_view word = found.substr(std::min(found.find_first_not_of('-'), found.size()));
+  if (word.size() < 2) return message;
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) names.push_back(name);
   }
-  const std::string name(found.substr(2, found.find('=') - 2));
-  if (std::ranges::find(names, name) != names.end())
+  const std::string name(word.substr(0, word.find('=')));
+  if (found.starts_with("--") && std::ranges::find(names, name) != names.end())
     return fmt::format("--{0} before '{1}'; expected --{0} after it", name, command.get_name());
   const auto nearest = nearest_name(name, names);
   return nearest ? fmt::format("{}; did you mean --{}?", message, *nearest) : message;
@@ -179,6 +181,8 @@ std::string explain(const CLI::ParseError& error, const CLI::App& program) {
   const std::string what = error.what(), option = what.substr(0, what.find(':'));
   const std::vector<const CLI::App*> choices = command->get_subcommands([](const CLI::App*) { return true; });
 
+  const auto unknown = std::ranges::find_if(unexpected, is_option);
+
   std::string message = what;
   if (!choices.empty()) {
     const char* kind = command == &program ? "command" : "task";
@@ -195,6 +199,8 @@ std::string explain(const CLI::ParseError& error, const CLI::App& program) {
   } else if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unexpected.empty()) {
     message = is_option(unexpected.front()) ? unknown_option(unexpected.front(), *command)
                                             : "unexpected argument " + in_quotes(unexpected.front());
+  } else if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && unknown != unexpected.end()) {
+    message = unknown_option(*unknown, *command);  // perhaps what is required, by another name
   } else if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     message = option + (what.ends_with("missing") ? ": no value; expected one" : ": given more than once");
   }

@@ -80,8 +80,8 @@ void add_convert(Command program, Action& action) {
   command
       .add_option(
           "MODEL", arguments->model,
-          "the output of 'crfsuite dump', a Wapiti model, or the text model of 'crf_learn -t', plain, .gz "
-          "or .zst; with --bits, also a model that train saved")
+          "the output of 'crfsuite dump', a Wapiti model, or the text model of 'crf_learn -t'; may be "
+          "compressed; with --bits, also a model that train saved")
       .required();
   command.add_option("-o,--output", arguments->output, "where to save the model").metavar("FILE").required();
   command.add_option("--bits", arguments->bits, "bits of each weight, 16 or 32; 16: the nearest such weights")

@@ -94,7 +94,7 @@ int run_demo_of(const std::string& name) {
 
 void add_demo(Command program, Action& action) {
   Command command =
-      program.add_subcommand("demo", "a tour on generated data: generate, train, evaluate, predict");
+      program.add_subcommand("demo", "a tour with generated data: generate, train, evaluate, predict");
   const std::vector<std::string> names = demos();
   const auto task = std::make_shared<std::string>(names.at(0));
   command.add_option("TASK", *task, listed(names)).capture_default_str();

@@ -130,10 +130,10 @@ void check_files(const std::vector<GivenOption>& options) {
       if (&other == &written || !(other.identity == written.identity)) continue;
       std::string alias;
       if (other.path != written.path)
-        alias = fmt::format("as {} ", other.path == "-" ? "standard input" : other.path);
+        alias = fmt::format("(as {}) ", other.path == "-" ? "standard input" : other.path);
       const std::string named = written.role->what.substr(0, written.role->what.find(" ("));
       throw Error::in(written.path,
-                      fmt::format("is {} and {}{}", written.role->what, alias, other.role->what),
+                      fmt::format("is both {} and {}{}", written.role->what, alias, other.role->what),
                       fmt::format("expected another file for {}", named));
     }
   }

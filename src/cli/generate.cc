@@ -49,7 +49,7 @@ void write_all(const std::string& path, std::uint64_t count,
 
 void add_generate(Command program, Action& action) {
   Command command = program.add_subcommand(
-      "generate", "write sentences from a small built-in grammar, or small pictures, to try things on");
+      "generate", "write sentences from a small built-in grammar, or small pictures, for trying things out");
   struct Arguments {
     std::string task, output = "-";
     std::uint64_t sentences = 1000, seed = 1;

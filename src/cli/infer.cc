@@ -11,15 +11,55 @@
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/base/json.h"
+#include "espalier/base/options.h"
 #include "structures/markov_graph.h"
 #include "tasks/graph/uai_reader.h"
 
 namespace espalier::cli {
 namespace {
 
+const OptionTable& inference_options() {
+  using Options = GraphInferenceOptions;
+  using Row = OptionOf<Options>;
+  const auto by_messages = [](const Options& options) { return options.inference != GraphInference::exact; };
+  const auto may_be_exact = [](const Options& options) {
+    return options.inference == GraphInference::exact || options.inference == GraphInference::automatic;
+  };
+  const std::string messages = setting("inference") + " bp, trw or auto";
+  static const OptionTable table{
+      Row("inference", &Options::inference,
+          std::vector<std::pair<std::string, GraphInference>>{{"exact", GraphInference::exact},
+                                                              {"bp", GraphInference::bp},
+                                                              {"trw", GraphInference::trw},
+                                                              {"auto", GraphInference::automatic}},
+          "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper bound) or "
+          "auto: "
+          "exact if it fits in memory, otherwise trw")
+          .basic(),
+      Row("memory", &Options::memory, "memory limit of exact inference")
+          .bytes()
+          .basic()
+          .only_if(may_be_exact, setting("inference") + " exact or auto"),
+      Row("iterations", &Options::iterations, "bp, trw: maximum number of sweeps")
+          .from(1)
+          .basic()
+          .only_if(by_messages, messages),
+      Row("tolerance", &Options::tolerance, "bp, trw: stop once log-messages change by less than this")
+          .above(0)
+          .basic()
+          .only_if(by_messages, messages),
+      Row("damping", &Options::damping,
+          "bp, trw: initial weight of the old message in a new one; raised if messages oscillate")
+          .between(0, 1)
+          .basic()
+          .only_if(by_messages, messages),
+  };
+  return table;
+}
+
 struct InferArguments {
-  std::string model, evidence, task, output = "-", inference = "auto";
-  GraphInferenceOptions options;
+  std::string model, evidence, task, output = "-";
+  OptionValues inference{inference_options()};
   bool json = false;
 };
 
@@ -37,7 +77,7 @@ class InferenceQuery {
         left_(condition(model_, arguments.evidence.empty()
                                     ? std::vector<UaiObservation>()
                                     : read_uai_evidence(arguments.evidence, *model_.graph))),
-        graph_(left_.graph, arguments.options) {}
+        graph_(left_.graph, arguments.inference.as<GraphInferenceOptions>()) {}
 
   Answer answer() {
     Answer answer = arguments_.task == "MPE" ? best() : sum(arguments_.task == "MAR");
@@ -123,11 +163,11 @@ class InferenceQuery {
 }  // namespace
 
 void add_infer(Command program, Action& action) {
-  Command command = program.add_subcommand("infer", "answer queries to a graphical model (UAI files)");
+  Command command = program.add_subcommand("infer", "answer queries on a graphical model (UAI files)");
   const auto arguments = std::make_shared<InferArguments>();
   command
       .add_option("FILE", arguments->model,
-                  "a MARKOV or BAYES model; '-' is standard input; plain, .gz or .zst")
+                  "a MARKOV or BAYES model; '-' is standard input; may be compressed")
       .required();
   command
       .add_option("--evidence", arguments->evidence,
@@ -139,29 +179,7 @@ void add_infer(Command program, Action& action) {
                   "assignment)")
       .metavar("NAME")
       .required();
-  command
-      .add_option("--inference", arguments->inference,
-                  "exact (junction tree), bp (loopy belief propagation), trw (tree-reweighted: an upper "
-                  "bound) or auto: exact if it fits in memory, otherwise trw")
-      .metavar("NAME")
-      .capture_default_str();
-  command.add_option("--memory", arguments->options.memory, "memory limit of exact inference")
-      .metavar("SIZE")
-      .default_str("2G")
-      .check(bytes());
-  command.add_option("--iterations", arguments->options.iterations, "bp, trw: maximum number of sweeps")
-      .check(whole_number_from(1))
-      .capture_default_str();
-  command
-      .add_option("--tolerance", arguments->options.tolerance,
-                  "bp, trw: stop once log-messages change by less than this")
-      .check(positive_number())
-      .capture_default_str();
-  command
-      .add_option("--damping", arguments->options.damping,
-                  "bp, trw: initial weight of the old message in a new one; raised if messages oscillate")
-      .check(probability())
-      .capture_default_str();
+  command.add_options(arguments->inference);
   command.add_flag("--json", arguments->json, "one JSON object, with natural logarithms");
   command.add_option("-o,--output", arguments->output, "where to write; default: standard output")
       .metavar("FILE");
@@ -179,7 +197,7 @@ void add_infer(Command program, Action& action) {
       const std::vector<std::string> tasks{"PR", "MAR", "MPE"};
       if (std::ranges::find(tasks, task) == tasks.end())
         throw Error(fmt::format("--task: {}", unknown_name("task", task, tasks)));
-      arguments->options.inference = graph_inference(arguments->inference);
+      arguments->inference.check_effective();
       const Answer answer = InferenceQuery(*arguments).answer();
       OutputFile output(arguments->output);
       output.write(arguments->json ? answer.json.dump() + '\n' : answer.text);

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <optional>
+#include <string>
+
 #include "base/output.h"
 #include "base/text.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
 #include "cli/validators.h"
+#include "espalier/base/error.h"
 #include "espalier/model/model.h"
 #include "model/model_difference.h"
 
@@ -135,18 +139,19 @@ Json to_json(const Model& first, const Model& second, const ModelDifference& dif
 }  // namespace
 
 void add_show(Command program, Action& action) {
+  static constexpr std::size_t kTop = 5;
   Command command =
       program.add_subcommand("show", "describe a model: settings, certificate, strongest features");
   struct Arguments {
     std::string model, other;
-    std::size_t top = 5;
+    std::optional<std::uint64_t> top{};
     bool weights = false, json = false, diff = false;
   };
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
   Option other = command.add_option("OTHER", arguments->other, "with --diff: another model");
   Option top = command.add_option("--top", arguments->top, "number of features to show for each label")
-                   .capture_default_str()
+                   .default_str(std::to_string(kTop))
                    .check(whole_number_from(0));
   Option json =
       command.add_flag("--json", arguments->json, "print settings and certificate as one JSON object");
@@ -168,11 +173,14 @@ void add_show(Command program, Action& action) {
       "  espalier show --diff old.esp new.esp");
   command.callback([arguments, &action] {
     action = [arguments] {
+      if (arguments->top && arguments->json && !arguments->diff)
+        throw Error("--top: no effect; expected --diff, or no --json, or no --top");
+      const std::size_t top = arguments->top.value_or(kTop);
       const Model model(arguments->model);
       OutputFile output("-");
       if (arguments->diff) {
         const Model other(arguments->other);
-        const ModelDifference difference = compare_models(model, other, arguments->top);
+        const ModelDifference difference = compare_models(model, other, top);
         output.write(arguments->json
                          ? dump(to_json(model, other, difference))
                          : describe(arguments->model, model, arguments->other, other, difference));
@@ -181,7 +189,7 @@ void add_show(Command program, Action& action) {
       } else if (arguments->weights) {
         output.write(model.predictor().all_weights());
       } else {
-        output.write(describe(arguments->model, model, arguments->top));
+        output.write(describe(arguments->model, model, top));
       }
       output.commit();
       return kSuccess;

@@ -24,7 +24,8 @@ int train(const TrainArguments& arguments) {
       throw Error("--repeat: not with --l2 auto, which trains several models itself; expected --l2 X");
     }
     if (arguments.patience > 0) {
-      throw Error("--patience: not with --l2 auto, whose models come from each other; expected --l2 X");
+      throw Error(
+          "--patience: not with --l2 auto, which starts each value from another one; expected --l2 X");
     }
     if (arguments.dev.empty())
       throw Error("--l2 auto: no held-out data to choose l2 on; expected --dev FILE");

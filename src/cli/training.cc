@@ -25,7 +25,7 @@ class Session {
   Session(const TrainingOptions& options, const Trainer::Values& l2)
       : options_(options),
         settings_(options.checked_train_options()),
-        display_(options.gap, options.report_every, options.quiet),
+        display_(options.gap, std::min(options.report_every, options.passes), options.quiet),
         log_(options.log, [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)),
         over_l1_(std::holds_alternative<L1Path>(l2)) {

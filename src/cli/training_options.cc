@@ -208,7 +208,7 @@ void TrainingOptions::check_outputs() const {
   }
   check_model_name(output);
   if (output == "-" && isatty(STDOUT_FILENO) != 0)
-    throw Error("--output -: standard output is a terminal; expected a file, or a pipe behind it");
+    throw Error("--output -: standard output is a terminal; expected a file or a pipe");
   if (checkpoint.empty()) return;
   if (checkpoint == "-") throw Error("--checkpoint -: found standard output; expected the name of a file");
   check_model_name(checkpoint);

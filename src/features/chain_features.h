@@ -21,7 +21,7 @@
 namespace espalier {
 
 // Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L
-// rows (one a label before) for each attribute of a transition, then the n-grams, L a row. Those of observed
+// rows (one per previous label) for each attribute of a transition, then the n-grams, L a row. Those of observed
 // features are one value wide: a row for each pair of an attribute and a label, for each attribute of a
 // transition with a pair of labels, for each n-gram. Or, by rows, they are those of all features, where pairs that were
 // not seen stay zero: more memory, but vectors of labels at a time.

@@ -22,7 +22,7 @@ struct DistinctRows {
 DistinctRows distinct_rows(const SparseRows& rows);
 
 // Inputs x_v that a function f(x) = sum_v K(x_v, x) c_v is an expansion over: the different inputs of the
-// training data, or those that a model keeps. The coefficients c_v, one a label, are a row of weights each.
+// training data, or those that a model keeps. The coefficients c_v, one per label, are a row of weights each.
 //
 // All K(x_v, x) of one x are computed together, attribute by attribute, from lists of the nodes that have an
 // attribute; those of attributes that many nodes have are kept in full, which vectors like better. Sums are

@@ -74,7 +74,7 @@ class Template {
 // begin with B attributes of the step into a token, lines that begin with * both.
 class Templates {
  public:
-  // `name` is the file's, for messages. Throws Error for what is no template.
+  // `name` is the file's, for messages. Throws Error for invalid templates.
   Templates(std::string_view text, std::string name);
 
   // Throws Error if a macro uses the label or a column that the data does not have.

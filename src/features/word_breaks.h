@@ -15,7 +15,7 @@ struct TextToken {
 // Splits text at the word boundaries of Unicode Standard Annex #29 (rules WB1 to WB999, no tailoring, no
 // dictionary). A token is what lies between two boundaries: a word ("can't", "3.14", "U.S.A"), a punctuation
 // mark, a symbol, a whole emoji, an ideograph. Stretches that hold nothing but white space, controls and
-// format characters (general categories Z*, Cc and Cf) are no tokens: they are the gaps between them. Every
+// format characters (general categories Z*, Cc and Cf) are not tokens: they are the gaps between them. Every
 // boundary is one of UAX 29's, and what is left out is blank, so tokens and gaps together are the text.
 //
 // A byte that is not part of valid UTF-8 is a token of its own, and a boundary lies on both of its sides.

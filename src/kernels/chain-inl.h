@@ -23,7 +23,7 @@ namespace espalier::kernels {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The larger of the two, and infinity from the first x on that is no number: hn::Max would forget it with the
+// The larger of the two, and infinity from the first NaN on: hn::Max would forget it with the
 // next one.
 template <class D>
 HWY_INLINE hn::Vec<D> largest_so_far(D d, hn::Vec<D> largest, hn::Vec<D> x) {

@@ -86,14 +86,28 @@ class Known {
   std::vector<std::optional<double>> dev_errors_;
 };
 
-// The next decade below those that were tried, unless the last one is no better than the others, or worse.
-// Each takes several times the passes of the one above it, so one that brings nothing is enough.
+// What the next decade below would gain, if gains go on to shrink as they did from the one before to the last;
+// no more than the last. Requires that two were tried.
+double forecast_gain(const Known& decades) {
+  const std::size_t last = decades.last();
+  const double gain = *decades.dev_error(last - 1) - *decades.dev_error(last);
+  if (last < decades.first() + 2) return gain;
+  const double before = *decades.dev_error(last - 2) - *decades.dev_error(last - 1);
+  return before > gain ? gain * gain / before : gain;
+}
+
+// The next decade below those that were tried, unless the last one is no better than the others, or worse, or
+// the next one promises to be no better. Each takes several times the passes of the one above it, so one that
+// brings nothing is enough, and none is better.
 std::optional<double> below(const Known& decades) {
   const std::size_t last = decades.last();
   double others = std::numeric_limits<double>::infinity();
   for (std::size_t k = decades.first(); k < last; ++k) others = std::min(others, *decades.dev_error(k));
-  const bool better = *decades.dev_error(last) < (1 - kWorthwhile) * others;
-  return better && last + 1 < decades.size() ? std::optional(decades.value(last + 1)) : std::nullopt;
+  const double error = *decades.dev_error(last);
+  const bool better = error < (1 - kWorthwhile) * others;
+  if (!better || last + 1 == decades.size()) return std::nullopt;
+  const bool promising = last == decades.first() || forecast_gain(decades) > kWorthwhile * error;
+  return promising ? std::optional(decades.value(last + 1)) : std::nullopt;
 }
 
 // The next decade above, unless the first one is clearly worse than the best, or two are no better: these are
@@ -162,7 +176,7 @@ void finish_best(PathInProgress& path, const PathRun& run) {
 
 void L2Range::check() const {
   if (!(min > 0) || !(min <= max) || !std::isfinite(max)) {
-    throw Error(fmt::format("{0} {2} {1} {3}: no range; expected 0 < {1} <= {0}", setting("l2_max"),
+    throw Error(fmt::format("{0} {2} {1} {3}: invalid range; expected 0 < {1} <= {0}", setting("l2_max"),
                             setting("l2_min"), max, min));
   }
 }

@@ -15,10 +15,11 @@ struct L2Trial {
 
 // The value to try next, or nullopt once the best is found. It depends on nothing but the trials so far, so
 // that a search may stop and continue. From 10, or the nearest decade, it goes down by decades as long as
-// each is worthwhile: better than all before it by more than kWorthwhile of their error. It goes up until one
-// is worse than the best by more than kClearlyWorse of its error, or two are no better. Then it looks closer,
-// unless the best and the two nearest to it differ by less than kWorthwhile: between the best and its
-// neighbours, first half and then a quarter of a decade away.
+// each is worthwhile, better than all before it by more than kWorthwhile of their error, and the next one is
+// forecast to be, if gains go on to shrink as they did. It goes up until one is worse than the best by more
+// than kClearlyWorse of its error, or two are no better. Then it looks closer, unless the best and the two
+// nearest to it differ by less than kWorthwhile: between the best and its neighbours, first half and then a
+// quarter of a decade away.
 std::optional<double> next_l2(std::span<const L2Trial> trials, const L2Range& range);
 // Set by hand on the five data sets of docs/tutorial.md, to go no further down than paid there.
 inline constexpr double kWorthwhile = 0.03, kClearlyWorse = 0.05;

@@ -32,7 +32,7 @@ std::vector<double> PathOptions::values() const {
 
 std::vector<double> L1Path::values() const {
   if (!(l1_min > 0) || !(l1_min <= l1_max) || !std::isfinite(l1_max)) {
-    throw Error(fmt::format("{0} {2} {1} {3}: no range; expected 0 < {1} <= {0}", setting("l1_max"),
+    throw Error(fmt::format("{0} {2} {1} {3}: invalid range; expected 0 < {1} <= {0}", setting("l1_max"),
                             setting("l1_min"), l1_max, l1_min));
   }
   return falling("l1", l1_max, l1_min, factor);

@@ -7,7 +7,7 @@
 namespace espalier {
 namespace {
 
-// A run that failed has a dual that is no number, and loses to any.
+// A run that failed has NaN as its dual, and loses to any other.
 bool better(const RepeatedRun& a, const RepeatedRun& b) {
   if (a.status == Status::failed || b.status == Status::failed) return b.status == Status::failed;
   return a.certificate.dual > b.certificate.dual;

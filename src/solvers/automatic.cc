@@ -378,12 +378,16 @@ class Automatic {
     training_.dual = std::exchange(to.parked.dual, std::nullopt);
     training_.means = std::exchange(to.parked.means, std::nullopt);
     training_.cliques = std::exchange(to.parked.cliques, std::nullopt);
-    // Weights that are worse than none are no start.
+    // Weights that are worse than zeros are not worth starting from.
     if (best_theta_.shape() == objective_.problem.weight_shape()) training_.theta = best_theta_;
-    if (to.solver.duals == Duals::none && worse_than_zero())
+    if (to.solver.duals == Duals::none && (nothing_is_certain() || worse_than_zero()))
       training_.theta = Weights(objective_.problem.weight_shape());
     return next;
   }
+
+  // No dual so far is above that of the gold outputs, which is 0: a small l2 let the weights run far ahead of
+  // what they will be, and from there solvers on the primal take longer than from none.
+  bool nothing_is_certain() const { return best_dual_ <= 0; }
 
   bool worse_than_zero() const {
     Sweep sweep(settings_.threads);

@@ -15,8 +15,8 @@ struct CuttingPlaneOptions : CuttingPlaneTuning {
   std::size_t threads = 1;  // the result is the same with any number of them
 };
 
-// Throws Error for a loss that is no maximum, for the perceptron's, and for slack rescaling of a problem that
-// cannot find its maximum.
+// Throws Error for a loss that is not a maximum, for the perceptron's, and for slack rescaling of a problem
+// that cannot find its maximum.
 void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& options);
 
 // Cutting planes for max-margin problems (SVM-struct: Tsochantaridis et al. 2005, Joachims et al. 2009).

@@ -28,13 +28,16 @@ const OptionTable& eg_options() {
   static const OptionTable table{
       sampling_row<EgTuning>(),
       step_row(&EgTuning::step,
-               {{"auto", EgStep::automatic}, {"paper", EgStep::paper}, {"safe", EgStep::safe}}),
+               {{"auto", EgStep::automatic}, {"paper", EgStep::paper}, {"safe", EgStep::safe}})
+          .only_if([](const EgTuning& own) { return !own.eta; }, "no " + setting("eta")),
       Row("eta", &EgTuning::eta, "use this constant step size").above(0),
       start_row<EgTuning>(),
       Row("log_odds", &EgTuning::log_odds,
           "gold start: initial log-odds of gold parts against the others, in nats")
           .from(0)
-          .logged_if_changed(),
+          .logged_if_changed()
+          .only_if([](const EgTuning& own) { return own.start == EgStart::gold; },
+                   setting("start") + " gold"),
       Row("anneal", &EgTuning::anneal,
           Words<EgAnneal>{{"auto", EgAnneal::automatic}, {"no", EgAnneal::none}, {"paper", EgAnneal::paper}},
           "first passes at a larger l2: auto (with automatic steps), no, paper (the paper's Figure 8)")

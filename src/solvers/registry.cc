@@ -128,8 +128,9 @@ OwnOptions own_options(std::string_view solver, const OptionTable& table) {
   return {solver, &table, [](SolverOptions& options) -> void* { return &(options.*own); }};
 }
 
-const SolverEntry& find_one(std::string_view name, const Loss& loss) {
+const SolverEntry& find_one(std::string_view name, const Loss& loss, bool of_sequence) {
   std::vector<std::string> names;
+  if (!of_sequence) names.emplace_back("auto");
   for (const SolverEntry& entry : solver_table()) {
     if (entry.name == name) {
       if (entry.losses == Losses::smooth && !loss.smooth()) {
@@ -287,7 +288,7 @@ SolverEntry find_solver(std::string_view name, const Loss& loss) {
   std::vector<SolverEntry> stages;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find(',', begin), name.size());
-    stages.push_back(find_one(name.substr(begin, end - begin), loss));
+    stages.push_back(find_one(name.substr(begin, end - begin), loss, name.find(',') != name.npos));
     begin = end + 1;
   }
   return stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages));

@@ -122,7 +122,7 @@ class Chain {
   // sum of H(pair) - sum of H(node) over the nodes that two pairs share
   double clique_entropy(std::span<const double> clique_mu) const;
   // The Markov chain that begins as these marginals do and continues with their conditionals: its statistics,
-  // and its entropy or a little less. It is a distribution even where rounding left marginals that are none.
+  // and its entropy or a little less. It is a distribution even where rounding left marginals of none.
   double markov_chain(std::span<const float> clique_mu, std::span<double> mu) const;
   // A sequence by its pairs: pair t, i to j is clique (t L + i) L + j.
   std::size_t num_cliques() const { return length_ == 1 ? 1 : length_ - 1; }

@@ -5,7 +5,7 @@
 namespace espalier {
 
 void KbestMemory::refuse() {
-  throw Error::in(setting("kbest"), "so many outputs take more than 1 GiB of memory",
+  throw Error::in(setting("kbest"), "that many outputs take more than 1 GiB of memory",
                   "expected a smaller number");
 }
 

@@ -54,6 +54,12 @@ void refuse_unknown(const KnownAttributes& attributes, const std::string& file, 
   if (warning) warning(error.what());
 }
 
+void refuse_unknown_labels(const std::string& file, const Dictionary& labels) {
+  throw Error::in(file, "no label that the model knows",
+                  fmt::format("expected data like that of its training, with labels such as {}",
+                              in_quotes(labels.name(0))));
+}
+
 void check_known(const KnownAttributes& attributes, const std::string& file, std::string_view format,
                  const std::function<void(const std::string&)>& warning) {
   constexpr std::size_t kFew = 10;

@@ -91,6 +91,8 @@ bool leaves_out_attributes(const StoredTask& stored, const Dictionary& attribute
 // training saw, this is worth a warning.
 void refuse_unknown(const KnownAttributes& attributes, const std::string& file, std::string_view format,
                     const std::function<void(const std::string&)>& warning);
+// The same of gold labels, all of which would count as errors.
+[[noreturn]] void refuse_unknown_labels(const std::string& file, const Dictionary& labels);
 // The same for predictions: of a few tokens or examples all attributes may just be new, which is worth a
 // warning, too.
 void check_known(const KnownAttributes& attributes, const std::string& file, std::string_view format,

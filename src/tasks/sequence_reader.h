@@ -25,7 +25,7 @@ struct SequenceFile {
   std::size_t first_line_number = 0;
 };
 
-// The lines of one sequence, one a token, and where they are in their file.
+// The lines of one sequence, one per token, and where they are in their file.
 class SequenceLines {
  public:
   SequenceLines() = default;
@@ -84,9 +84,9 @@ class SequenceBlock {
   std::string after_;
 };
 
-// A file of lines, one a token, with blank lines between sequences. Lines that are no tokens: in column files
-// those whose first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input has
-// them, comments "# weight: NUMBER" before a sequence.
+// A file of lines, one per token, with blank lines between sequences. Lines that are not tokens: in column
+// files those whose first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input
+// has them, comments "# weight: NUMBER" before a sequence.
 class SequenceReader {
  public:
   SequenceReader(const std::string& path, const TagInput& input);

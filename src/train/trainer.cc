@@ -99,8 +99,13 @@ struct Trainer::State {
     if (options.repeat > 1 && several) refuse("repeated runs", "several values of l2");
     if (options.repeat > 1 && latent) refuse("repeated runs", "uncertain gold outputs");
     if (options.repeat > 1 && !options.checkpoint.file.empty()) refuse("repeated runs", "a checkpoint");
+    if (options.repeat > 1 && solver.batch) {
+      throw Error(fmt::format(
+          "{0}: no effect; expected a solver that draws random numbers, such as {1} eg, or no {0}",
+          setting("repeat"), setting("solver")));
+    }
     if (options.patience > 0 && several) refuse("patience", "several values of l2");
-    if (options.patience > 0 && latent) refuse("patience", "unsure gold outputs");
+    if (options.patience > 0 && latent) refuse("patience", "uncertain gold outputs");
     if (options.patience > 0 && options.repeat > 1) refuse("patience", "repeated runs");
     if (options.patience > 0 && data.dev().empty())
       throw Error("patience: no held-out data to look at; expected some (read_dev)");

@@ -180,17 +180,22 @@ TEST(Input, NamesWhatItDoesNotRead) {
     return error_message([&] { LineReader reader(path); }).substr(path.size() + 2);
   };
   EXPECT_EQ(message("BZh91AY&SY\x01\x02"),
-            "bzip2 data; expected it plain or compressed by gzip, zstd or xz; bunzip2 decompresses it");
+            "bzip2 data; expected plain text, or gzip, zstd or xz; bunzip2 unpacks it");
   EXPECT_EQ(message("PK\x03\x04rest"),
-            "a zip archive; expected a file plain or compressed by gzip, zstd or xz");
+            "a zip archive; expected a plain file, or one compressed by gzip, zstd or xz");
   for (const std::string_view start : {std::string_view("\xff\xfe"
                                                         "a\0",
                                                         4),
                                        std::string_view("\xfe\xff\0a", 4)})
-    EXPECT_EQ(message(start), "UTF-16 text; expected UTF-8, as iconv -f UTF-16 -t UTF-8 makes it");
+    EXPECT_EQ(message(start), "UTF-16 text; expected UTF-8; iconv -f UTF-16 -t UTF-8 converts it");
   for (const std::string_view start :
        {std::string_view("\xff\xfe\0\0", 4), std::string_view("\0\0\xfe\xff", 4)})
-    EXPECT_EQ(message(start), "UTF-32 text; expected UTF-8, as iconv -f UTF-32 -t UTF-8 makes it");
+    EXPECT_EQ(message(start), "UTF-32 text; expected UTF-8; iconv -f UTF-32 -t UTF-8 converts it");
+  // Without a byte order mark.
+  EXPECT_EQ(message(std::string_view("a\0\t\0", 4)),
+            "UTF-16LE text; expected UTF-8; iconv -f UTF-16LE -t UTF-8 converts it");
+  EXPECT_EQ(message(std::string_view("\0a\0\t", 4)),
+            "UTF-16BE text; expected UTF-8; iconv -f UTF-16BE -t UTF-8 converts it");
   EXPECT_EQ(read_all(folder.file("text", "BZh9 is no archive\n")), "BZh9 is no archive\n");
 }
 
@@ -219,16 +224,16 @@ TEST(Input, RefusesOtherBytesAfterPackedData) {
   const TemporaryFolder folder;
   std::string path = folder.file("a.gz", gzip("text\n") + "garbage");
   EXPECT_EQ(error_message([&] { read_all(path); }),
-            path + ": other bytes after the end of the gzip data; copy or download the file again");
+            path + ": unexpected bytes after the end of the gzip data; copy or download the file again");
   path = folder.file("b.gz", gzip("text\n") + "\x1f");
   EXPECT_EQ(error_message([&] { read_all(path); }),
-            path + ": other bytes after the end of the gzip data; copy or download the file again");
+            path + ": unexpected bytes after the end of the gzip data; copy or download the file again");
   path = folder.file("d.xz", xz("text\n") + "garbage, and a lot of it");
   EXPECT_EQ(error_message([&] { read_all(path); }),
             path + ": corrupt xz data; copy or download the file again");
   path = folder.file("c.zst", zstd("text\n") + "garbage");
   EXPECT_EQ(error_message([&] { read_all(path); }),
-            path + ": other bytes after the end of the zstd data; copy or download the file again");
+            path + ": unexpected bytes after the end of the zstd data; copy or download the file again");
 }
 
 TEST(Input, ReadsStandardInput) {

@@ -105,9 +105,9 @@ TEST(Json, RefusesOtherTypes) {
   EXPECT_EQ(message_of<JsonError>([&] { json["half"].get<int>(); }),
             "'0.5' where a whole number in range was expected");
   EXPECT_EQ(message_of<JsonError>([&] { json["big"].get<std::uint8_t>(); }),
-            "'300' where a whole number from 0 on, in range was expected");
+            "'300' where a whole number >= 0, in range was expected");
   EXPECT_EQ(message_of<JsonError>([&] { json["negative"].get<std::size_t>(); }),
-            "'-1' where a whole number from 0 on, in range was expected");
+            "'-1' where a whole number >= 0, in range was expected");
   EXPECT_EQ(json["negative"].get<std::int8_t>(), -1);
   EXPECT_EQ(Json(-128).get<std::int8_t>(), -128);
   EXPECT_NE(message_of<JsonError>([&] { Json(-129).get<std::int8_t>(); }), "no error");
@@ -135,7 +135,7 @@ TEST(Json, RefusesWhatIsNestedTooDeep) {
   const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_EQ(Json::parse(nested(500)).dump(), nested(500));
   EXPECT_EQ(message_of<JsonLimitError>([&] { Json::parse(nested(1000000)); }),
-            "lists and objects nested more than 500 deep; expected less nesting");
+            "lists and objects nested more than 500 deep; expected shallower ones");
 }
 
 }  // namespace

@@ -35,12 +35,16 @@ INSTANTIATE_TEST_SUITE_P(
                    "(gamma > 0) or "
                    "a finite beta"),
         bad_option("Solver", "--solver newton",
-                   "--solver: unknown solver 'newton'; expected eg, eg-batch, sdca, frank-wolfe, smo, "
+                   "--solver: unknown solver 'newton'; expected auto, eg, eg-batch, sdca, frank-wolfe, smo, "
                    "excessive-gap, "
                    "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
         bad_option(
             "SolverOfASequence", "--solver eg,,lbfgs",
             "--solver: unknown solver ''; expected eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
+            "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
+        bad_option(
+            "AutoInASequence", "--solver auto,eg",
+            "--solver: unknown solver 'auto'; expected eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, "
             "extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron"),
         bad_option("SolverForLoss", "--solver lbfgs --loss svm",
                    "--solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg"),
@@ -117,10 +121,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"PathWithL2", "path classify good.svm --dev good.svm --l2 1",
                  "--l2: no effect in a path over l2; expected --l1-max and --l1-min with it"},
         BadInput{"PathUpwards", "path classify good.svm --dev good.svm --l2-max 1 --l2-min 2 -o out.esp",
-                 "--l2-max 1 --l2-min 2: no range; expected 0 < --l2-min <= --l2-max"},
+                 "--l2-max 1 --l2-min 2: invalid range; expected 0 < --l2-min <= --l2-max"},
         BadInput{"PathOverL1Upwards",
                  "path classify good.svm --dev good.svm --l1-max 1 --l1-min 2 -o out.esp",
-                 "--l1-max 1 --l1-min 2: no range; expected 0 < --l1-min <= --l1-max"},
+                 "--l1-max 1 --l1-min 2: invalid range; expected 0 < --l1-min <= --l1-max"},
         BadInput{"PathOverL1WithL1", "path classify good.svm --dev good.svm --l1-max 1 --l1-min 0.1 --l1 3",
                  "--l1, --l1-ratio: no effect in a path over l1; expected neither of them"},
         BadInput{"PathStandsStill", "path classify good.svm --dev good.svm --factor 1 -o out.esp",

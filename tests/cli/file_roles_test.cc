@@ -45,7 +45,7 @@ class CliFileRolesTest : public CliTest {
 constexpr const char* kOther = "; expected another file for the output";
 
 TEST_F(CliFileRolesTest, AnOutputThatIsAnInput) {
-  const std::string output = ": is the output (-o) and ";
+  const std::string output = ": is both the output (-o) and ";
   refuse("train tag io.txt -o io.txt", "io.txt" + output + "the training data" + kOther);
   refuse("train tag io.txt --dev dev.txt -o dev.txt",
          "dev.txt" + output + "the held-out data (--dev)" + kOther);
@@ -74,42 +74,45 @@ TEST_F(CliFileRolesTest, AnOutputThatIsAnInput) {
 
 TEST_F(CliFileRolesTest, OtherOutputs) {
   refuse("train tag io.txt --log io.txt -o new.esp",
-         "io.txt: is the log (--log) and the training data; expected another file for the log");
+         "io.txt: is both the log (--log) and the training data; expected another file for the log");
   refuse("race tag io.txt --solvers eg --log io.txt",
-         "io.txt: is the log (--log) and the training data; expected another file for the log");
-  refuse("race tag io.txt --solvers eg --picture io.txt",
-         "io.txt: is the picture (--picture) and the training data; expected another file for the picture");
+         "io.txt: is both the log (--log) and the training data; expected another file for the log");
+  refuse(
+      "race tag io.txt --solvers eg --picture io.txt",
+      "io.txt: is both the picture (--picture) and the training data; expected another file for the picture");
   refuse("cross-validate tag io.txt --log io.txt",
-         "io.txt: is the log (--log) and the training data; expected another file for the log");
+         "io.txt: is both the log (--log) and the training data; expected another file for the log");
   refuse("train tag io.txt --checkpoint io.txt --resume -o new.esp",
-         "io.txt: is the checkpoint (--checkpoint) and the training data; expected another file for the "
+         "io.txt: is both the checkpoint (--checkpoint) and the training data; expected another file for the "
          "checkpoint");
 }
 
 TEST_F(CliFileRolesTest, OneFileForTwoOutputs) {
   refuse("train tag io.txt --log new -o new",
-         "new: is the output (-o) and the log (--log)" + std::string(kOther));
+         "new: is both the output (-o) and the log (--log)" + std::string(kOther));
   refuse("train tag io.txt --log new --checkpoint ./new -o new.esp",
-         "new: is the log (--log) and as ./new the checkpoint (--checkpoint); expected another file for the "
+         "new: is both the log (--log) and (as ./new) the checkpoint (--checkpoint); expected another file "
+         "for the "
          "log");
-  refuse("train tag io.txt -o sub/../new --checkpoint new",
-         "sub/../new: is the output (-o) and as new the checkpoint (--checkpoint)" + std::string(kOther));
+  refuse(
+      "train tag io.txt -o sub/../new --checkpoint new",
+      "sub/../new: is both the output (-o) and (as new) the checkpoint (--checkpoint)" + std::string(kOther));
   fs::create_symlink("new.esp", folder_.path("dangling"));
   refuse("train tag io.txt --log dangling -o new.esp",
-         "new.esp: is the output (-o) and as dangling the log (--log)" + std::string(kOther));
+         "new.esp: is both the output (-o) and (as dangling) the log (--log)" + std::string(kOther));
 }
 
 TEST_F(CliFileRolesTest, OtherNamesOfTheSameFile) {
   for (const std::string name : {"link.txt", "hard.txt", "./io.txt", "sub/../io.txt"}) {
     refuse("train tag io.txt -o " + name,
-           name + ": is the output (-o) and as io.txt the training data" + kOther);
+           name + ": is both the output (-o) and (as io.txt) the training data" + kOther);
   }
   refuse("predict m.esp link.txt -o hard.txt",
-         "hard.txt: is the output (-o) and as link.txt the input" + std::string(kOther));
+         "hard.txt: is both the output (-o) and (as link.txt) the input" + std::string(kOther));
   const std::string before = read("io.txt");
   const Outcome outcome = run_shell("$E predict m.esp -o io.txt < io.txt");
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.err, "espalier: io.txt: is the output (-o) and as standard input the input" +
+  EXPECT_EQ(outcome.err, "espalier: io.txt: is both the output (-o) and (as standard input) the input" +
                              std::string(kOther) + '\n');
   EXPECT_TRUE(read("io.txt") == before);
 }

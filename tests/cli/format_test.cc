@@ -56,15 +56,15 @@ TEST_F(CliFormatTest, StandardInputAndOutput) {
 
 // Lines of attributes that happen to have equally many fields are no columns.
 TEST_F(CliFormatTest, AttributesAreNotTakenForColumns) {
-  const auto refused = [&](const std::string& text, const std::string& field) {
+  const auto refused = [&](const std::string& text, const std::string& field,
+                           const std::string& format = "crfsuite") {
     write("train.txt", text);
-    EXPECT_EQ(
-        error("train tag train.txt -o model.esp"),
-        "espalier: train.txt:1: fields such as '" + field +
-            "', which look like attributes; expected --format crfsuite, or --format columns if they are "
-            "columns");
+    EXPECT_EQ(error("train tag train.txt -o model.esp"),
+              "espalier: train.txt:1: fields such as '" + field +
+                  "', which look like attributes; expected --format " + format +
+                  ", or --format columns if they are columns");
     EXPECT_FALSE(files().contains("model.esp"));
-    succeed("train tag train.txt -o model.esp --quiet --format crfsuite");
+    succeed("train tag train.txt -o model.esp --quiet --format " + format);
     const Outcome columns = run("train tag train.txt -o model.esp --format columns");
     EXPECT_EQ(columns.status, 0) << columns.err;
     std::filesystem::remove(folder_.path("model.esp"));
@@ -72,6 +72,8 @@ TEST_F(CliFormatTest, AttributesAreNotTakenForColumns) {
   refused("B\tw[0]=the\tpos[0]=DT\nI\tw[0]=dog\tpos[0]=NN\n\nO\tw[0]=barks\tpos[0]=VB\n", "w[0]=the");
   refused("B\tw=the|DT\nI\tw=dog|NN\n", "w=the|DT");
   refused("B\tthe:1\tDT:0.5\nI\tdog:1\tNN:1e-2\n", "the:1");
+  refused("uw=the *t=DT B\nuw=dog *t=NN I\n", "uw=the", "wapiti");
+  refused("u:the u:x=1 B\nu:dog u:x=2 I\n", "u:the", "wapiti");
 
   // Columns that only look a little like it.
   const auto taken = [&](const std::string& text, const std::string& arguments = "") {
@@ -85,6 +87,7 @@ TEST_F(CliFormatTest, AttributesAreNotTakenForColumns) {
   taken("10:30\tCD\nw=1\tNN\n");
   taken("at\t10:30\tIN\nx\ty=1\tNN\n");
   taken("a\t=\nb\t:\n");
+  taken("u:\tu:\nbe\tVB\n");
   // Who says where the label is means columns.
   taken("a\tw=1\tX\nb\tw=2\tY\n", " --label-column 3");
 }
@@ -104,24 +107,29 @@ TEST_F(CliFormatTest, ColumnsSeparatedByTabs) {
             "New York\tNNP\tB-LOC\tB-LOC\nis\tVBZ\tO\tO\n\nold\tJJ\tO\tO\n\n");
   EXPECT_EQ(succeed("predict model.esp", "New York\tNNP\n\n-DOCSTART-\t-X-\nold\tJJ\n"),
             "New York\tNNP\tB-LOC\n\n-DOCSTART-\t-X-\tO\nold\tJJ\tO\n\n");
+  // Where TABs separate fields, a space belongs to one, also to the only one.
+  succeed("train tag even.txt -o tabs.esp --quiet --separator tab");
+  EXPECT_EQ(succeed("predict tabs.esp", "New York\nruns\n"), "New York\tB-LOC\nruns\tO\n\n");
   EXPECT_EQ(json("eval model.esp uneven.txt --json").at("accuracy"), 1.0);
   EXPECT_EQ(json("show model.esp --json").at("settings").at("separator"), "tab");
   EXPECT_EQ(error("predict model.esp", "New York\t\tO\n"),
             "espalier: standard input:1: nothing in column 2; expected a field between two TABs");
   EXPECT_EQ(
       error("train tag uneven.txt -o model.esp --separator space"),
-      "espalier: uneven.txt:2: 3 columns; expected 4 as in line 1, or --format crfsuite for attribute files");
+      "espalier: uneven.txt:2: 3 columns; expected 4 as in line 1; attribute files need --format crfsuite, "
+      "fields with spaces inside --separator tab");
 
   // As many words in each field of the first sequence: white space makes columns, unless somebody says
   // otherwise.
   EXPECT_EQ(
       error("train tag even.txt -o model.esp"),
-      "espalier: even.txt:4: 2 columns; expected 3 as in line 1, or --format crfsuite for attribute files");
+      "espalier: even.txt:4: 2 columns; expected 3 as in line 1; attribute files need --format crfsuite, "
+      "fields with spaces inside --separator tab");
   write("spaces.txt", "Paris\tB-LOC\nruns\tO\n\nNew York\tB-LOC\n");
   EXPECT_EQ(
       error("train tag spaces.txt -o model.esp"),
-      "espalier: spaces.txt:4: 3 columns; expected 2 as in line 1, or --format crfsuite for attribute files, "
-      "--separator tab for fields with spaces inside");
+      "espalier: spaces.txt:4: 3 columns; expected 2 as in line 1; attribute files need --format crfsuite, "
+      "fields with spaces inside --separator tab");
   succeed("train tag even.txt -o model.esp --quiet --separator tab");
   EXPECT_EQ(succeed("predict model.esp even.txt"),
             "New York\tB-LOC\tB-LOC\nLa Paz\tB-LOC\tB-LOC\n\nParis\tB-LOC\tB-LOC\nruns\tO\tO\n\n");

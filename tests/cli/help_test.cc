@@ -139,6 +139,22 @@ TEST_F(CliProgramTest, MisspeltWords) {
             "espalier: --l2 before 'tag'; expected --l2 after it; see 'espalier train tag --help'");
   EXPECT_EQ(error("--verison"), "espalier: unknown option '--verison'; did you mean --version?");
   EXPECT_EQ(error("demo tga"), "espalier: demo: unknown task 'tga'; did you mean tag?");
+  EXPECT_EQ(error("train tag train.txt -o m.esp --solver adam"),
+            "espalier: --solver: unknown solver 'adam'; expected auto, eg, eg-batch, sdca, frank-wolfe, smo, "
+            "excessive-gap, extragradient, cutting-plane, bmrm, lbfgs, sgd, dca, mira or perceptron");
+}
+
+// As other programs call them: what is unknown is said before what is missing.
+TEST_F(CliProgramTest, OptionsOfOtherPrograms) {
+  EXPECT_EQ(error("train tag train.txt -m m.esp"),
+            "espalier: unknown option '-m'; see 'espalier train tag --help'");
+  EXPECT_EQ(error("train tag train.txt --model m.esp"),
+            "espalier: unknown option '--model'; see 'espalier train tag --help'");
+  EXPECT_EQ(error("train tag train.txt -l2 1 -o m.esp"),
+            "espalier: unknown option '-l2'; did you mean --l2?");
+  EXPECT_EQ(error("train tag train.txt -a lbfgs -o m.esp"),
+            "espalier: unknown option '-a'; see 'espalier train tag --help'");
+  EXPECT_EQ(error("train tag train.txt"), "espalier: --output is required; see 'espalier train tag --help'");
 }
 
 TEST_F(CliProgramTest, OptionsWithoutEffectAreRefused) {
@@ -164,8 +180,23 @@ TEST_F(CliProgramTest, OptionsWithoutEffectAreRefused) {
             "espalier: --memory: no effect; expected --inference exact or auto, or no --memory");
   EXPECT_EQ(train("tag none.txt --loss svm --solver cutting-plane --cache 5"),
             "espalier: --cache: no effect; expected --slacks one, or no --cache");
+  write("costs.txt", "A B 2\n");
+  EXPECT_EQ(
+      train("tag none.txt --costs costs.txt"),
+      "espalier: --costs: no effect; expected a loss with a margin, such as --loss softmax-margin, or no "
+      "--costs");
+  EXPECT_EQ(train("tag none.txt --start uniform --log-odds 3"),
+            "espalier: --log-odds: no effect; expected --start gold, or no --log-odds");
+  EXPECT_EQ(train("tag none.txt --step safe --eta 0.1"),
+            "espalier: --step: no effect; expected no --eta, or no --step");
+  EXPECT_EQ(error("infer none.uai --task PR --inference bp --memory 1G"),
+            "espalier: --memory: no effect; expected --inference exact or auto, or no --memory");
+  EXPECT_EQ(error("infer none.uai --task PR --inference exact --iterations 3"),
+            "espalier: --iterations: no effect; expected --inference bp, trw or auto, or no --iterations");
   EXPECT_EQ(error("show m.esp --weights --top 3"),
             "espalier: --top excludes --weights; see 'espalier show --help'");
+  EXPECT_EQ(error("show m.esp --json --top 3"),
+            "espalier: --top: no effect; expected --diff, or no --json, or no --top");
 }
 
 TEST_F(CliProgramTest, QuietHasAShortName) {

@@ -96,8 +96,9 @@ TEST_F(CliInferTest, AnswersBadInputWithOneLineAndNothingWritten) {
 
 TEST_F(CliInferTest, RefusesTasksAndInferenceThatDoNotExist) {
   EXPECT_EQ(error("infer pair.uai --task PQ"), "espalier: --task: unknown task 'PQ'; did you mean PR?");
-  EXPECT_EQ(error("infer pair.uai --task PR --inference magic"),
-            "espalier: --inference: found 'magic'; expected exact, bp, trw or auto");
+  EXPECT_EQ(
+      error("infer pair.uai --task PR --inference magic"),
+      "espalier: --inference: found 'magic'; expected exact, bp, trw or auto; see 'espalier infer --help'");
   EXPECT_NE(error("infer pair.uai").find("see 'espalier infer --help'"), std::string::npos);
 }
 

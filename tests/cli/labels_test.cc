@@ -36,7 +36,7 @@ TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
          "good.txt:2: the label 'B-X' after 'O'; --valid iob1 does not allow it; --invalid drop leaves such "
          "sequences out");
   refuse(train + "--valid iob1 --invalid drop",
-         "good.txt: no sequence is left: their labels violate iob1; expected at least one");
+         "good.txt: no sequence is left: labels violate iob1; expected at least one");
   refuse(train + "--transitions none.txt",
          "none.txt: cannot open: No such file or directory; expected a file that can be read");
   write("pairs.txt", "# none\nO I-X\nO I-Y\n");
@@ -58,14 +58,14 @@ TEST_F(CliLabelsTest, RefusesWhatIsNoConstraint) {
 
 TEST_F(CliLabelsTest, RefusesCostsAndPartialLabels) {
   write("costs.txt", "O B-X 2\nO B-Y 1\n");
-  refuse("train tag good.txt --costs costs.txt -o out.esp",
+  refuse("train tag good.txt --loss svm --costs costs.txt -o out.esp",
          "costs.txt:2: the label 'B-Y'; expected a label of the training data");
   write("bad.txt", "a O\nb B-X|\n");
   refuse("train tag bad.txt --partial -o out.esp",
          "bad.txt:2: the label 'B-X|'; expected ?, or labels separated by |");
   write("unknown.txt", "a ?\nb O|B\n");
   refuse("train tag unknown.txt --partial -o out.esp",
-         "unknown.txt: no sequence is left: nothing is known of their labels; expected at least one");
+         "unknown.txt: no sequence is left: no label is known; expected at least one");
   const std::string several =
       "--partial: not for several values of l2; expected espalier train tag with one value, such as --l2 1";
   refuse("train tag good.txt --dev good.txt --partial --l2 auto -o out.esp", several);
@@ -76,8 +76,7 @@ TEST_F(CliLabelsTest, ConstraintsHoldInTheModel) {
   write("train.txt", "a O\nb B-X\nc I-X\n\nc I-X\na O\n\na O\nc I-X\n\nb B-X\nc I-X\nc I-X\n");
   const Outcome outcome = run("train tag train.txt --valid bio --invalid drop -o model.esp --log run.jsonl");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_TRUE(lines(outcome.err)[0].ends_with("; 2 sequences dropped: their labels violate bio"))
-      << outcome.err;
+  EXPECT_TRUE(lines(outcome.err)[0].ends_with("; 2 sequences dropped: labels violate bio")) << outcome.err;
   const Json start = Json::parse(lines(read("run.jsonl")).front());
   EXPECT_EQ(start.at("valid"), "bio");
   EXPECT_EQ(start.at("invalid"), "drop");
@@ -99,17 +98,18 @@ TEST_F(CliLabelsTest, CostsShapeTheMargin) {
     return json("show --json " + model).at("certificate").at("primal").get<double>();
   };
   EXPECT_GT(primal("costly.esp"), primal("plain.esp") + 0.1);
-  // A loss without a cost is as it was.
-  succeed("train tag good.txt --quiet -o plain.esp");
-  succeed("train tag good.txt --costs costs.txt --quiet -o costly.esp");
-  EXPECT_EQ(read("plain.esp"), read("costly.esp"));
+  // A loss without a cost has no use for them.
+  EXPECT_EQ(
+      error("train tag good.txt --costs costs.txt --quiet -o costly.esp"),
+      "espalier: --costs: no effect; expected a loss with a margin, such as --loss softmax-margin, or no "
+      "--costs");
 }
 
 // Mistakes that are free or very dear: the start is near the gold labels all the same.
 TEST_F(CliLabelsTest, CostsOfAnySizeConverge) {
   succeed("generate tag -n 100 --seed 1 -o train.txt");
   write("costs.txt", "O B-PER 1000\nO B-LOC 0\nB-PER O 0.001\n");
-  for (const char* loss : {"crf", "softmax-margin", "3,1"}) {
+  for (const char* loss : {"softmax-margin", "3,1"}) {
     succeed(std::string("train tag train.txt --costs costs.txt --quiet --passes 200 -o model.esp --loss ") +
             loss);
     EXPECT_LE(json("show model.esp --json").at("certificate").at("relative_gap").get<double>(), 1e-3) << loss;

@@ -216,7 +216,7 @@ TEST_F(CliCheckpointTest, OtherRunsAreRefused) {
 TEST_F(CliCheckpointTest, BadNames) {
   EXPECT_EQ(
       error("train tag train.txt -o m.esp --checkpoint m.esp"),
-      "espalier: m.esp: is the output (-o) and the checkpoint (--checkpoint); expected another file for "
+      "espalier: m.esp: is both the output (-o) and the checkpoint (--checkpoint); expected another file for "
       "the output");
   EXPECT_EQ(error("train tag train.txt -o m.esp --checkpoint -"),
             "espalier: --checkpoint -: found standard output; expected the name of a file");

@@ -64,7 +64,7 @@ TEST_F(CliPredictTest, ThreadsFailAlike) {
   const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(middle), '\n');
   const std::map<std::string, std::string> mistakes{
       {"one\ttwo\tthree\tfour\n",
-       "4 columns; expected 3 as in line 1, or --format crfsuite for attribute files"},
+       "4 columns; expected 3 as in line 1; attribute files need --format crfsuite"},
       {std::string("a\0b", 3), "a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz"}};
   for (const auto& [mistake, message] : mistakes) {
     write("bad.txt", text.substr(0, middle) + mistake + text.substr(middle));
@@ -399,6 +399,10 @@ TEST_F(CliPredictTest, FilesOfWhichTheModelKnowsNothing) {
       ": no attribute that the model knows; expected data like that of its training, in the format columns";
   expect_error("predict tags.esp columns.txt -o out.txt", "columns.txt" + as_columns);
   expect_error("eval tags.esp few.txt", "few.txt" + as_columns);
+  expect_error("eval tags.esp -",
+               "standard input: no label that the model knows; expected data like that of its training, with "
+               "labels such as 'X'",
+               "a\tX\tO\nb\tY\tP\n");
   EXPECT_EQ(run("predict tags.esp few.txt").err, "espalier: few.txt" + as_columns + "\n");
   EXPECT_EQ(run("predict tags.esp few.txt").status, 0);
   EXPECT_EQ(run("predict tags.esp", columns + "a\tX\tX\n").err, "");

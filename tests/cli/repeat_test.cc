@@ -113,6 +113,10 @@ TEST_F(CliRepeatTest, NotWithWhatKeepsOneRun) {
   EXPECT_EQ(error("train tag train.txt -o model.esp --repeat 2 --partial"),
             "espalier: --repeat: not with --partial; expected one of the two");
   EXPECT_EQ(
+      error(std::string(kTrain) + "--repeat 2 --solver lbfgs"),
+      "espalier: --repeat: no effect; expected a solver that draws random numbers, such as --solver eg, or "
+      "no --repeat");
+  EXPECT_EQ(
       error(std::string(kTrain) + "--repeat 0"),
       "espalier: --repeat: found '0'; expected a whole number >= 1; see 'espalier train classify --help'");
   EXPECT_EQ(error("path classify train.txt --dev train.txt --repeat 2"),

@@ -118,7 +118,7 @@ TEST_F(CliTerminalTest, ModelsAreNotWrittenToATerminal) {
       run_shell("script -qec \"$E train classify train.txt --format crfsuite -o -\" /dev/null < /dev/null");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.out,
-            "espalier: --output -: standard output is a terminal; expected a file, or a pipe behind it\r\n");
+            "espalier: --output -: standard output is a terminal; expected a file or a pipe\r\n");
 }
 
 TEST_F(CliTerminalTest, QuietShowsNoBarEither) {

@@ -142,8 +142,9 @@ TEST_F(CliPatienceTest, GoesOnFromACheckpoint) {
 TEST_F(CliPatienceTest, BadOptions) {
   const std::string command = "train classify train.txt --format crfsuite -o model.esp --patience ";
   EXPECT_EQ(error(command + "2"), "espalier: --patience: no held-out data to look at; expected --dev FILE");
-  EXPECT_EQ(error(command + "2 --dev dev.txt --l2 auto"),
-            "espalier: --patience: not with --l2 auto, whose models come from each other; expected --l2 X");
+  EXPECT_EQ(
+      error(command + "2 --dev dev.txt --l2 auto"),
+      "espalier: --patience: not with --l2 auto, which starts each value from another one; expected --l2 X");
   EXPECT_EQ(error(command + "2 --dev dev.txt --repeat 2"),
             "espalier: --patience: not with --repeat; expected one of the two");
   EXPECT_EQ(
@@ -294,7 +295,7 @@ TEST_F(CliTrainTest, AutoSaysWhenTheBestIsAtAnEdge) {
       error("train classify train.txt --format crfsuite --l2 2 --l2-max 3 -o model.esp"),
       "espalier: --l2-max, --l2-min: no effect without --l2 auto; expected --l2 auto, or neither of them");
   EXPECT_EQ(error(command + "--l2-max 1 --l2-min 2"),
-            "espalier: --l2-max 1 --l2-min 2: no range; expected 0 < --l2-min <= --l2-max");
+            "espalier: --l2-max 1 --l2-min 2: invalid range; expected 0 < --l2-min <= --l2-max");
 }
 
 TEST_F(CliTrainTest, AutoWithOtherLossesAndSolvers) {

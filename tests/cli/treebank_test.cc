@@ -238,7 +238,7 @@ TEST_F(CliTreebankTest, SaysWhatIsWrong) {
             "espalier: bad.mrg:1: the word 'fell' without a tag; expected (TAG WORD), each word in a bracket "
             "of its own");
   EXPECT_EQ(message("(S (NP (-NONE- *)))"),
-            "espalier: bad.mrg:1: a tree of nothing but traces; expected words");
+            "espalier: bad.mrg:1: a tree that has only traces; expected words");
   std::string longest = "\n(S";
   for (int k = 0; k < 301; ++k) longest += " (NN rain)";
   EXPECT_EQ(message(longest + ")"), "espalier: bad.mrg:2: a sentence of 301 words; expected at most 300");

@@ -76,9 +76,9 @@ TEST(L2Range, RefusesWhatIsNone) {
   const auto message = [](double min, double max) {
     return error_message([&] { L2Range{min, max}.check(); });
   };
-  EXPECT_EQ(message(2, 1), "l2_max 1 l2_min 2: no range; expected 0 < l2_min <= l2_max");
-  EXPECT_EQ(message(0, 1), "l2_max 1 l2_min 0: no range; expected 0 < l2_min <= l2_max");
-  EXPECT_EQ(message(1, std::nan("")), "l2_max nan l2_min 1: no range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(2, 1), "l2_max 1 l2_min 2: invalid range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(0, 1), "l2_max 1 l2_min 0: invalid range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(1, std::nan("")), "l2_max nan l2_min 1: invalid range; expected 0 < l2_min <= l2_max");
 }
 
 TEST(NextL2, GoesDownByDecadesAndThenCloser) {
@@ -137,6 +137,17 @@ TEST(NextL2, APlateauEndsTheWayDown) {
   EXPECT_EQ(next_l2(Trials{{10, 0.05}, {1, 0.045}}, {}), 0.1);
   EXPECT_EQ(next_l2(Trials{{10, 0.07}, {1, 0.05}, {0.1, 0.049}}, {}), 0.32);
   EXPECT_EQ(next_l2(Trials{{10, 0.05}, {1, 0.0495}}, {}), 100) << "and what is above may be as good";
+}
+
+// Gains that shrink: the next one is forecast, and not tried where it would not be worthwhile.
+TEST(NextL2, GainsThatDwindleEndTheWayDown) {
+  using Trials = std::vector<L2Trial>;
+  // 4.6 % after 12.6 %: about 1.6 % more.
+  EXPECT_EQ(next_l2(Trials{{10, 0.291}, {1, 0.2542}, {0.1, 0.2426}}, {}), 0.32);
+  // 7 % after 10 %: about 5 % more.
+  EXPECT_EQ(next_l2(Trials{{10, 0.1}, {1, 0.09}, {0.1, 0.083}}, {}), 0.01);
+  // Gains that grow are no reason to expect more than the last.
+  EXPECT_EQ(next_l2(Trials{{10, 0.1}, {1, 0.096}, {0.1, 0.08}}, {}), 0.01);
 }
 
 // Where three values side by side are as good, one between them would be chosen by chance.

@@ -57,11 +57,12 @@ TEST(PathOptions, RefusesWhatDoesNotDecrease) {
     return error_message([&] { PathOptions{max, min, factor}.values(); });
   };
   const double infinity = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(message(1, 2, 0.5), "l2_max 1 l2_min 2: no range; expected 0 < l2_min <= l2_max");
-  EXPECT_EQ(message(1, 0, 0.5), "l2_max 1 l2_min 0: no range; expected 0 < l2_min <= l2_max");
-  EXPECT_EQ(message(-1, -2, 0.5), "l2_max -1 l2_min -2: no range; expected 0 < l2_min <= l2_max");
-  EXPECT_EQ(message(infinity, 1, 0.5), "l2_max inf l2_min 1: no range; expected 0 < l2_min <= l2_max");
-  EXPECT_EQ(message(std::nan(""), 1, 0.5), "l2_max nan l2_min 1: no range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(1, 2, 0.5), "l2_max 1 l2_min 2: invalid range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(1, 0, 0.5), "l2_max 1 l2_min 0: invalid range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(-1, -2, 0.5), "l2_max -1 l2_min -2: invalid range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(infinity, 1, 0.5), "l2_max inf l2_min 1: invalid range; expected 0 < l2_min <= l2_max");
+  EXPECT_EQ(message(std::nan(""), 1, 0.5),
+            "l2_max nan l2_min 1: invalid range; expected 0 < l2_min <= l2_max");
   EXPECT_EQ(message(2, 1, 1), "factor 1: l2 would not decrease; expected a number between 0 and 1");
   EXPECT_EQ(message(2, 1, 0), "factor 0: l2 would not decrease; expected a number between 0 and 1");
   EXPECT_EQ(message(2, 1, -0.5), "factor -0.5: l2 would not decrease; expected a number between 0 and 1");

@@ -64,6 +64,23 @@ TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
   EXPECT_NE(outcome.summary.message.find("lbfgs"), std::string::npos) << outcome.summary.message;
 }
 
+// Weights that ran far ahead are a worse start than none: what is left then takes no longer than all of it.
+TEST(Automatic, LbfgsStartsFromNothingWhereEgGotNowhere) {
+  const OwnedProblem owned(3, kWide);
+  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const Outcome outcome = solve(objective);
+  ASSERT_EQ(outcome.notices.size(), 1u);
+  const std::string& notice = outcome.notices.front();
+  const std::string after = "from eg to lbfgs after ";
+  ASSERT_EQ(notice.rfind(after, 0), 0u) << notice;
+  const double before = std::stod(notice.substr(after.size()));
+  Training weights;
+  SolverSettings settings;
+  const Summary alone = find_solver("lbfgs", objective.loss).run(objective, settings, weights, {});
+  ASSERT_EQ(alone.status, Status::converged);
+  EXPECT_LE(outcome.summary.history.back().passes - before, alone.history.back().passes + 0.1);
+}
+
 // The next l2 of a path is eg's again, whoever came to the end of this one.
 TEST(Automatic, LeavesDualsForEgWhereLbfgsEnds) {
   const OwnedProblem owned(3, kWide);

@@ -15,7 +15,7 @@ TEST(KbestMemory, RefusesWhatTakesTooMuch) {
   memory.add(KbestMemory::kMost - 1);
   memory.add(1);
   EXPECT_EQ(error_message([&] { memory.add(1); }),
-            "kbest: so many outputs take more than 1 GiB of memory; expected a smaller number");
+            "kbest: that many outputs take more than 1 GiB of memory; expected a smaller number");
 }
 
 // 9^2000 sequences exist. Those that nobody looks at cost nothing, whatever k is, and a chain may be long.

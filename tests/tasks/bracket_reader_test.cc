@@ -103,7 +103,7 @@ TEST(BracketReader, SaysWhatIsWrong) {
   EXPECT_EQ(message("(())"), ":1: an empty bracket; expected (TAG WORD) or (LABEL (...) ...)");
   EXPECT_EQ(message("(S ( (NN rain)))"),
             ":1: a bracket without a label; expected one: only the outermost bracket may lack it");
-  EXPECT_EQ(message("(NN rain)\n(S (NP (-NONE- *)))"), ":2: a tree of nothing but traces; expected words");
+  EXPECT_EQ(message("(NN rain)\n(S (NP (-NONE- *)))"), ":2: a tree that has only traces; expected words");
 }
 
 TEST(BracketReader, RefusesTreesThatAreTooDeep) {

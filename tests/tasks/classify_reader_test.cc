@@ -431,8 +431,8 @@ TEST_F(Idx, DamagedFilesAreNamed) {
             "images: truncated: 2 of 3 images" + again);
   EXPECT_EQ(pair_error(images_.substr(0, 16), labels_), "images: truncated: 0 of 3 images" + again);
   EXPECT_EQ(pair_error(images_, labels_.substr(0, 10)), "labels: truncated: 2 of 3 labels" + again);
-  EXPECT_EQ(pair_error(images_ + "x", labels_), "images: more bytes after 3 images" + again);
-  EXPECT_EQ(pair_error(images_, labels_ + "x"), "labels: more bytes after 3 labels" + again);
+  EXPECT_EQ(pair_error(images_ + "x", labels_), "images: unexpected bytes after 3 images" + again);
+  EXPECT_EQ(pair_error(images_, labels_ + "x"), "labels: unexpected bytes after 3 labels" + again);
 }
 
 TEST_F(Idx, FilesThatDoNotFitAreNamed) {

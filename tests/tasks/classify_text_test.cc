@@ -256,17 +256,17 @@ TEST(ClassifyText, DamagedModels) {
   TaskSections sections = set->sections();
   EXPECT_EQ(load(sections), "(no error)");
   sections.settings["text"]["weighting"] = "other";
-  EXPECT_EQ(load(sections), "model.esp: no known way to read text; train the model anew");
+  EXPECT_EQ(load(sections), "model.esp: unknown settings for reading text; retrain the model");
   sections = set->sections();
   sections.settings["text"]["ngrams"] = 0;
-  EXPECT_EQ(load(sections), "model.esp: no known way to read text; train the model anew");
+  EXPECT_EQ(load(sections), "model.esp: unknown settings for reading text; retrain the model");
   sections = set->sections();
   for (auto& [name, bytes] : sections.arrays) {
     if (name == "idf") bytes.remove_suffix(sizeof(float));
   }
   EXPECT_EQ(
       load(sections),
-      "model.esp: 6 idf for 2 labels, 7 attributes; expected one for each attribute; train the model anew");
+      "model.esp: 6 idf for 2 labels, 7 attributes; expected one for each attribute; retrain the model");
 }
 
 }  // namespace

@@ -297,7 +297,7 @@ TEST_F(ConvertTest, BadModelsOfCrfPlusPlus) {
             "first one is "
             "column 0");
   EXPECT_EQ(bad("6 U00:b", "7 U00:b"),
-            "m.txt:14: weights 7 and on of 'U00:b'; expected 2 below 8, as maxid says");
+            "m.txt:14: weights of 'U00:b' from 7; expected 2 below 8, as maxid says");
   EXPECT_EQ(bad("6 U00:b", "6 U00:a"), "m.txt:14: 'U00:a' a second time; expected each name once");
   EXPECT_EQ(bad("6 U00:b", "6 V00:b"),
             "m.txt:14: '6 V00:b'; expected 'ID ATTRIBUTE', where attributes begin with U or B");

@@ -57,7 +57,7 @@ TEST_F(TagColumns, EveryLineHasTheSameNumber) {
   EXPECT_EQ(train_error("\na X\nb Y\n\nc d X\n"), "data:5: 3 columns; expected 2 as in line 2");
   EXPECT_EQ(train_error("a b X\nY\n"), "data:2: 1 column; expected 3 as in line 1");
   EXPECT_EQ(train_error("X\tw=a\tw=b\nY\tw=b\n"),
-            "data:2: 2 columns; expected 3 as in line 1, or format crfsuite for attribute files");
+            "data:2: 2 columns; expected 3 as in line 1; attribute files need format crfsuite");
   EXPECT_EQ(train_error("\na\nb\n"),
             "data:2: 1 column; expected at least 2, a word and its label, separated by spaces or tabs");
 }

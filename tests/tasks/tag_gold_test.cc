@@ -85,7 +85,7 @@ TEST_F(TagGoldTest, RefusesTheFirstTokenThatBreaksTheScheme) {
 TEST_F(TagGoldTest, DropsSequencesThatBreakTheScheme) {
   const auto set = read("O I-X / O B-X I-X / I-X O / O O", valid("bio", "drop"));
   EXPECT_EQ(set->describe(),
-            "2 sequences, 5 tokens, 3 labels, 3 attributes; 2 sequences dropped: their labels violate bio");
+            "2 sequences, 5 tokens, 3 labels, 3 attributes; 2 sequences dropped: labels violate bio");
   ASSERT_EQ(set->problem().size(), 2u);
   // Those that are left are the second and the fourth.
   std::vector<double> z(set->problem().num_statistics(0)), second(set->problem().num_statistics(1));
@@ -95,10 +95,10 @@ TEST_F(TagGoldTest, DropsSequencesThatBreakTheScheme) {
   EXPECT_EQ(std::vector(second.begin(), second.begin() + 6), (std::vector<double>{0, 0, 1, 0, 0, 1}));
 
   EXPECT_EQ(read("O I-X / O B-X", valid("bio", "drop"))->describe(),
-            "1 sequence, 2 tokens, 3 labels, 3 attributes; 1 sequence dropped: their labels violate bio");
+            "1 sequence, 2 tokens, 3 labels, 3 attributes; 1 sequence dropped: labels violate bio");
   EXPECT_EQ(read("O I-X B-X", crfsuite())->describe(), "1 sequence, 3 tokens, 3 labels, 3 attributes");
   EXPECT_EQ(message("O I-X / I-X O B-X", valid("bio", "drop")),
-            "train.txt: no sequence is left: their labels violate bio; expected at least one");
+            "train.txt: no sequence is left: labels violate bio; expected at least one");
 }
 
 // The tokens that stay keep their attributes, values and transitions.
@@ -241,11 +241,10 @@ TEST_F(TagGoldTest, WithoutPartialTheyAreOrdinaryLabels) {
 
 TEST_F(TagGoldTest, SequencesOfWhichNothingIsKnown) {
   const auto set = read("? ? / A B / A|B ?", partial());
-  EXPECT_EQ(
-      set->describe(),
-      "1 sequence, 2 tokens, 2 labels, 4 attributes; 2 sequences dropped: nothing is known of their labels");
+  EXPECT_EQ(set->describe(),
+            "1 sequence, 2 tokens, 2 labels, 4 attributes; 2 sequences dropped: no label is known");
   EXPECT_EQ(message("? A|B / B|A", partial()),
-            "train.txt: no sequence is left: nothing is known of their labels; expected at least one");
+            "train.txt: no sequence is left: no label is known; expected at least one");
 }
 
 TEST_F(TagGoldTest, PartialLabelsThatMakeNoSense) {

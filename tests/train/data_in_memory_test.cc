@@ -303,14 +303,14 @@ TEST(TagData, RefusesOptionsOfFiles) {
     return error_message([&] { make_tag_training(data, options); });
   };
   EXPECT_EQ(message_with([](TagOptions& options) { options.format = "wapiti"; }),
-            "format: wapiti given for data in memory; expected none, or columns");
+            "format: wapiti given with data in memory; expected none, or columns");
   EXPECT_EQ(message_with([](TagOptions& options) { options.format = "columns"; }), "(no error)");
   EXPECT_EQ(message_with([](TagOptions& options) { options.label_column = 1; }),
-            "label_column: given for data in memory; expected none: a token comes with its label");
+            "label_column: given with data in memory; expected none: a token comes with its label");
   EXPECT_EQ(message_with([](TagOptions& options) { options.example_weights = "comment"; }),
-            "example_weights: given for data in memory; expected none: a sentence comes with its weight");
+            "example_weights: given with data in memory; expected none: a sentence comes with its weight");
   EXPECT_EQ(message_with([](TagOptions& options) { options.group_by = "boundary"; }),
-            "group_by: given for data in memory; expected none");
+            "group_by: given with data in memory; expected none");
 }
 
 TEST(ClassifyData, RefusesWhatDoesNotFit) {
@@ -332,7 +332,7 @@ TEST(ClassifyData, RefusesWhatDoesNotFit) {
   ClassifyOptions options;
   options.format = "libsvm";
   EXPECT_EQ(error_message([&] { make_classify_training(data, options); }),
-            "format: libsvm given for data in memory; expected none, or crfsuite");
+            "format: libsvm given with data in memory; expected none, or crfsuite");
 }
 
 }  // namespace

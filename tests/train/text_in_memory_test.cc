@@ -100,7 +100,7 @@ TEST(TextInMemory, RefusesWhatDoesNotFit) {
             "ngrams: only for text, but the format is crfsuite; expected format text");
   options.format = "crfsuite";
   EXPECT_EQ(error_message([&] { make_classify_training(texts, options); }),
-            "format: crfsuite given for data in memory; expected none, or text");
+            "format: crfsuite given with data in memory; expected none, or text");
   const ClassifyData nothing;
   EXPECT_EQ(error_message([&] { make_classify_training(texts, {}, &nothing); }),
             "data in memory: no examples; expected at least one");

@@ -264,7 +264,7 @@ TEST_F(ParserTest, RefusesWhatIsNotThere) {
   parsed.add({.form = "one"});
   EXPECT_EQ(parsed.heads()[0], 0u);
   EXPECT_EQ(error_message([&] { parsed.kbest(2); }),
-            "the k best trees of a parser of order 2; expected a model of order 1");
+            "the k best trees with a parser of order 2; expected a model of order 1");
   EXPECT_EQ(error_message([&] { parsed.head_probabilities(1); }),
             "a model of loss svm has no probabilities; expected one with a finite beta");
   EXPECT_EQ(error_message([&] { model.treebank_parser(); }),
@@ -375,7 +375,7 @@ TEST(TreebankData, RefusesWhatIsNoTree) {
   EXPECT_EQ(data.size(), 1u);
   data.add("(S (-NONE- *))");
   EXPECT_EQ(error_message([&] { make_treebank_training(data); }),
-            "data in memory:2: a tree of nothing but traces; expected words");
+            "data in memory:2: a tree that has only traces; expected words");
   EXPECT_EQ(error_message([] { make_treebank_training(TreebankData()); }),
             "data in memory: no trees; expected some");
   TreebankData wide;

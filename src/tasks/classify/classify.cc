@@ -323,11 +323,8 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     const ClassifyExamples examples = read(gold, options.format, true);
     refuse_unknown({num_known(examples), examples.labels.size(), left_out_}, name_of(gold),
                    options.format.value_or(to_string(format_)), options.warning);
-    if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels)) {
-      throw Error::in(name_of(gold), "no label that the model knows",
-                      fmt::format("expected data like that of its training, with labels such as {}",
-                                  in_quotes(labels_.name(0))));
-    }
+    if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels))
+      refuse_unknown_labels(name_of(gold), labels_);
     return espalier::evaluate(examples, theta_, nodes_.get(), labels_, costs_);
   }
 
@@ -401,7 +398,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     idf_ = as_array<float>(stored.array("idf"), "idf", stored.file);
     if (idf_.size() != attributes_.size()) {
       throw Error::in(stored.file, fmt::format("{} idf for {}", idf_.size(), describe()),
-                      "expected one for each attribute; train the model anew");
+                      "expected one for each attribute; retrain the model");
     }
   }
 
@@ -485,7 +482,7 @@ std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, co
   ClassifyOptions of_data = options;
   of_data.format = to_string(data.has_texts() ? ClassifyFormat::text : ClassifyFormat::crfsuite);
   if (options.format && options.format != of_data.format) {
-    throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
+    throw Error::in("format", fmt::format("{} given with data in memory", *options.format),
                     fmt::format("expected none, or {}", *of_data.format));
   }
   auto set = std::make_unique<ClassifyTrainingSet>(

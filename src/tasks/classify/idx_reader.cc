@@ -22,7 +22,7 @@ struct Paths {
   std::optional<std::string> labels;
 };
 
-// A file may have a comma in its name; a pair of files is no file.
+// A file may have a comma in its name; then it is not a pair.
 Paths split(const std::string& path) {
   const std::size_t comma = path.find(',');
   std::error_code ignored;
@@ -68,7 +68,7 @@ class IdxFile {
   void expect_end() {
     char byte;
     if (bytes_.read(&byte, 1) != 0) {
-      throw Error::in(name(), fmt::format("more bytes after {} {}", count_, what_), kCopyAgain);
+      throw Error::in(name(), fmt::format("unexpected bytes after {} {}", count_, what_), kCopyAgain);
     }
   }
 

@@ -113,7 +113,7 @@ TaskEntry classify_task() {
   task.demo.question =
       "Which of eight topics is a sentence about? Sentences come from a small built-in grammar.";
   task.demo.steps = {
-      {"training data, and two other draws to choose l2 by and to test on",
+      {"training data, and two more samples: one to choose l2 on, one to test on",
        "generate classify -n 20000 --seed 1 -o train.txt"},
       {"", "generate classify -n 2000 --seed 2 -o dev.txt"},
       {"", "generate classify -n 2000 --seed 3 -o test.txt"},

@@ -78,7 +78,7 @@ TextSettings stored_text_settings(const StoredTask& stored) {
   settings.char_ngrams = json.at("char_ngrams").get<std::size_t>();
   settings.keep_case = json.at("keep_case").get<bool>();
   if (!weighting || !makes_attributes(settings))
-    throw Error::in(stored.file, "no known way to read text", "train the model anew");
+    throw Error::in(stored.file, "unknown settings for reading text", "retrain the model");
   settings.weighting = *weighting;
   return settings;
 }

@@ -15,7 +15,7 @@ namespace espalier {
 // Kernels on the nodes of graphs. Each type of nodes has features of its own, and so an expansion of its own.
 
 // By type of nodes, the kernel of its rows in the training data, with `memory` bytes for all of them. Throws
-// Error for a kernel that is none.
+// Error for an unknown kernel.
 std::vector<std::shared_ptr<const KernelMatrix>> make_graph_kernels(const std::string& kernel,
                                                                     std::size_t memory,
                                                                     const GraphTypes& types,

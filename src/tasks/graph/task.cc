@@ -43,7 +43,7 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = GraphPredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "jsonl, the only one").choices({"jsonl"}).basic(),
+      OptionOf<Options>("format", &Options::format, "jsonl, the only format").choices({"jsonl"}).basic(),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
       json_option<Options>(),
@@ -114,7 +114,7 @@ TaskEntry graph_task() {
       {"pictures of 8 x 8 pixels, one in five of them wrong",
        "generate graph -n 200 --seed 1 -o train.jsonl"},
       {"", "generate graph -n 100 --seed 2 -o test.jsonl"},
-      {"each pixel for itself, without edges", "train graph train.jsonl --nodes-only -o alone.esp --quiet"},
+      {"each pixel by itself, without edges", "train graph train.jsonl --nodes-only -o alone.esp --quiet"},
       {"", "eval alone.esp test.jsonl"},
       {"a CRF with edges, by exact inference, within 0.1 % of its optimum",
        "train graph train.jsonl -o edges.esp"},

@@ -36,7 +36,7 @@ std::size_t split(std::string_view line, std::array<std::string_view, kColumns>&
   return kColumns;
 }
 
-// None for what is no number, or a larger one than any sentence has words.
+// nullopt for anything but a number, and for one larger than any sentence has words.
 std::optional<std::uint32_t> parse_position(std::string_view text) {
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -139,7 +139,7 @@ std::span<const double> Parser::Sentence::head_probabilities(std::size_t word) {
 
 std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {
   if (!state_->parser.has_kbest())
-    throw Error("the k best trees of a parser of order 2; expected a model of order 1");
+    throw Error("the k best trees with a parser of order 2; expected a model of order 1");
   state_->score();
   std::vector<Scored> best;
   for (DependencyTree::Scored& one : state_->tree().kbest(state_->s, k)) {

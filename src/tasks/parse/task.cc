@@ -41,7 +41,8 @@ const OptionTable& options() {
               setting("order")))
           .between(0, 1)
           .only_if(prunes, pruned_where()),
-      Row("most_heads", &ParseOptions::most_heads, "and at most this many heads per word")
+      Row("most_heads", &ParseOptions::most_heads,
+          fmt::format("with relations or {} 2: keep at most this many heads per word", setting("order")))
           .from(1)
           .only_if(prunes, pruned_where()),
   };
@@ -51,7 +52,7 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = ParsePredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "conll, or tree: drawings for people")
+      OptionOf<Options>("format", &Options::format, "conll, or tree: drawings to look at")
           .choices({"conll", "tree"})
           .basic(),
       marginals_option<Options>("add the probability of every likely head"),
@@ -97,7 +98,7 @@ TaskEntry parse_task() {
   task.demo.question =
       "Which word does each word depend on, and how? Sentences come from a small built-in grammar.";
   task.demo.steps = {
-      {"training data with trees, in CoNLL-U, and two other draws to watch it by and to test on",
+      {"training data with trees, in CoNLL-U, and two more samples: one to monitor training, one to test on",
        "generate parse -n 500 --seed 1 -o train.conllu"},
       {"", "generate parse -n 100 --seed 2 -o dev.conllu"},
       {"", "generate parse -n 200 --seed 3 -o test.conllu"},

@@ -62,10 +62,14 @@ class ColumnSplitter {
     if (found_ == 0) check_first(reader.file());
     if (found == found_) return;
     std::string expected = fmt::format("expected {} as in line {}", found_, reader.file().first_line_number);
-    if (reader.line(t).find('\t') != std::string_view::npos) {
-      expected += fmt::format(", or {} crfsuite for attribute files", setting("format"));
-      if (separator_ == Separator::space && reader.line(t).find(' ') != std::string_view::npos)
-        expected += fmt::format(", {} tab for fields with spaces inside", setting("separator"));
+    const auto has = [&](char c) {
+      return reader.line(t).find(c) != std::string_view::npos ||
+             reader.file().first_line.find(c) != std::string::npos;
+    };
+    if (has('\t')) {
+      expected += fmt::format("; attribute files need {} crfsuite", setting("format"));
+      if (separator_ == Separator::space && has(' '))
+        expected += fmt::format(", fields with spaces inside {} tab", setting("separator"));
     }
     reader.fail(t, columns(found), expected);
   }

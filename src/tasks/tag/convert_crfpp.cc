@@ -5,7 +5,7 @@
 //   "ID ATTRIBUTE" lines: with L labels an attribute U... has the weights ID to ID + L - 1, one for each
 //   label, B... has
 //   ID to ID + L * L - 1, the label before first
-//   the weights, one a line. Scores are sums of them times the factor.
+//   the weights, one per line. Scores are sums of them times the factor.
 
 #include <fmt/format.h>
 
@@ -71,7 +71,7 @@ class CrfppModel {
     const std::size_t begin = text_.number(line.substr(0, space), kExpected);
     const std::size_t size = num_weights_of(of_token);
     if (size > num_weights || begin > num_weights - size) {
-      text_.fail(fmt::format("weights {} and on of {}", begin, in_quotes(name)),
+      text_.fail(fmt::format("weights of {} from {}", in_quotes(name), begin),
                  fmt::format("expected {} below {}, as maxid says", size, num_weights));
     }
     attributes_.push_back(

@@ -48,7 +48,7 @@ class CrfsuiteParser final : public TagParser {
   }
 
  private:
-  // A label alone is fine, but a line of columns is no label.
+  // A label alone is fine, but a line of columns is not.
   static void check_format(const SequenceLines& reader, std::size_t t) {
     const std::string_view line = reader.line(t);
     if (count_columns(line) > 1 && line.find('\t') == std::string_view::npos) {

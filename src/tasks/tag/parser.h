@@ -32,7 +32,7 @@ class TagParser {
   virtual void append_token(std::span<const CrfsuiteItem::Attribute> /*attributes*/, Sequences& /*to*/) {
     ESPALIER_EXPECT(false);
   }
-  // How much the sequence counts that was appended last. Throws Error if its weight is none.
+  // How much the sequence counts that was appended last. Throws Error if its weight is invalid.
   virtual double weight(const SequenceLines& lines) { return lines.weight(); }
   // After the last sequence. What is appended next belongs to other Sequences.
   virtual void finish(Sequences& to) = 0;
@@ -54,7 +54,7 @@ std::unique_ptr<TagParser> make_wapiti_parser(TagNames names, TagLabels labels);
 // That of the input's format.
 std::unique_ptr<TagParser> make_tag_parser(const TagInput& input, TagNames names, TagLabels labels);
 
-// Throws Error if a label of the lines is none that the encoding, if there is one, can read.
+// Throws Error at a label that the encoding, if there is one, cannot read.
 void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
                   std::span<const std::string_view> labels);
 

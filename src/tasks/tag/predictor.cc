@@ -16,9 +16,10 @@
 namespace espalier {
 namespace {
 
-// What separates the fields of a line, so that one more can be added.
-char separator(std::string_view line) {
-  if (line.find('\t') != std::string_view::npos) return '\t';
+// What separates the fields of a line, so that one more can be added. Where TABs do, a space is part of a
+// field.
+char separator(std::string_view line, Separator of_file) {
+  if (of_file == Separator::tab || line.find('\t') != std::string_view::npos) return '\t';
   return line.find(' ') != std::string_view::npos ? ' ' : '\t';
 }
 
@@ -226,7 +227,7 @@ class TagWorker {
     for (std::size_t t = 0; t < y.size(); ++t) {
       char between = '\t';
       if (tagger_.format() != TagFormat::crfsuite) {
-        between = separator(lines.line(t));
+        between = separator(lines.line(t), separator_of(input_));
         to += lines.line(t);
         to += between;
       }
@@ -309,7 +310,8 @@ class TagWorker {
       const std::string_view line = lines.substr(0, end);
       to += line;
       if (tagger_.format() == TagFormat::columns && begins_document(line)) {
-        const char between = separator(count_columns(line) > 1 ? line : file.first_line);
+        const char between =
+            separator(count_columns(line) > 1 ? line : file.first_line, separator_of(input_));
         to += between;
         append_document_label(file, line, to);
         const std::size_t more = options.marginals == TagMarginals::entity  ? 1
@@ -416,6 +418,7 @@ class TagPredictor final : public Predictor {
     TagScores scores(model_.input.encoding);
     std::vector<std::string_view> right, predicted;
     std::size_t sequences = 0, known = 0;
+    bool known_label = model_.input.encoding.has_value();  // which may have others for the same chunks
     for_each_block(
         reader, options.threads, {true, {}}, {},
         [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
@@ -426,6 +429,7 @@ class TagPredictor final : public Predictor {
             predicted.clear();
             for (const std::size_t end = token + block.sequences.length(i); token < end; ++token) {
               right.push_back(block.gold[token]);
+              known_label = known_label || tagger_.find_label(right.back());
               predicted.push_back(tagger_.label(block.predicted[token]));
             }
             scores.add(right, predicted);
@@ -437,6 +441,7 @@ class TagPredictor final : public Predictor {
     if (model_.dictionaries.attributes.size() > 0)
       refuse_unknown({known, sequences, left_out_}, reader.name(), to_string(model_.input.format),
                      options.warning);
+    if (!known_label) refuse_unknown_labels(reader.name(), model_.dictionaries.labels);
     return scores.evaluate();
   }
 

@@ -76,25 +76,39 @@ bool looks_like_attribute(std::string_view field) {
   return colon != std::string_view::npos && colon > 0 && parse_float(field.substr(colon + 1));
 }
 
+// "uw=the", "u:the" or "*:t=DT".
+bool looks_like_wapiti(std::string_view field) {
+  return field.size() > 2 && std::string_view("ub*").find(field.front()) != std::string_view::npos &&
+         (field[1] == ':' || looks_like_attribute(field));
+}
+
 // Files of attributes whose lines happen to have equally many fields would be read as columns, with
-// attributes for labels.
+// attributes for labels, or for words. CRFsuite's have the label first, Wapiti's last.
 void refuse_attributes(const SequenceLines& reader, Separator separator) {
   constexpr double kMost = 0.9;
-  std::size_t fields = 0, attributes = 0;
+  std::size_t others = 0, of_crfsuite = 0,
+              of_wapiti = 0;  // than the label; of these, those that look like it
   std::string_view example;
+  std::vector<std::string_view> fields;
   for (std::size_t t = 0; t < reader.size(); ++t) {
-    std::size_t column = 0;
-    for_each_field(reader.line(t), separator, [&](std::string_view field) {
-      if (column++ == 0) return;
-      ++fields;
-      if (!looks_like_attribute(field)) return;
-      ++attributes;
-      if (example.empty()) example = field;
-    });
+    fields.clear();
+    for_each_field(reader.line(t), separator, [&](std::string_view field) { fields.push_back(field); });
+    for (std::size_t column = 0; column < fields.size(); ++column) {
+      const bool crfsuite = column > 0 && looks_like_attribute(fields[column]);
+      const bool wapiti = column + 1 < fields.size() && looks_like_wapiti(fields[column]);
+      others += column > 0 ? 1 : 0;
+      of_crfsuite += crfsuite ? 1 : 0;
+      of_wapiti += wapiti ? 1 : 0;
+      if (example.empty() && (crfsuite || wapiti)) example = fields[column];
+    }
   }
-  if (attributes == 0 || static_cast<double>(attributes) < kMost * static_cast<double>(fields)) return;
+  const auto are_most = [&](std::size_t some) {
+    return some > 0 && static_cast<double>(some) >= kMost * static_cast<double>(others);
+  };
+  if (!are_most(of_crfsuite) && !are_most(of_wapiti)) return;
   reader.fail(0, fmt::format("fields such as {}, which look like attributes", in_quotes(example)),
-              fmt::format("expected {0} crfsuite, or {0} columns if they are columns", setting("format")));
+              fmt::format("expected {0} {1}, or {0} columns if they are columns", setting("format"),
+                          are_most(of_crfsuite) ? "crfsuite" : "wapiti"));
 }
 
 // Whether lines have equally many columns, at least two, separated in this way.

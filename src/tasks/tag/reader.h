@@ -54,7 +54,7 @@ struct TagDictionaries {
 
 struct TagExamples {
   Sequences sequences;
-  std::vector<std::uint32_t> labels;     // one a token
+  std::vector<std::uint32_t> labels;     // one per token
   std::vector<std::size_t> first_lines;  // of each sequence: where in the file it begins, from 1
   std::vector<double> weights;           // one a sequence; empty where all are 1
   std::vector<std::uint32_t> groups;     // one a sequence, where the input says what they go by

@@ -117,6 +117,11 @@ const OptionTable& predict_options() {
 std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
                                   const Reading& reading) {
   TagOptions tag = values.as<TagOptions>();
+  if (!tag.costs.empty() && reading.loss.gamma == 0) {
+    throw Error(
+        fmt::format("{0}: no effect; expected a loss with a margin, such as {1} softmax-margin, or no {0}",
+                    setting("costs"), setting("loss")));
+  }
   tag.notice = reading.notice;
   tag.group_by = reading.group_by;
   return read_tag_training(path, tag);
@@ -179,7 +184,7 @@ TaskEntry tag_task() {
   task.demo.question =
       "Which words name persons, places and the like? Sentences come from a small built-in grammar.";
   task.demo.steps = {
-      {"training data, and two other draws to watch it by and to test on",
+      {"training data, and two more samples: one to monitor training, one to test on",
        "generate tag -n 2000 --seed 1 -o train.txt"},
       {"", "generate tag -n 500 --seed 2 -o dev.txt"},
       {"", "generate tag -n 500 --seed 3 -o test.txt"},

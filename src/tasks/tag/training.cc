@@ -314,13 +314,11 @@ class TagTrainingSet final : public TrainingSet {
       dropped_ += fmt::format("; {} dropped: {}", counted(dropped, "sequence"), why);
     };
     if (options.partial) {
-      drop_others(find_informative(sets, train_, model_.dictionaries.labels.size()),
-                  "nothing is known of their labels");
+      drop_others(find_informative(sets, train_, model_.dictionaries.labels.size()), "no label is known");
     }
     if (!model_.constraints) return;
     if (options.invalid == "drop") {
-      drop_others(find_allowed(*model_.constraints, sets, train_),
-                  "their labels violate " + rules_of(options));
+      drop_others(find_allowed(*model_.constraints, sets, train_), "labels violate " + rules_of(options));
     } else {
       refuse_broken(path, *model_.constraints, source_of(options), sets, train_, model_.dictionaries.labels);
     }
@@ -374,12 +372,12 @@ std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const Ta
 std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options,
                                                const TagData* dev) {
   const auto refuse = [](const char* setting, const char* expected) {
-    throw Error::in(setting, "given for data in memory", expected);
+    throw Error::in(setting, "given with data in memory", expected);
   };
   TagOptions of_data = options;
   of_data.format = to_string(data.num_columns() > 0 ? TagFormat::columns : TagFormat::crfsuite);
   if (options.format && options.format != of_data.format) {
-    throw Error::in("format", fmt::format("{} given for data in memory", *options.format),
+    throw Error::in("format", fmt::format("{} given with data in memory", *options.format),
                     fmt::format("expected none, or {}", *of_data.format));
   }
   if (options.label_column) refuse("label_column", "expected none: a token comes with its label");

@@ -56,7 +56,7 @@ bool BracketReader::next(BracketTree& tree) {
   first_line_ = line_number();
   read_phrase(tree, 1);
   if (!normalise(tree, norm_))
-    throw Error::at(name(), first_line_, "a tree of nothing but traces", "expected words");
+    throw Error::at(name(), first_line_, "a tree that has only traces", "expected words");
   return true;
 }
 

@@ -28,7 +28,7 @@ class TagLexicon {
   std::span<const std::uint32_t> open_tags() const { return classes_.of(*classes_.names.find("")); }
 
   void add_sections(TaskSections& sections) const;
-  // Throws Error if a tag is none of `num_tags`.
+  // Throws Error at a tag that is not below `num_tags`.
   static TagLexicon load(const StoredTask& stored, std::size_t num_tags);
 
  private:

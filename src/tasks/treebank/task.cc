@@ -94,7 +94,7 @@ TaskEntry treebank_task() {
       {"treebank", "brackets", [](std::uint64_t seed) { return generate_sentences(seed, append_treebank); }}};
   task.demo.question = "What phrases is a sentence made of? Sentences come from a small built-in grammar.";
   task.demo.steps = {
-      {"training data with trees, in brackets, and two other draws to watch it by and to test on",
+      {"training data with trees, in brackets, and two more samples: one to monitor training, one to test on",
        "generate treebank -n 300 --seed 1 -o train.mrg"},
       {"", "generate treebank -n 100 --seed 2 -o dev.mrg"},
       {"", "generate treebank -n 200 --seed 3 -o test.mrg"},

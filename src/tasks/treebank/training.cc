@@ -39,7 +39,7 @@ TreeSource source_of(const TreebankData& data, BracketNorm norm) {
             if (*read == data.size()) return false;
             tree = data.tree((*read)++);
             if (!normalise(tree, norm))
-              throw Error::at(kDataInMemory, *read, "a tree of nothing but traces", "expected words");
+              throw Error::at(kDataInMemory, *read, "a tree that has only traces", "expected words");
             return true;
           },
           [read] { return *read; }};
