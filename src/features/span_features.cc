@@ -9,6 +9,7 @@
 #include "features/sparse_sum.h"
 #include "kernels/relaxed.h"
 #include "kernels/rows.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
@@ -91,11 +92,11 @@ template <class Wanted>
 CfgFeatures::Rows CfgFeatures::label_rows(std::span<const SpanWord> words, const Cfg& forest,
                                           const Wanted& wanted, Workspace::Frame& frame) const {
   const SpanTemplates &of_spans = span_templates(), &of_splits = split_templates();
-  const std::size_t positions = words.size() + 1, most = forest.num_spans() + forest.num_splits();
+  const std::size_t positions = words.size() + 1, most = forest.num_cells() + forest.num_splits();
   Rows rows;
   rows.places = frame.take<Cfg::Place>(most);
   rows.offsets = frame.take<std::size_t>(most + 1);
-  rows.ids = frame.take<std::uint32_t>(forest.num_spans() * of_spans.size() +
+  rows.ids = frame.take<std::uint32_t>(forest.num_cells() * of_spans.size() +
                                        forest.num_splits() * of_splits.size());
   rows.first_weight = first_of_rows_;
   rows.width = index_->grammar().num_labels;
@@ -112,7 +113,7 @@ CfgFeatures::Rows CfgFeatures::label_rows(std::span<const SpanWord> words, const
     rows.offsets[rows.size] = at + templates.size();
   };
   of_spans.keys(words, begins, ends);
-  for (std::size_t k = 0; k < forest.num_spans(); ++k) add(of_spans, forest.span(k));
+  forest.for_each_span([&](const Cfg::Place& place) { add(of_spans, place); });
   of_splits.keys(words, begins, ends);
   for (std::size_t k = 0; k < forest.num_splits(); ++k) add(of_splits, forest.split(k));
   return rows;
@@ -206,7 +207,7 @@ double CfgFeatures::squared_norm(std::span<const SpanWord> words, const Cfg& for
     std::ranges::fill(sums, Real{0});
     kernels::accumulate_row_range(kernels::RowTable<Real>{sums.data(), rows.width, stride}, rows.range(),
                                   rows.spread(delta, frame).data());
-    for (const Real x : sums) sum += static_cast<double>(x) * x;
+    sum += kernels::dot(sums.data(), sums.data(), sums.size());
   };
   if (options_.spans) add(label_rows(words, forest, wanted, frame));
   if (has_tags()) add(tag_rows(words, forest, wanted, frame));
