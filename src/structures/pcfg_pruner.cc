@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "espalier/base/error.h"
@@ -81,6 +82,24 @@ PcfgPruner::PcfgPruner(const Grammar& grammar, std::span<const Derivation> deriv
   index();
 }
 
+// Those that are right children beside many others come first, so that what each left phrase has beside it is
+// in the first few places of a row.
+void PcfgPruner::number_phrases() {
+  std::vector<std::uint32_t> beside(num_phrases()), order(num_phrases());
+  for (const Binary& rule : binaries_) {
+    if (rule.left >= num_tags_ && rule.right >= num_tags_) ++beside[rule.right - num_tags_];
+  }
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return beside[a] > beside[b]; });
+  phrase_.resize(order.size());
+  same_phrase_.resize(order.size());
+  for (std::uint32_t k = 0; k < order.size(); ++k) {
+    phrase_[order[k]] = k;
+    same_phrase_[k] = same_[num_tags_ + order[k]];
+  }
+}
+
 void PcfgPruner::index() {
   ESPALIER_EXPECT(std::is_sorted(binaries_.begin(), binaries_.end(),
                                  [](const Binary& a, const Binary& b) { return a.parent < b.parent; }));
@@ -88,6 +107,7 @@ void PcfgPruner::index() {
   for (const Unary& rule : unaries_) same_[rule.parent] -= rule.probability;
   for (double& p : same_) p = std::max(p, 1e-6);  // what was never seen without a unary rule
 
+  number_phrases();
   // Lists of rules by some number of theirs, in the order of the rules.
   const auto list_by = [](auto& lists, auto& rules, std::size_t size, const auto& number) {
     std::stable_sort(rules.begin(), rules.end(),
@@ -98,7 +118,9 @@ void PcfgPruner::index() {
     lists.all = rules;
   };
   const auto is_tag = [&](std::uint32_t symbol) { return symbol < num_tags_; };
-  const auto number = [&](std::uint32_t symbol) { return is_tag(symbol) ? symbol : symbol - num_tags_; };
+  const auto number = [&](std::uint32_t symbol) {
+    return is_tag(symbol) ? symbol : phrase_[symbol - num_tags_];
+  };
   std::vector<Rule> of_phrases, after_tag, before_tag, of_tags;
   for (const Binary& rule : binaries_) {
     auto& rules = is_tag(rule.left) ? (is_tag(rule.right) ? of_tags : after_tag)
@@ -115,6 +137,11 @@ void PcfgPruner::index() {
   list_by(after_tag_, after_tag, num_tags_, left);
   list_by(before_tag_, before_tag, num_tags_, right);
   list_by(of_tags_, of_tags, num_tags_, left);
+  num_rights_.assign(num_phrases(), 0);
+  for (const Rule& rule : of_phrases) {
+    constexpr std::size_t kUnit = kernels::kContextUnit;
+    num_rights_[rule.left] = std::max(num_rights_[rule.left], (rule.right / kUnit + 1) * kUnit);
+  }
   largest_probability_.assign(num_phrases(), 0);
   for (const Rule& rule : of_phrases)
     largest_probability_[rule.parent] = std::max(largest_probability_[rule.parent], rule.probability);
@@ -136,6 +163,7 @@ struct PcfgPruner::Chart {
   std::span<double> largest_top;  // of each span
   // The top sums by where spans begin, then by phrases, then by where they end.
   std::span<double> by_begin;
+  std::span<bool> begins;      // whether some span that begins here has the phrase
   std::span<double> products;  // of left and right phrases, summed over splits
 
   std::size_t at(std::size_t begin, std::size_t end) const { return cell_index(begin, end) * stride; }
@@ -152,7 +180,7 @@ void PcfgPruner::set_inside(const TagSets& tags, std::size_t begin, std::size_t 
   const std::size_t splits = end - begin - 1, phrases = chart.phrases;
   double *const sums = chart.bottom.data() + chart.at(begin, end), *const tops = chart.top.data() +
                                                                                  chart.at(begin, end);
-  const double* const same = same_.data() + num_tags_;
+  const double* const same = same_phrase_.data();
   const auto of_tag = [&](std::uint32_t tag) { return kOfWord * same_[tag]; };
   std::fill_n(sums, chart.stride, 0.0);
   std::fill_n(tops, chart.stride, 0.0);
@@ -163,12 +191,12 @@ void PcfgPruner::set_inside(const TagSets& tags, std::size_t begin, std::size_t 
   } else {
     const kernels::ContextRows rights{chart.top.data() + chart.at(begin + 1, end), chart.stride};
     for (std::size_t left = 0; left < phrases; ++left) {
-      const auto rules = by_left_phrase_[left];
-      if (rules.empty()) continue;
+      if (num_rights_[left] == 0 || !chart.begins[begin * phrases + left]) continue;
       double* const products = chart.products.data();
-      std::fill_n(products, chart.stride, 0.0);
-      kernels::add_rows(splits, chart.from(begin, left), rights, products, chart.stride);
-      for (const Rule& rule : rules) sums[rule.parent] += rule.probability * products[rule.right];
+      std::fill_n(products, num_rights_[left], 0.0);
+      kernels::add_rows(splits, chart.from(begin, left), rights, products, num_rights_[left]);
+      for (const Rule& rule : by_left_phrase_[left])
+        sums[rule.parent] += rule.probability * products[rule.right];
     }
     const double* const after_first = chart.top.data() + chart.at(begin + 1, end);
     for (const std::uint32_t tag : tags[begin]) {
@@ -195,6 +223,7 @@ void PcfgPruner::set_inside(const TagSets& tags, std::size_t begin, std::size_t 
   double largest = 0;
   for (std::size_t a = 0; a < phrases; ++a) {
     chart.from(begin, a)[splits] = tops[a];
+    if (tops[a] > 0) chart.begins[begin * phrases + a] = true;
     largest = std::max(largest, tops[a]);
   }
   chart.largest_top[cell_index(begin, end)] = largest;
@@ -239,7 +268,7 @@ void PcfgPruner::pass_on(const TagSets& tags, std::size_t begin, std::size_t end
 
 SpanMask PcfgPruner::mask(const TagSets& tags, double threshold, Workspace& ws) const {
   const std::size_t m = tags.size(), num_cells = m * (m + 1) / 2, phrases = num_phrases();
-  const std::uint32_t start = start_ - num_tags_;
+  const std::uint32_t start = phrase_[start_ - num_tags_];
   SpanMask allowed(m, num_symbols_);
   if (m == 0) return allowed;
   Workspace::Frame frame(ws);
@@ -253,7 +282,9 @@ SpanMask PcfgPruner::mask(const TagSets& tags, double threshold, Workspace& ws) 
                     frame.take<double>(num_cells * stride),
                     frame.take<double>(num_cells),
                     frame.take<double>(num_cells * phrases),
+                    frame.take<bool>(m * phrases),
                     frame.take<double>(stride)};
+  std::ranges::fill(chart.begins, false);
   for (std::size_t end = 1; end <= m; ++end) {
     for (std::size_t begin = end; begin-- > 0;) set_inside(tags, begin, end, chart);
   }
@@ -261,12 +292,11 @@ SpanMask PcfgPruner::mask(const TagSets& tags, double threshold, Workspace& ws) 
   if (!(chart.top[root] > 0)) return allowed;
 
   const auto p_bottom = frame.take<double>(phrases);
-  const auto likely = frame.take<bool>(num_coarse_);
-  std::ranges::fill(likely, false);
+  const auto likely = frame.take<bool>(phrases);
   std::ranges::fill(chart.p_top, 0.0);
   chart.p_top[root] = 1;
   const double least = threshold * kBelowThreshold;
-  const double* const same = same_.data() + num_tags_;
+  const double* const same = same_phrase_.data();
   for (std::size_t end = m; end > 0; --end) {
     for (std::size_t begin = 0; begin < end; ++begin) {
       const double *const sums = chart.bottom.data() + chart.at(begin, end),
@@ -284,10 +314,9 @@ SpanMask PcfgPruner::mask(const TagSets& tags, double threshold, Workspace& ws) 
         if (p[rule.parent] > least)
           p_bottom[rule.child] += p[rule.parent] * rule.probability * sums[rule.child] / tops[rule.parent];
       }
-      for (std::uint32_t a = 0; a < phrases; ++a)
-        likely[num_tags_ + a] = std::max(p[a], p_bottom[a]) >= threshold;
+      for (std::uint32_t a = 0; a < phrases; ++a) likely[a] = std::max(p[a], p_bottom[a]) >= threshold;
       for (std::uint32_t symbol = num_tags_; symbol < num_symbols_; ++symbol) {
-        if (likely[coarse_[symbol]]) allowed.allow(symbol, begin, end);
+        if (likely[phrase_[coarse_[symbol] - num_tags_]]) allowed.allow(symbol, begin, end);
       }
       if (end - begin == 1) continue;
       for (std::uint32_t a = 0; a < phrases; ++a) {

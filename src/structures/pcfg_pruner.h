@@ -37,8 +37,8 @@ class PcfgPruner {
   std::span<const Unary> unaries() const { return unaries_; }
 
  private:
-  // Symbols are tags, which stand over words alone, and phrases: those count from 0 here. Rules by what they
-  // have below them.
+  // Symbols are tags, which stand over words alone, and phrases, which have numbers of their own. Rules by
+  // what they have below them.
   struct Rule {
     std::uint32_t parent, left, right;
     double probability;
@@ -62,12 +62,16 @@ class PcfgPruner {
   void pass_on(const TagSets& tags, std::size_t begin, std::size_t end, std::uint32_t phrase, double share,
                double least, const Chart& chart) const;
   std::uint32_t num_phrases() const { return num_coarse_ - num_tags_; }
+  void number_phrases();
 
   std::uint32_t num_symbols_, num_tags_, num_coarse_, start_;
   std::vector<std::uint32_t> coarse_;  // of each symbol
   std::vector<Binary> binaries_;
-  std::vector<Unary> unaries_;  // by parents
-  std::vector<double> same_;    // the probability that a top symbol is the bottom one
+  std::vector<Unary> unaries_;           // by parents
+  std::vector<double> same_;             // the probability that a top symbol is the bottom one
+  std::vector<std::uint32_t> phrase_;    // the number of each phrase, by coarse symbols after the tags
+  std::vector<double> same_phrase_;      // same_ by these numbers
+  std::vector<std::size_t> num_rights_;  // of a left phrase: its right ones have smaller numbers
   std::vector<UnaryRule> unaries_over_phrases_;
   Lists<UnaryRule> unaries_over_tags_;  // by the tag
   Lists<Rule> by_left_phrase_;          // over two phrases

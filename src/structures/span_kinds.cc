@@ -49,6 +49,15 @@ SpanKinds::Added SpanKinds::add(std::span<const std::uint32_t> bottoms, std::spa
   return {place, firsts_[place + 1].label - firsts_[place].label};
 }
 
+void SpanKinds::shrink_to_fit() {
+  firsts_.shrink_to_fit();
+  bottoms_.shrink_to_fit();
+  tops_.shrink_to_fit();
+  unaries_.shrink_to_fit();
+  slots_.shrink_to_fit();
+  labels_.shrink_to_fit();
+}
+
 std::uint32_t& SpanKinds::place_of(std::uint64_t hash, std::span<const std::uint32_t> bottoms,
                                    std::span<const std::uint32_t> tops) {
   std::size_t at = hash & (places_.size() - 1);

@@ -61,6 +61,8 @@ class SpanKinds {
   // The kind with these symbols, which ascend. Several threads may call it at once, unless one looks at kinds
   // meanwhile. Throws Error where a span has 65,535 of anything.
   Added add(std::span<const std::uint32_t> bottoms, std::span<const std::uint32_t> tops);
+  // Where no more will come: gives memory back that they would have taken.
+  void shrink_to_fit();
 
   std::size_t size() const { return firsts_.size() - 1; }
   SpanKind operator[](std::size_t kind) const {

@@ -379,10 +379,11 @@ TEST(TreebankData, RefusesWhatIsNoTree) {
   EXPECT_EQ(error_message([] { make_treebank_training(TreebankData()); }),
             "data in memory: no trees; expected some");
   TreebankData wide;
-  BracketTree many{"S", "", std::vector<BracketTree>(301, {"NN", "dogs", {}})};
-  wide.add(many);
-  EXPECT_EQ(error_message([&] { make_treebank_training(wide); }),
-            "data in memory:1: a sentence of 301 words; expected at most 300");
+  wide.add(BracketTree{"S", "", std::vector<BracketTree>(2001, {"NN", "dogs", {}})});
+  TreebankOptions options;
+  options.longest = 2000;
+  EXPECT_EQ(error_message([&] { make_treebank_training(wide, options); }),
+            "data in memory: no sentences of at most 2,000 words; expected some");
 }
 
 TEST(TreebankParser, ParsesAsPredictDoes) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/fingerprint.h"
+#include "base/free_memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "espalier/base/error.h"
@@ -112,6 +113,9 @@ class TreebankTrainingSet final : public TrainingSet {
     taken.trees = {};  // forests have their memory from here on
     make_forests(options);
     problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
+    for (CfgSentence& sentence : sentences_) sentence.gold = {};  // the problem knows them
+    derivations_ = {};
+    return_free_memory();  // that of pruning and reading
   }
 
   std::string_view task() const override { return "treebank"; }
@@ -224,6 +228,7 @@ class TreebankTrainingSet final : public TrainingSet {
       pruned_.needed += report.needed;
       pruned_.kept += report.kept;
     }
+    kinds->shrink_to_fit();
     sentences_.reserve(made.size());
     for (auto& sentence : made) sentences_.push_back(std::move(*sentence));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
