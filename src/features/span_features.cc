@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "espalier/base/error.h"
 #include "features/moves.h"
@@ -9,11 +10,17 @@
 #include "features/sparse_sum.h"
 #include "kernels/relaxed.h"
 #include "kernels/rows.h"
+#include "kernels/vectors.h"
 
 namespace espalier {
 namespace {
 
 constexpr std::size_t kLine = 16;  // weights on a cache line
+
+// Places whose rows are looked at together: their values stay in a cache.
+constexpr std::size_t kAtOnce = 512;
+
+constexpr std::uint32_t kAlone = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::size_t whole_lines(std::size_t n) { return (n + kLine - 1) / kLine * kLine; }
 
@@ -24,7 +31,7 @@ struct CfgFeatures::Rows {
   std::span<Cfg::Place> places;
   std::span<std::size_t> offsets;
   std::span<std::uint32_t> ids;
-  std::size_t size = 0, first_weight = 0, width = 0;
+  std::size_t size = 0, first_weight = 0, width = 0, num_rows = 0;
 
   kernels::SparseRowRange range() const { return {offsets.data(), ids.data(), nullptr, size}; }
   template <class Real>
@@ -87,23 +94,28 @@ double CfgFeatures::common_share() const {
          (1 + spans + splits);
 }
 
-template <class Wanted>
-CfgFeatures::Rows CfgFeatures::label_rows(std::span<const SpanWord> words, const Cfg& forest,
-                                          const Wanted& wanted, Workspace::Frame& frame) const {
+template <class Wanted, class Use>
+void CfgFeatures::for_label_rows(std::span<const SpanWord> words, const Cfg& forest, const Wanted& wanted,
+                                 std::size_t at_once, const Use& use, Workspace::Frame& frame) const {
   const SpanTemplates &of_spans = span_templates(), &of_splits = split_templates();
-  const std::size_t positions = words.size() + 1, most = forest.num_spans() + forest.num_splits();
+  const std::size_t positions = words.size() + 1,
+                    most = std::min(at_once, forest.num_cells() + forest.num_splits());
   Rows rows;
   rows.places = frame.take<Cfg::Place>(most);
   rows.offsets = frame.take<std::size_t>(most + 1);
-  rows.ids = frame.take<std::uint32_t>(forest.num_spans() * of_spans.size() +
-                                       forest.num_splits() * of_splits.size());
+  rows.ids = frame.take<std::uint32_t>(most * std::max(of_spans.size(), of_splits.size()));
   rows.first_weight = first_of_rows_;
   rows.width = index_->grammar().num_labels;
+  rows.num_rows = num_label_rows();
   rows.offsets[0] = 0;
   const auto begins = frame.take<std::uint32_t>(positions * of_spans.size()),
              ends = frame.take<std::uint32_t>(positions * of_spans.size());
   const auto add = [&](const SpanTemplates& templates, const Cfg::Place& place) {
     if (!wanted(place)) return;
+    if (rows.size == most) {
+      use(rows);
+      rows.size = 0;
+    }
     const std::size_t at = rows.offsets[rows.size];
     const auto ids = rows.ids.subspan(at, templates.size());
     templates.span_keys(words, place.begin, place.end, begins, ends, ids);
@@ -112,10 +124,10 @@ CfgFeatures::Rows CfgFeatures::label_rows(std::span<const SpanWord> words, const
     rows.offsets[rows.size] = at + templates.size();
   };
   of_spans.keys(words, begins, ends);
-  for (std::size_t k = 0; k < forest.num_spans(); ++k) add(of_spans, forest.span(k));
+  forest.for_each_span([&](const Cfg::Place& place) { add(of_spans, place); });
   of_splits.keys(words, begins, ends);
   for (std::size_t k = 0; k < forest.num_splits(); ++k) add(of_splits, forest.split(k));
-  return rows;
+  use(rows);
 }
 
 template <class Wanted>
@@ -129,6 +141,7 @@ CfgFeatures::Rows CfgFeatures::tag_rows(std::span<const SpanWord> words, const C
   rows.ids = frame.take<std::uint32_t>(most * templates.size());
   rows.first_weight = first_of_tags_;
   rows.width = index_->grammar().num_tags;
+  rows.num_rows = num_tag_rows();
   rows.offsets[0] = 0;
   const auto begins = frame.take<std::uint32_t>(positions * templates.size()),
              ends = frame.take<std::uint32_t>(positions * templates.size());
@@ -156,7 +169,8 @@ void CfgFeatures::score(std::span<const SpanWord> words, const Cfg& forest, cons
         scale * soft(static_cast<Scale>(kernels::relaxed_load(w + rules[k])), static_cast<Scale>(threshold));
   std::fill(s.begin() + static_cast<std::ptrdiff_t>(rules.size()), s.end(), Scale{0});
   const auto add = [&](const Rows& rows) {
-    const auto dense = frame.take<Scale>(rows.size * rows.width);
+    Workspace::Frame of_rows(ws);
+    const auto dense = of_rows.take<Scale>(rows.size * rows.width);
     kernels::score_row_range(rows.table(w, threshold), rows.range(), scale, dense.data());
     for (std::size_t r = 0; r < rows.size; ++r) {
       const Cfg::Place& place = rows.places[r];
@@ -165,7 +179,7 @@ void CfgFeatures::score(std::span<const SpanWord> words, const Cfg& forest, cons
     }
   };
   const auto all = [](const Cfg::Place&) { return true; };
-  if (options_.spans) add(label_rows(words, forest, all, frame));
+  if (options_.spans) for_label_rows(words, forest, all, kAtOnce, add, frame);
   if (has_tags()) add(tag_rows(words, forest, all, frame));
 }
 
@@ -182,10 +196,11 @@ void CfgFeatures::accumulate(std::span<const SpanWord> words, const Cfg& forest,
     return moves(delta.subspan(place.first, place.labels.size()), negligible);
   };
   const auto add = [&](Rows rows) {
+    Workspace::Frame of_rows(ws);
     rows.keep(share);
-    kernels::accumulate_row_range(rows.table(w), rows.range(), rows.spread(delta, frame).data());
+    kernels::accumulate_row_range(rows.table(w), rows.range(), rows.spread(delta, of_rows).data());
   };
-  if (options_.spans) add(label_rows(words, forest, wanted, frame));
+  if (options_.spans) for_label_rows(words, forest, wanted, kAtOnce, add, frame);
   if (has_tags()) add(tag_rows(words, forest, wanted, frame));
 }
 
@@ -198,18 +213,50 @@ double CfgFeatures::squared_norm(std::span<const SpanWord> words, const Cfg& for
   const auto wanted = [&](const Cfg::Place& place) {
     return moves(delta.subspan(place.first, place.labels.size()), negligible);
   };
-  // Rows that places share are summed first.
+  // A row that one place alone has adds what the place has; those that several share are summed first, one
+  // after the other.
   const auto add = [&](const Rows& rows) {
-    SparsePlaces known(rows.num_ids(), frame);
-    for (std::uint32_t& id : rows.ids.first(rows.num_ids())) id = known.number(id);
-    const std::size_t stride = row_stride(rows.width);
-    const auto sums = frame.take<Real>(known.size() * stride);
-    std::ranges::fill(sums, Real{0});
-    kernels::accumulate_row_range(kernels::RowTable<Real>{sums.data(), rows.width, stride}, rows.range(),
-                                  rows.spread(delta, frame).data());
-    for (const Real x : sums) sum += static_cast<double>(x) * x;
+    const auto ids = rows.ids.first(rows.num_ids());
+    SparsePlaces known(std::min(ids.size(), rows.num_rows), frame);
+    for (std::uint32_t& id : ids) id = known.number(id);
+    const auto ends = frame.take<std::uint32_t>(known.size());  // of the places of each row
+    std::ranges::fill(ends, 0u);
+    for (const std::uint32_t id : ids) ++ends[id];
+    std::uint32_t shared = 0;
+    for (std::uint32_t& count : ends) {
+      const std::uint32_t more = count > 1 ? count : 0;
+      count = more > 0 ? shared : kAlone;
+      shared += more;
+    }
+    const auto dense = rows.spread(delta, frame);
+    const auto places = frame.take<std::uint32_t>(shared);
+    for (std::size_t r = 0; r < rows.size; ++r) {
+      std::size_t alone = 0;
+      for (std::size_t k = rows.offsets[r]; k < rows.offsets[r + 1]; ++k) {
+        std::uint32_t& end = ends[ids[k]];
+        if (end == kAlone) {
+          ++alone;
+        } else {
+          places[end++] = static_cast<std::uint32_t>(r);
+        }
+      }
+      const Real* of_place = dense.data() + r * rows.width;
+      if (alone > 0) sum += static_cast<double>(alone) * kernels::dot(of_place, of_place, rows.width);
+    }
+    const auto total = frame.take<Real>(rows.width);
+    std::uint32_t begin = 0;
+    for (const std::uint32_t end : ends) {
+      if (end == kAlone) continue;
+      std::ranges::fill(total, Real{0});
+      for (; begin < end; ++begin) {
+        const Real* of_place = dense.data() + places[begin] * rows.width;
+        for (std::size_t y = 0; y < rows.width; ++y) total[y] += of_place[y];
+      }
+      sum += kernels::dot(total.data(), total.data(), rows.width);
+    }
   };
-  if (options_.spans) add(label_rows(words, forest, wanted, frame));
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  if (options_.spans) for_label_rows(words, forest, wanted, kAll, add, frame);
   if (has_tags()) add(tag_rows(words, forest, wanted, frame));
   return sum;
 }

@@ -78,9 +78,10 @@ class CfgFeatures {
  private:
   // Two kinds of rows, of labels and of tags, each with its own part of the weights.
   struct Rows;
-  template <class Wanted>
-  Rows label_rows(std::span<const SpanWord> words, const Cfg& forest, const Wanted& wanted,
-                  Workspace::Frame& frame) const;
+  // use(rows) for all places that are wanted, not more of them than that at once.
+  template <class Wanted, class Use>
+  void for_label_rows(std::span<const SpanWord> words, const Cfg& forest, const Wanted& wanted,
+                      std::size_t at_once, const Use& use, Workspace::Frame& frame) const;
   template <class Wanted>
   Rows tag_rows(std::span<const SpanWord> words, const Cfg& forest, const Wanted& wanted,
                 Workspace::Frame& frame) const;

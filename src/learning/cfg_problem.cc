@@ -7,56 +7,32 @@
 #include "learning/negligible.h"
 
 namespace espalier {
-namespace {
-
-// The largest sum of the counts of statistics first, ..., last - 1 in any derivation.
-double most(const Cfg& forest, std::size_t first, std::size_t last, Workspace& ws) {
-  std::vector<float> s(forest.num_statistics(), 0.0f), chi(s.size());
-  std::fill(s.begin() + static_cast<std::ptrdiff_t>(first), s.begin() + static_cast<std::ptrdiff_t>(last),
-            1.0f);
-  return forest.argmax(std::span<const float>(s), std::span(chi), ws);
-}
-
-}  // namespace
-
 CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features)
-    : sentences_(sentences), features_(&features), first_{{0, 0}} {
-  std::vector<bool> right;
-  for (const CfgSentence& sentence : sentences) {
-    const Cfg& forest = sentence.forest;
-    right.assign(forest.num_statistics(), false);
-    forest.for_each_statistic(sentence.gold, [&](std::size_t k) {
-      gold_.push_back(static_cast<std::uint32_t>(k));
-      right[k] = true;
-    });
-    for (std::size_t place = 0; place < forest.num_spans(); ++place) {
-      const Cfg::Place span = forest.span(place);
-      for (std::uint32_t k = 0; k < span.labels.size(); ++k) {
-        const bool counts = span.labels[k] < forest.index().grammar().num_constituents;
-        if (counts && !right[span.first + k]) wrong_.push_back(span.first + k);
-      }
-    }
-    first_.push_back({gold_.size(), wrong_.size()});
-  }
+    : sentences_(sentences), features_(&features), first_gold_{0} {
   Workspace ws;
-  for (std::size_t i = 0; i < size(); ++i) squared_diameters_.push_back(diameter_of(i, ws));
+  for (const CfgSentence& sentence : sentences) {
+    const auto first = static_cast<std::ptrdiff_t>(gold_.size());
+    sentence.forest.for_each_statistic(
+        sentence.gold, [&](std::size_t k) { gold_.push_back(static_cast<std::uint32_t>(k)); });
+    std::sort(gold_.begin() + first, gold_.end());
+    first_gold_.push_back(gold_.size());
+    squared_diameters_.push_back(
+        diameter_of(sentence.forest, std::span(gold_).subspan(first_gold_.end()[-2]), ws));
+  }
 }
 
 // |z - chi(y)| sums up to no more than the counts of both.
-double CfgExamples::diameter_of(std::size_t i, Workspace& ws) const {
-  const Cfg& forest = sentences_[i].forest;
+double CfgExamples::diameter_of(const Cfg& forest, std::span<const std::uint32_t> gold, Workspace& ws) const {
   const auto words = static_cast<double>(forest.num_words());
-  const std::size_t rules = forest.rules().size();
-  const std::size_t labels_end = forest.num_splits() > 0   ? forest.split(0).first
-                                 : forest.num_tagged() > 0 ? forest.tagged(0).first
-                                                           : forest.num_statistics();
-  CfgFeatures::Counts both{.splits = 2 * (words - 1), .tags = 2 * words};
-  for (const std::uint32_t k : gold_of(i)) {
-    both.rules += k < rules ? 1 : 0;
-    both.labels += k >= rules && k < labels_end ? 1 : 0;
+  const Cfg::Counts most = forest.most_counts(ws);
+  CfgFeatures::Counts both{.rules = static_cast<double>(most.rules),
+                           .labels = static_cast<double>(most.labels),
+                           .splits = 2 * (words - 1),
+                           .tags = 2 * words};
+  for (const std::uint32_t k : gold) {
+    both.rules += k < forest.rules().size() ? 1 : 0;
+    both.labels += k >= forest.rules().size() && k < forest.end_of_spans() ? 1 : 0;
   }
-  both.rules += most(forest, 0, rules, ws);
-  both.labels += most(forest, rules, labels_end, ws);
   return features_->largest_norm(both);
 }
 
@@ -65,9 +41,7 @@ void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) 
   for (float& x : s) x -= kappa;
   const auto gold = gold_of(i);
   for (std::size_t k = 0; k < gold.size(); ++k) {
-    if (std::find(gold.begin(), gold.begin() + static_cast<std::ptrdiff_t>(k), gold[k]) ==
-        gold.begin() + static_cast<std::ptrdiff_t>(k))
-      s[gold[k]] += kappa;
+    if (k == 0 || gold[k] != gold[k - 1]) s[gold[k]] += kappa;
   }
 }
 
@@ -98,7 +72,7 @@ double CfgExamples::squared_norm(std::size_t i, std::span<const double> delta, W
 void CfgExamples::prefetch(std::size_t i, Prefetch what) const {
   if (what == Prefetch::location) {
     __builtin_prefetch(&sentences_[i]);
-    __builtin_prefetch(&first_[i]);
+    __builtin_prefetch(&first_gold_[i]);
     return;
   }
   for (const SpanWord& word : sentences_[i].words) __builtin_prefetch(&word);

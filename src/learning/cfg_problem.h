@@ -45,7 +45,16 @@ class CfgExamples final : public Sharing {
   // p = 1 for constituents that the gold derivation does not have
   template <class Real>
   void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
-    for (const std::uint32_t k : wrong_of(i)) out[k] += scale;
+    const Cfg& forest = sentences_[i].forest;
+    const std::uint32_t constituents = forest.index().grammar().num_constituents;
+    const auto gold = gold_of(i);
+    auto right = gold.begin();
+    forest.for_each_span([&](const Cfg::Place& span) {
+      for (std::uint32_t k = 0; k < span.labels.size() && span.labels[k] < constituents; ++k) {
+        while (right != gold.end() && *right < span.first + k) ++right;
+        if (right == gold.end() || *right != span.first + k) out[span.first + k] += scale;
+      }
+    });
   }
   // Derivations that differ in symbols, which costs nothing, are not near the gold one either: also what is
   // not in it.
@@ -68,21 +77,14 @@ class CfgExamples final : public Sharing {
 
  private:
   std::span<const std::uint32_t> gold_of(std::size_t i) const {
-    return {gold_.data() + first_[i].gold, first_[i + 1].gold - first_[i].gold};
+    return {gold_.data() + first_gold_[i], first_gold_[i + 1] - first_gold_[i]};
   }
-  std::span<const std::uint32_t> wrong_of(std::size_t i) const {
-    return {wrong_.data() + first_[i].wrong, first_[i + 1].wrong - first_[i].wrong};
-  }
+  double diameter_of(const Cfg& forest, std::span<const std::uint32_t> gold, Workspace& ws) const;
 
-  double diameter_of(std::size_t i, Workspace& ws) const;
-
-  struct First {
-    std::size_t gold, wrong;
-  };
   std::span<const CfgSentence> sentences_;
   const CfgFeatures* features_;
-  std::vector<First> first_;
-  std::vector<std::uint32_t> gold_, wrong_;  // statistics of the gold derivation, and those that cost 1
+  std::vector<std::size_t> first_gold_;
+  std::vector<std::uint32_t> gold_;  // statistics of the gold derivations, ascending, as often as they count
   std::vector<double> squared_diameters_;
   std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };

@@ -305,7 +305,7 @@ class Automatic {
         best_primal_ = progress.primal;
         best_is_exact_ = exact;
         // Where these are good enough, the run ends with them: nobody asks for a copy.
-        if (!exact || !meets_tolerance(best_primal_)) best_theta_ = theta;
+        if (!exact || !meets_tolerance(best_primal_)) best_theta_.assign(theta);
       }
     }
     progress.epoch += epochs;

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 #include "structures/grammar.h"
+#include "structures/span_kinds.h"
 
 namespace espalier {
 
@@ -30,6 +32,10 @@ class SpanMask {
   void allow(std::uint32_t symbol, std::size_t begin, std::size_t end) {
     bits_[span_index(begin, end) * words_a_span_ + symbol / 64] |= std::uint64_t{1} << (symbol % 64);
   }
+  // Symbol a is bit a % 64 of word a / 64.
+  std::span<const std::uint64_t> row(std::size_t begin, std::size_t end) const {
+    return {bits_.data() + span_index(begin, end) * words_a_span_, words_a_span_};
+  }
   // What this derivation needs.
   void allow(const Grammar& grammar, const Derivation& derivation);
 
@@ -44,16 +50,18 @@ class SpanMask {
 // The rules of a grammar by what is below them.
 class GrammarIndex {
  public:
-  struct Pair {
-    std::uint32_t right, rule;
+  // A rule of two children that are known. The last one of their list has kNoRule.
+  struct Above {
+    std::uint32_t parent, rule;
   };
   explicit GrammarIndex(Grammar grammar);
 
   const Grammar& grammar() const { return grammar_; }
   std::size_t num_rules() const { return grammar_.binaries.size() + grammar_.unaries.size(); }
-  // Binary rules with this left child, by right children.
-  std::span<const Pair> with_left(std::uint32_t symbol) const {
-    return {pairs_.data() + first_pair_[symbol], first_pair_[symbol + 1] - first_pair_[symbol]};
+  // Binary rules with these children, up to one with kNoRule.
+  const Above* above(std::uint32_t left, std::uint32_t right) const {
+    const Pair& pair = pairs_[first_pair_[left] + right];
+    return above_.data() + (pair.left == left ? pair.first : 0);
   }
   // Unary rules with this child.
   std::span<const std::uint32_t> above(std::uint32_t symbol) const {
@@ -66,9 +74,17 @@ class GrammarIndex {
   }
 
  private:
+  // Rows of a table by left and right children, most of which would be empty, laid over each other: what an
+  // entry is of is beside it.
+  struct Pair {
+    std::uint32_t left, first;
+  };
+  void index_pairs();
+
   Grammar grammar_;
   std::vector<std::uint32_t> first_pair_, first_unary_, first_unary_label_;
   std::vector<Pair> pairs_;
+  std::vector<Above> above_;
   std::vector<std::uint32_t> unaries_, unary_labels_;
 };
 
@@ -90,29 +106,47 @@ class Cfg {
   struct Place {
     std::uint32_t begin, end;  // of a span; a split or a word: both are its position
     std::uint32_t first;
-    std::span<const std::uint32_t> labels;
+    std::span<const std::uint16_t> labels;
   };
 
-  // Keeps a reference to the index. Throws Error if a sentence has more than 65,536 rules, or a span as many
+  // Keeps a reference to the index. Kinds of spans may be shared with other sentences, which saves memory,
+  // and become more. Throws Error if the sentence has more than 65,535 words or rules, or a span as many
   // symbols.
-  Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask = nullptr);
+  Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask = nullptr,
+      std::shared_ptr<SpanKinds> kinds = nullptr);
 
   // Whether there is any derivation; nothing else may be asked if there is none.
-  bool possible() const { return !tops_.empty(); }
+  bool possible() const { return !cells_.empty(); }
   std::size_t num_words() const { return num_words_; }
   std::size_t num_statistics() const { return num_statistics_; }
   const GrammarIndex& index() const { return *index_; }
   // Rules that can occur, in ascending order: statistic k < rules().size() counts rule rules()[k], where
   // unary rule r is binaries.size() + r.
   std::span<const std::uint32_t> rules() const { return rules_; }
-  std::size_t num_spans() const { return num_spans_; }
-  Place span(std::size_t k) const { return place(k); }
+  // Those of spans are statistics rules().size(), ..., end_of_spans() - 1.
+  std::size_t end_of_spans() const { return places_.front().first; }
+  // use(place) for each span with labels, in the order of their statistics.
+  template <class Use>
+  void for_each_span(const Use& use) const {
+    auto first = static_cast<std::uint32_t>(rules_.size());
+    for (const Cell& cell : cells_) {
+      const auto labels = (*kinds_)[cell.kind].labels;
+      if (!labels.empty()) use(Place{cell.begin, cell.end, first, labels});
+      first += static_cast<std::uint32_t>(labels.size());
+    }
+  }
+  std::size_t num_cells() const { return cells_.size(); }  // spans with labels, and others
   std::size_t num_splits() const { return num_splits_; }
-  Place split(std::size_t k) const { return place(num_spans_ + k); }
-  std::size_t num_tagged() const { return places_.size() - 1 - num_spans_ - num_splits_; }
-  Place tagged(std::size_t k) const { return place(num_spans_ + num_splits_ + k); }
+  Place split(std::size_t k) const { return place(k); }
+  std::size_t num_tagged() const { return places_.size() - 1 - num_splits_; }
+  Place tagged(std::size_t k) const { return place(num_splits_ + k); }
   // How large the forest is: what inference takes time for.
-  std::size_t num_edges() const { return edges_.size() + unary_edges_.size() - 1; }
+  std::size_t num_edges() const { return num_edges_; }
+  // How many rules, and how many labels, a derivation has at most.
+  struct Counts {
+    std::size_t rules = 0, labels = 0;
+  };
+  Counts most_counts(Workspace& ws) const;
   // Whether y is one of these derivations.
   bool contains(const Derivation& y) const;
 
@@ -141,98 +175,118 @@ class Cfg {
  private:
   friend class CfgBuilder;
   friend class CfgRanking;
-  // The forest: nodes are symbols over spans, first the bottom ones of a span, from which its top ones
-  // follow. Whatever has `first_...` ends where its successor begins, and there is one more of each for the
-  // last one's end. Spans are in the order in which inference can visit them: by their ends, then the shorter
-  // ones first.
+  // A span with what stands over it. In the order in which inference can visit them: by their ends, then the
+  // shorter ones first.
   struct Cell {
-    std::uint32_t begin, end;
-    std::uint32_t first_bottom, first_top, first_factor;
-  };
-  struct Bottom {
-    std::uint32_t symbol;
-    std::uint32_t
-        statistic;  // of its label over this span, or of a word's tag; num_statistics_ if there is none
-    std::uint32_t first_edge;
-  };
-  struct Top {
-    std::uint32_t symbol;
-    std::uint32_t same;  // the bottom node that it may be, or kNone
-    std::uint32_t first_unary;
-  };
-  // Most of the forest: eight bytes each.
-  struct Edge {
-    std::uint16_t rule;         // its statistic
-    std::uint16_t factor;       // counted from the first one of the cell
-    std::uint16_t left, right;  // top nodes, counted from the first ones of their cells
-  };
-  struct UnaryEdge {
-    std::uint32_t unary, bottom;
-    std::uint32_t first_statistic;  // in unary_statistics_: of the rule, and of labels over this span
-  };
-  // What all edges between three cells have in common, for one label of the parent.
-  struct Factor {
-    std::uint32_t statistic;
-    std::uint32_t left_cell, right_cell;
+    std::uint16_t begin, end;
+    std::uint32_t kind;
   };
   struct PlaceOf {
-    std::uint32_t begin, end, first;
+    std::uint32_t position, first;
+    std::uint32_t first_label;
+  };
+  // The forest as inference walks over it: nodes are symbols over spans, first the bottom ones of a span,
+  // from which its top ones follow. Whatever has `first_...` ends where its successor begins, and there is
+  // one more of each for the last one's end.
+  struct Node {
+    std::uint32_t begin, end;
+    std::uint32_t first_bottom, first_top, first_block;
+    std::uint32_t first_label, first_tag;  // statistics; a word without a choice of tags: num_statistics_
+    bool is_word() const { return end - begin == 1; }
+  };
+  // The edges between three spans.
+  struct Block {
+    std::uint32_t split, left, right;  // left and right: nodes
+    std::uint32_t first_edge;
+  };
+  // A rule, and the nodes that it is between, each counted from the first one of its span.
+  struct Edge {
+    std::uint16_t rule;  // its statistic
+    std::uint16_t bottom, left, right;
+  };
+  // Edges follow from what stands over spans: they are found again, in memory of the caller, at every call.
+  struct Forest {
+    std::span<Node> nodes;
+    std::span<SpanKind> kinds;  // of each
+    std::span<Block> blocks;
+    std::span<Edge> edges;
+    std::span<std::uint32_t> rule_statistics;   // of each rule of the grammar, where it occurs
+    std::span<std::uint32_t> split_statistics;  // at split_place(); num_statistics_ where there are none
+    std::size_t num_nodes() const { return nodes.size() - 1; }
+    std::size_t num_bottoms() const { return nodes.back().first_bottom; }
+    std::size_t num_tops() const { return nodes.back().first_top; }
+    std::span<const Block> blocks_of(std::size_t node) const {
+      return blocks.subspan(nodes[node].first_block, nodes[node + 1].first_block - nodes[node].first_block);
+    }
+    std::span<const Edge> edges_of(const Block& block) const {
+      return {edges.data() + block.first_edge, edges.data() + (&block + 1)->first_edge};
+    }
+    const Block& block_of(std::size_t node, std::uint32_t edge) const;
   };
   // Best derivations: the edge that each node takes.
   struct Best {
     std::span<double> bottoms, tops;
-    std::span<std::uint32_t> edges,
-        unaries;  // an index into edges_; one into unary_edges_, or kNone for the bottom node itself
+    std::span<std::uint32_t> edges;    // of bottom nodes
+    std::span<std::uint32_t> unaries;  // of top nodes: one of the span's kind, or kNone for the bottom node
   };
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
   Place place(std::size_t k) const {
     const PlaceOf& of = places_[k];
-    const std::uint32_t base = static_cast<std::uint32_t>(rules_.size());
-    return {
-        of.begin, of.end, of.first, {labels_.data() + (of.first - base), places_[k + 1].first - of.first}};
+    return {of.position,
+            of.position,
+            of.first,
+            {labels_.data() + of.first_label, places_[k + 1].first - of.first}};
   }
-  // The nodes below an edge of this cell.
-  std::size_t left_of(const Cell& cell, const Edge& edge) const {
-    return cells_[factors_[cell.first_factor + edge.factor].left_cell].first_top + edge.left;
+  Forest forest(Workspace::Frame& frame) const;
+  // Statistics, or num_statistics_ where there is none: of a bottom node's label, or a word's tag; and of the
+  // split of a rule that leads to it.
+  std::uint32_t bottom_statistic(const Node& node, const SpanKind& kind, std::size_t b) const {
+    if (node.is_word())
+      return node.first_tag == num_statistics_ ? num_statistics_
+                                               : node.first_tag + static_cast<std::uint32_t>(b);
+    const std::uint16_t slot = kind.bottoms[b].slot;
+    return slot == SpanKind::kNone ? num_statistics_ : node.first_label + slot;
   }
-  std::size_t right_of(const Cell& cell, const Edge& edge) const {
-    return cells_[factors_[cell.first_factor + edge.factor].right_cell].first_top + edge.right;
+  std::size_t split_place(std::size_t split, const SpanKind::Bottom& bottom) const {
+    const std::size_t labels = index_->grammar().num_labels;
+    return split * (labels + 1) + (bottom.label == SpanKind::kNone ? labels : bottom.label);
   }
-  std::size_t num_cells() const { return cells_.size() - 1; }
-  std::size_t num_bottoms() const { return bottoms_.size() - 1; }
-  std::size_t num_tops() const { return tops_.size() - 1; }
+  // use(statistic) for the rule and the labels of a unary rule.
+  template <class Use>
+  void for_each_of_unary(const Forest& forest, const Node& node, const SpanKind& kind, std::size_t u,
+                         const Use& use) const {
+    use(forest.rule_statistics[index_->grammar().binaries.size() + kind.unaries[u].rule]);
+    for (const std::uint16_t slot : kind.slots_of(u)) use(node.first_label + slot);
+  }
   template <class Use>
   bool walk(const Derivation& y, const Use& use) const;
 
   template <class Real>
-  bool scaled_marginals(std::span<const Real> s, std::span<Real> mu, double& log_z, Workspace& ws) const;
+  bool scaled_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu, double& log_z,
+                        Workspace& ws) const;
   template <class Real>
-  double log_marginals(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
+  double log_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu,
+                       Workspace& ws) const;
   template <class Real>
   double log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
   template <class Real>
-  double best_of(std::span<const Real> s, const Best& best) const;
+  double best_of(const Forest& forest, std::span<const Real> s, const Best& best) const;
   template <class Real>
   double argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const;
   template <class Real>
   Derivation decode_of(std::span<const Real> s, Workspace& ws) const;
-  Best take_best(Workspace::Frame& frame) const;
-  Derivation derivation_of(const Best& best) const;
-  void append_nodes(const Best& best, std::size_t top, std::size_t cell, Derivation& to) const;
+  static Best take_best(const Forest& forest, Workspace::Frame& frame);
+  void append_nodes(const Forest& forest, const Best& best, std::size_t top, std::size_t node,
+                    Derivation& to) const;
 
   const GrammarIndex* index_;
-  std::size_t num_words_ = 0, num_statistics_ = 0, num_spans_ = 0, num_splits_ = 0;
+  std::shared_ptr<const SpanKinds> kinds_;
+  std::uint32_t num_words_ = 0, num_statistics_ = 0, num_splits_ = 0, num_edges_ = 0, num_blocks_ = 0;
   std::vector<std::uint32_t> rules_;
-  std::vector<PlaceOf> places_;        // spans, splits, words
-  std::vector<std::uint32_t> labels_;  // of statistics rules_.size(), ...
-  std::vector<Cell> cells_;
-  std::vector<Bottom> bottoms_;
-  std::vector<Top> tops_;  // the last one is that of the sentence
-  std::vector<Edge> edges_;
-  std::vector<Factor> factors_;
-  std::vector<UnaryEdge> unary_edges_;
-  std::vector<std::uint32_t> unary_statistics_;
+  std::vector<Cell> cells_;            // those that derivations have; the last one is the sentence
+  std::vector<PlaceOf> places_;        // splits, then words with a choice of tags, and one more
+  std::vector<std::uint16_t> labels_;  // of these
 };
 
 static_assert(Structure<Cfg>);

@@ -2,9 +2,15 @@
 // to long ones finds what can be derived, a pass back what is also part of a whole derivation, and the rest
 // is laid out for inference.
 
-#include <algorithm>
-#include <limits>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "base/text.h"
 #include "espalier/base/error.h"
 #include "structures/cfg.h"
 
@@ -25,24 +31,12 @@ void SpanMask::allow(const Grammar& grammar, const Derivation& derivation) {
 GrammarIndex::GrammarIndex(Grammar grammar) : grammar_(std::move(grammar)) {
   const Grammar& g = grammar_;
   ESPALIER_EXPECT(g.labels.size() == g.num_symbols && g.start < g.num_symbols);
-  first_pair_.assign(g.num_symbols + 1, 0);
+  index_pairs();
   first_unary_.assign(g.num_symbols + 1, 0);
-  for (const auto& rule : g.binaries) ++first_pair_[rule.left + 1];
   for (const auto& rule : g.unaries) ++first_unary_[rule.child + 1];
-  for (std::size_t a = 0; a < g.num_symbols; ++a) {
-    first_pair_[a + 1] += first_pair_[a];
-    first_unary_[a + 1] += first_unary_[a];
-  }
-  pairs_.resize(g.binaries.size());
+  for (std::size_t a = 0; a < g.num_symbols; ++a) first_unary_[a + 1] += first_unary_[a];
   unaries_.resize(g.unaries.size());
-  auto next_pair = first_pair_, next_unary = first_unary_;
-  for (std::uint32_t r = 0; r < g.binaries.size(); ++r) {
-    pairs_[next_pair[g.binaries[r].left]++] = {g.binaries[r].right, r};
-  }
-  for (std::size_t a = 0; a < g.num_symbols; ++a) {
-    std::stable_sort(pairs_.begin() + first_pair_[a], pairs_.begin() + first_pair_[a + 1],
-                     [](const Pair& x, const Pair& y) { return x.right < y.right; });
-  }
+  auto next_unary = first_unary_;
   first_unary_label_.push_back(0);
   for (std::uint32_t r = 0; r < g.unaries.size(); ++r) {
     const Grammar::Unary& rule = g.unaries[r];
@@ -56,300 +50,278 @@ GrammarIndex::GrammarIndex(Grammar grammar) : grammar_(std::move(grammar)) {
   }
 }
 
+// Row displacement (Tarjan and Yao 1979): longer rows first, each as far to the left as it fits.
+void GrammarIndex::index_pairs() {
+  const Grammar& g = grammar_;
+  std::vector<std::uint32_t> order(g.binaries.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Grammar::Binary &x = g.binaries[a], &y = g.binaries[b];
+    return std::tie(x.left, x.right, a) < std::tie(y.left, y.right, b);
+  });
+  struct Entry {
+    std::uint32_t right, first;
+  };
+  std::vector<std::vector<Entry>> rows(g.num_symbols);
+  above_.push_back({0, kNoRule});
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const Grammar::Binary& rule = g.binaries[order[k]];
+    if (k == 0 || g.binaries[order[k - 1]].left != rule.left ||
+        g.binaries[order[k - 1]].right != rule.right) {
+      if (k > 0) above_.push_back({0, kNoRule});
+      rows[rule.left].push_back({rule.right, static_cast<std::uint32_t>(above_.size())});
+    }
+    above_.push_back({rule.parent, order[k]});
+  }
+  above_.push_back({0, kNoRule});
+
+  std::vector<std::uint32_t> lefts;
+  for (std::uint32_t a = 0; a < g.num_symbols; ++a) {
+    if (!rows[a].empty()) lefts.push_back(a);
+  }
+  std::stable_sort(lefts.begin(), lefts.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return rows[a].size() > rows[b].size(); });
+  constexpr Pair kFree{kNoRule, 0};
+  first_pair_.assign(g.num_symbols, 0);
+  pairs_.assign(g.num_symbols, kFree);
+  std::size_t first_free = 0;
+  for (const std::uint32_t left : lefts) {
+    while (first_free < pairs_.size() && pairs_[first_free].left != kNoRule) ++first_free;
+    std::size_t base = first_free - std::min<std::size_t>(first_free, rows[left].front().right);
+    const auto is_taken = [&](const Entry& entry) {
+      return base + entry.right < pairs_.size() && pairs_[base + entry.right].left != kNoRule;
+    };
+    while (std::any_of(rows[left].begin(), rows[left].end(), is_taken)) ++base;
+    pairs_.resize(std::max(pairs_.size(), base + g.num_symbols), kFree);
+    first_pair_[left] = static_cast<std::uint32_t>(base);
+    for (const Entry& entry : rows[left]) pairs_[base + entry.right] = {left, entry.first};
+  }
+}
+
 class CfgBuilder {
  public:
   CfgBuilder(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask)
-      : index_(index), grammar_(index.grammar()), tags_(tags), mask_(mask), m_(tags.size()) {}
+      : index_(index),
+        grammar_(index.grammar()),
+        tags_(tags),
+        mask_(mask),
+        m_(tags.size()),
+        wanted_(grammar_.num_symbols),
+        seen_(grammar_.num_symbols) {}
 
-  void build(Cfg& cfg) {
+  void build(Cfg& cfg, SpanKinds& kinds) {
+    constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max();
+    if (m_ > kMost) fail(m_, "words");
+    if (grammar_.num_tags > kMost) fail(grammar_.num_tags, "possible tags");
     derive();
-    if (!mark_live()) return;
-    number_statistics(cfg);
-    lay_out(cfg);
+    if (!mark_live(cfg)) return;
+    lay_out(cfg, kinds);
   }
 
  private:
-  static constexpr std::uint32_t kNone = Cfg::kNone;
-  struct Edge {
-    std::uint32_t parent, rule, left, right, split;
-  };
-  struct Unary {
-    std::uint32_t top, rule, bottom;
-  };
   struct Node {
     std::uint32_t symbol;
-    std::uint32_t same = kNone;    // of a top node: the bottom one
-    std::uint32_t number = kNone;  // in the forest
     bool live = false;
   };
   struct Cell {
     std::uint32_t begin, end;
-    std::size_t bottoms, tops, edges, unaries;  // the first of each
-    std::uint32_t number = kNone;
+    std::size_t bottoms, tops;  // the first of each
   };
 
+  [[noreturn]] static void fail(std::size_t number, std::string_view what) {
+    throw Error(fmt::format("a sentence of {} {}; expected at most {}", grouped(number), what,
+                            grouped(std::numeric_limits<std::uint16_t>::max())));
+  }
   static std::size_t cell_index(std::size_t begin, std::size_t end) {
     return end * (end - 1) / 2 + (end - 1 - begin);
   }
-  static std::uint16_t small(std::uint32_t number) {
-    if (number > std::numeric_limits<std::uint16_t>::max())
-      throw Error(
-          "a sentence has too many rules, or too many symbols over one span; expected at most 65,536");
-    return static_cast<std::uint16_t>(number);
+  std::span<Node> bottoms_of(std::size_t c) {
+    return {bottoms_.data() + cells_[c].bottoms, cells_[c + 1].bottoms - cells_[c].bottoms};
   }
-  std::uint32_t& top_at(std::size_t cell, std::uint32_t symbol) {
-    return top_at_[cell * grammar_.num_symbols + symbol];
-  }
-  bool allowed(std::uint32_t symbol, std::size_t begin, std::size_t end) const {
-    return !mask_ || mask_->allows(symbol, begin, end);
+  std::span<Node> tops_of(std::size_t c) {
+    return {tops_.data() + cells_[c].tops, cells_[c + 1].tops - cells_[c].tops};
   }
   void push_cell(std::size_t begin, std::size_t end) {
-    cells_.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), bottoms_.size(),
-                      tops_.size(), edges_.size(), unaries_.size()});
+    cells_.push_back(
+        {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), bottoms_.size(), tops_.size()});
   }
 
+  // use(symbol) for those that are no tags and may stand over a span.
+  template <class Use>
+  void for_each_allowed(std::size_t begin, std::size_t end, const Use& use) const {
+    if (!mask_) {
+      for (std::uint32_t symbol = grammar_.num_tags; symbol < grammar_.num_symbols; ++symbol) use(symbol);
+      return;
+    }
+    const auto row = mask_->row(begin, end);
+    for (std::uint32_t k = 0; k < row.size(); ++k) {
+      for (std::uint64_t bits = row[k]; bits != 0; bits &= bits - 1)
+        use(64 * k + static_cast<std::uint32_t>(std::countr_zero(bits)));
+    }
+  }
+
+  // use(left, right, rule) for each rule whose parent is wanted.
+  template <class Use>
+  void join(std::size_t begin, std::size_t split, std::size_t end, const Use& use) {
+    const auto rights = tops_of(cell_index(split, end));
+    if (rights.empty()) return;
+    for (Node& left : tops_of(cell_index(begin, split))) {
+      for (Node& right : rights) {
+        for (const auto* rule = index_.above(left.symbol, right.symbol); rule->rule != kNoRule; ++rule) {
+          if (wanted_[rule->parent]) use(left, right, *rule);
+        }
+      }
+    }
+  }
+
+  // From short spans to long ones: the symbols that can be derived.
   void derive() {
-    top_at_.assign(m_ * (m_ + 1) / 2 * grammar_.num_symbols, kNone);
-    bottom_at_.assign(grammar_.num_symbols, kNone);
     for (std::size_t end = 1; end <= m_; ++end) {
       for (std::size_t begin = end; begin-- > 0;) {
         push_cell(begin, end);
         if (end - begin == 1) {
           for (const std::uint32_t tag : tags_[begin]) bottoms_.push_back({tag});
         } else {
-          for (std::size_t split = begin + 1; split < end; ++split) join(begin, split, end);
+          derive_bottoms(begin, end);
         }
-        add_tops(begin, end);
+        derive_tops(begin, end);
       }
     }
     push_cell(0, 0);
   }
 
-  void join(std::size_t begin, std::size_t split, std::size_t end) {
-    const Cell& left = cells_[cell_index(begin, split)];
-    const std::size_t left_end = cells_[cell_index(begin, split) + 1].tops;
-    const std::uint32_t* right = &top_at(cell_index(split, end), 0);
-    for (std::size_t l = left.tops; l < left_end; ++l) {
-      for (const GrammarIndex::Pair& pair : index_.with_left(tops_[l].symbol)) {
-        if (right[pair.right] == kNone) continue;
-        const std::uint32_t parent = grammar_.binaries[pair.rule].parent;
-        if (!allowed(parent, begin, end)) continue;
-        std::uint32_t& bottom = bottom_at_[parent];
-        if (bottom == kNone) {
-          bottom = static_cast<std::uint32_t>(bottoms_.size());
-          bottoms_.push_back({parent});
-        }
-        edges_.push_back({bottom, pair.rule, static_cast<std::uint32_t>(l), right[pair.right],
-                          static_cast<std::uint32_t>(split)});
-      }
+  void derive_bottoms(std::size_t begin, std::size_t end) {
+    std::size_t left = 0;  // to be found
+    for_each_allowed(begin, end, [&](std::uint32_t symbol) {
+      wanted_[symbol] = true;
+      ++left;
+    });
+    if (left == 0) return;
+    for (std::size_t split = begin + 1; split < end && left > 0; ++split) {
+      join(begin, split, end, [&](const Node&, const Node&, const GrammarIndex::Above& rule) {
+        wanted_[rule.parent] = false;
+        bottoms_.push_back({rule.parent});
+        --left;
+      });
     }
+    for_each_allowed(begin, end, [&](std::uint32_t symbol) { wanted_[symbol] = false; });
   }
 
-  void add_tops(std::size_t begin, std::size_t end) {
-    const std::size_t cell = cell_index(begin, end);
-    const auto top_of = [&](std::uint32_t symbol) {
-      std::uint32_t& top = top_at(cell, symbol);
-      if (top == kNone) {
-        top = static_cast<std::uint32_t>(tops_.size());
-        tops_.push_back({symbol});
-      }
-      return top;
+  void derive_tops(std::size_t begin, std::size_t end) {
+    const std::size_t first = cells_.back().bottoms;
+    if (first == bottoms_.size()) return;
+    for_each_allowed(begin, end, [&](std::uint32_t symbol) { wanted_[symbol] = true; });
+    const std::size_t first_top = tops_.size();
+    const auto add = [&](std::uint32_t symbol) {
+      if (seen_[symbol]) return;
+      seen_[symbol] = true;
+      tops_.push_back({symbol});
     };
-    for (std::size_t b = cells_[cell].bottoms; b < bottoms_.size(); ++b) {
-      const std::uint32_t symbol = bottoms_[b].symbol;
-      bottom_at_[symbol] = kNone;
-      tops_[top_of(symbol)].same = static_cast<std::uint32_t>(b);
-      for (const std::uint32_t rule : index_.above(symbol)) {
-        const std::uint32_t parent = grammar_.unaries[rule].parent;
-        if (allowed(parent, begin, end))
-          unaries_.push_back({top_of(parent), rule, static_cast<std::uint32_t>(b)});
+    for (std::size_t b = first; b < bottoms_.size(); ++b) {
+      add(bottoms_[b].symbol);
+      for (const std::uint32_t rule : index_.above(bottoms_[b].symbol)) {
+        if (wanted_[grammar_.unaries[rule].parent]) add(grammar_.unaries[rule].parent);
       }
     }
+    for (std::size_t t = first_top; t < tops_.size(); ++t) seen_[tops_[t].symbol] = false;
+    for_each_allowed(begin, end, [&](std::uint32_t symbol) { wanted_[symbol] = false; });
   }
 
-  // Marks what is part of a derivation of the whole sentence. False if there is none.
-  bool mark_live() {
-    const std::uint32_t root = m_ > 0 ? top_at(cell_index(0, m_), grammar_.start) : kNone;
-    if (root == kNone) return false;
-    tops_[root].live = true;
+  // And back: marks what is part of a derivation of the whole sentence. False if there is none.
+  bool mark_live(Cfg& cfg) {
+    if (m_ == 0) return false;
+    const auto roots = tops_of(cell_index(0, m_));
+    const auto root = std::find_if(roots.begin(), roots.end(),
+                                   [&](const Node& node) { return node.symbol == grammar_.start; });
+    if (root == roots.end()) return false;
+    root->live = true;
+    used_rules_.assign(index_.num_rules(), false);
+    used_splits_.assign((m_ + 1) * grammar_.num_labels, false);
     for (std::size_t c = cells_.size() - 1; c-- > 0;) {
-      for (std::size_t t = cells_[c].tops; t < cells_[c + 1].tops; ++t) {
-        if (tops_[t].live && tops_[t].same != kNone) bottoms_[tops_[t].same].live = true;
+      const auto is_live = [](const Node& node) { return node.live; };
+      if (std::none_of(tops_of(c).begin(), tops_of(c).end(), is_live)) continue;
+      for (const Node& top : tops_of(c)) seen_[top.symbol] = top.live;
+      for (Node& bottom : bottoms_of(c)) {
+        bottom.live = seen_[bottom.symbol];
+        for (const std::uint32_t rule : index_.above(bottom.symbol)) {
+          if (!seen_[grammar_.unaries[rule].parent]) continue;
+          bottom.live = true;
+          used_rules_[grammar_.binaries.size() + rule] = true;
+        }
+        wanted_[bottom.symbol] = bottom.live;
       }
-      for (std::size_t u = cells_[c].unaries; u < cells_[c + 1].unaries; ++u) {
-        if (tops_[unaries_[u].top].live) bottoms_[unaries_[u].bottom].live = true;
+      for (const Node& top : tops_of(c)) seen_[top.symbol] = false;
+      for (std::size_t split = cells_[c].begin + 1; split < cells_[c].end; ++split) {
+        const std::size_t before = cfg.num_edges_;
+        join(cells_[c].begin, split, cells_[c].end,
+             [&](Node& left, Node& right, const GrammarIndex::Above& rule) {
+               left.live = right.live = true;
+               used_rules_[rule.rule] = true;
+               const std::uint32_t label = grammar_.labels[rule.parent];
+               if (label != kNoLabel) used_splits_[split * grammar_.num_labels + label] = true;
+               ++cfg.num_edges_;
+             });
+        cfg.num_blocks_ += cfg.num_edges_ > before ? 1 : 0;
       }
-      for (std::size_t e = cells_[c].edges; e < cells_[c + 1].edges; ++e) {
-        if (bottoms_[edges_[e].parent].live) tops_[edges_[e].left].live = tops_[edges_[e].right].live = true;
-      }
+      for (const Node& bottom : bottoms_of(c)) wanted_[bottom.symbol] = false;
     }
     return true;
   }
 
-  void number_statistics(Cfg& cfg) {
-    const std::size_t num_binaries = grammar_.binaries.size(), num_labels = grammar_.num_labels;
-    std::vector<bool> rules(index_.num_rules());
-    std::vector<bool> splits((m_ + 1) * num_labels);
-    std::vector<bool> spans((cells_.size() - 1) * num_labels);
-    for (std::size_t c = 0; c + 1 < cells_.size(); ++c) {
-      const auto add_label = [&](std::uint32_t label) {
-        if (label != kNoLabel) spans[c * num_labels + label] = true;
-      };
-      for (std::size_t b = cells_[c].bottoms; b < cells_[c + 1].bottoms; ++b) {
-        if (bottoms_[b].live) add_label(grammar_.labels[bottoms_[b].symbol]);
-      }
-      for (std::size_t u = cells_[c].unaries; u < cells_[c + 1].unaries; ++u) {
-        if (!tops_[unaries_[u].top].live) continue;
-        rules[num_binaries + unaries_[u].rule] = true;
-        for (const std::uint32_t label : index_.unary_labels(unaries_[u].rule)) add_label(label);
-      }
+  void lay_out(Cfg& cfg, SpanKinds& kinds) {
+    cfg.num_words_ = static_cast<std::uint32_t>(m_);
+    for (std::uint32_t r = 0; r < used_rules_.size(); ++r) {
+      if (used_rules_[r]) cfg.rules_.push_back(r);
     }
-    for (const Edge& edge : edges_) {
-      if (!bottoms_[edge.parent].live) continue;
-      rules[edge.rule] = true;
-      const std::uint32_t label = grammar_.labels[bottoms_[edge.parent].symbol];
-      if (label != kNoLabel) splits[edge.split * num_labels + label] = true;
-    }
-
-    rule_statistic_.assign(rules.size(), kNone);
-    for (std::uint32_t r = 0; r < rules.size(); ++r) {
-      if (!rules[r]) continue;
-      rule_statistic_[r] = static_cast<std::uint32_t>(cfg.rules_.size());
-      cfg.rules_.push_back(r);
-    }
+    if (cfg.rules_.size() > std::numeric_limits<std::uint16_t>::max()) fail(cfg.rules_.size(), "rules");
     std::uint32_t next = static_cast<std::uint32_t>(cfg.rules_.size());
-    const auto add_place = [&](std::uint32_t begin, std::uint32_t end, std::size_t row,
-                               std::vector<bool>& used, std::vector<std::uint32_t>& statistic) {
-      const std::uint32_t first = next;
-      for (std::uint32_t label = 0; label < num_labels; ++label) {
-        if (!used[row * num_labels + label]) continue;
-        statistic[row * num_labels + label] = next++;
-        cfg.labels_.push_back(label);
+    const auto live_of = [](std::span<const Node> nodes, std::vector<std::uint32_t>& symbols) {
+      symbols.clear();
+      for (const Node& node : nodes) {
+        if (node.live) symbols.push_back(node.symbol);
       }
-      if (next > first) cfg.places_.push_back({begin, end, first});
+      std::sort(symbols.begin(), symbols.end());
     };
-    span_statistic_.assign(spans.size(), kNone);
-    for (std::size_t c = 0; c + 1 < cells_.size(); ++c)
-      add_place(cells_[c].begin, cells_[c].end, c, spans, span_statistic_);
-    cfg.num_spans_ = cfg.places_.size();
-    split_statistic_.assign(splits.size(), kNone);
-    for (std::uint32_t split = 0; split <= m_; ++split)
-      add_place(split, split, split, splits, split_statistic_);
-    cfg.num_splits_ = cfg.places_.size() - cfg.num_spans_;
-    tag_statistic_.assign(bottoms_.size(), kNone);
-    for (std::uint32_t t = 0; t < m_; ++t) {
-      const std::size_t c = cell_index(t, t + 1), first = cells_[c].bottoms, last = cells_[c + 1].bottoms;
-      if (std::count_if(bottoms_.begin() + static_cast<std::ptrdiff_t>(first),
-                        bottoms_.begin() + static_cast<std::ptrdiff_t>(last),
-                        [](const Node& node) { return node.live; }) < 2)
-        continue;
-      cfg.places_.push_back({t, t, next});
-      for (std::size_t b = first; b < last; ++b) {
-        if (!bottoms_[b].live) continue;
-        tag_statistic_[b] = next++;
-        cfg.labels_.push_back(bottoms_[b].symbol);
-      }
-    }
-    cfg.places_.push_back({0, 0, next});
-    cfg.num_statistics_ = next;
-  }
-
-  void lay_out(Cfg& cfg) {
-    const std::size_t num_binaries = grammar_.binaries.size(), num_labels = grammar_.num_labels;
-    const std::uint32_t none = static_cast<std::uint32_t>(cfg.num_statistics_);
-    cfg.num_words_ = m_;
-    const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
-    std::size_t live_edges = 0, live_bottoms = 0, live_tops = 0;
-    for (const Edge& edge : edges_) live_edges += bottoms_[edge.parent].live ? 1 : 0;
-    for (const Node& node : bottoms_) live_bottoms += node.live ? 1 : 0;
-    for (const Node& node : tops_) live_tops += node.live ? 1 : 0;
-    cfg.edges_.reserve(live_edges);
-    cfg.bottoms_.reserve(live_bottoms + 1);
-    cfg.tops_.reserve(live_tops + 1);
-    std::vector<std::uint32_t> next_edge;  // by bottom nodes of a cell
-    std::vector<std::uint32_t> factor_at(num_labels + 1);
-    std::vector<std::vector<std::uint32_t>> unaries_of;
-
+    std::vector<std::uint32_t> bottoms, tops;
+    std::vector<std::vector<std::uint32_t>> choices;  // of tags, where there are several
+    std::vector<std::uint32_t> chosen;                // words that have them
     for (std::size_t c = 0; c + 1 < cells_.size(); ++c) {
-      Cell& cell = cells_[c];
-      const Cell& after = cells_[c + 1];
-      const bool live = std::any_of(tops_.begin() + static_cast<std::ptrdiff_t>(cell.tops),
-                                    tops_.begin() + static_cast<std::ptrdiff_t>(after.tops),
-                                    [](const Node& node) { return node.live; });
-      if (!live) continue;
-      cell.number = count(cfg.cells_);
+      live_of(tops_of(c), tops);
+      if (tops.empty()) continue;
+      live_of(bottoms_of(c), bottoms);
+      const auto [kind, labels] = kinds.add(bottoms, tops);
       cfg.cells_.push_back(
-          {cell.begin, cell.end, count(cfg.bottoms_), count(cfg.tops_), count(cfg.factors_)});
-
-      // Bottom nodes, and the edges below each of them.
-      std::uint32_t first_edge = count(cfg.edges_);
-      next_edge.assign(after.bottoms - cell.bottoms, 0);
-      for (std::size_t e = cell.edges; e < after.edges; ++e) ++next_edge[edges_[e].parent - cell.bottoms];
-      for (std::size_t b = cell.bottoms; b < after.bottoms; ++b) {
-        Node& bottom = bottoms_[b];
-        if (!bottom.live) continue;
-        bottom.number = count(cfg.bottoms_);
-        const std::uint32_t label = grammar_.labels[bottom.symbol];
-        const std::uint32_t statistic =
-            cell.end - cell.begin == 1
-                ? tag_statistic_[b]
-                : (label == kNoLabel ? kNone : span_statistic_[c * num_labels + label]);
-        cfg.bottoms_.push_back({bottom.symbol, statistic == kNone ? none : statistic, first_edge});
-        const std::uint32_t edges = next_edge[b - cell.bottoms];
-        next_edge[b - cell.bottoms] = first_edge;
-        first_edge += edges;
-      }
-      cfg.edges_.resize(first_edge);
-      std::uint32_t split = 0;
-      for (std::size_t e = cell.edges; e < after.edges; ++e) {
-        const Edge& edge = edges_[e];
-        if (!bottoms_[edge.parent].live) continue;
-        if (edge.split != split) factor_at.assign(num_labels + 1, kNone);
-        split = edge.split;
-        const std::uint32_t label = grammar_.labels[bottoms_[edge.parent].symbol];
-        std::uint32_t& factor = factor_at[label == kNoLabel ? num_labels : label];
-        if (factor == kNone) {
-          factor = count(cfg.factors_) - cfg.cells_.back().first_factor;
-          cfg.factors_.push_back({label == kNoLabel ? none : split_statistic_[split * num_labels + label],
-                                  cells_[cell_index(cell.begin, split)].number,
-                                  cells_[cell_index(split, cell.end)].number});
-        }
-        const Cfg::Factor& between = cfg.factors_[cfg.cells_.back().first_factor + factor];
-        cfg.edges_[next_edge[edge.parent - cell.bottoms]++] = {
-            small(rule_statistic_[edge.rule]), small(factor),
-            small(tops_[edge.left].number - cfg.cells_[between.left_cell].first_top),
-            small(tops_[edge.right].number - cfg.cells_[between.right_cell].first_top)};
-      }
-
-      // Top nodes, and the unary rules below each of them.
-      unaries_of.resize(std::max(unaries_of.size(), after.tops - cell.tops));
-      for (auto& list : unaries_of) list.clear();
-      for (std::size_t u = cell.unaries; u < after.unaries; ++u) {
-        unaries_of[unaries_[u].top - cell.tops].push_back(static_cast<std::uint32_t>(u));
-      }
-      for (std::size_t t = cell.tops; t < after.tops; ++t) {
-        if (!tops_[t].live) continue;
-        tops_[t].number = count(cfg.tops_);
-        cfg.tops_.push_back({tops_[t].symbol, tops_[t].same == kNone ? kNone : bottoms_[tops_[t].same].number,
-                             count(cfg.unary_edges_)});
-        for (const std::uint32_t u : unaries_of[t - cell.tops]) {
-          const Unary& unary = unaries_[u];
-          cfg.unary_edges_.push_back(
-              {unary.rule, bottoms_[unary.bottom].number, count(cfg.unary_statistics_)});
-          cfg.unary_statistics_.push_back(rule_statistic_[num_binaries + unary.rule]);
-          for (const std::uint32_t label : index_.unary_labels(unary.rule)) {
-            cfg.unary_statistics_.push_back(span_statistic_[c * num_labels + label]);
-          }
-        }
+          {static_cast<std::uint16_t>(cells_[c].begin), static_cast<std::uint16_t>(cells_[c].end), kind});
+      next += labels;
+      if (cells_[c].end - cells_[c].begin == 1 && bottoms.size() > 1) {
+        choices.push_back(bottoms);
+        chosen.push_back(cells_[c].begin);
       }
     }
-    cfg.cells_.push_back({0, 0, count(cfg.bottoms_), count(cfg.tops_), count(cfg.factors_)});
-    cfg.bottoms_.push_back({0, none, count(cfg.edges_)});
-    cfg.tops_.push_back({0, kNone, count(cfg.unary_edges_)});
-    cfg.unary_edges_.push_back({0, kNone, count(cfg.unary_statistics_)});
-    cfg.factors_.shrink_to_fit();
-    cfg.unary_edges_.shrink_to_fit();
-    cfg.unary_statistics_.shrink_to_fit();
+    const auto add_place = [&](std::uint32_t position, std::size_t first_label) {
+      if (cfg.labels_.size() == first_label) return;
+      cfg.places_.push_back({position, next, static_cast<std::uint32_t>(first_label)});
+      next += static_cast<std::uint32_t>(cfg.labels_.size() - first_label);
+    };
+    for (std::uint32_t split = 0; split <= m_; ++split) {
+      const std::size_t first = cfg.labels_.size();
+      for (std::uint32_t label = 0; label < grammar_.num_labels; ++label) {
+        if (used_splits_[split * grammar_.num_labels + label])
+          cfg.labels_.push_back(static_cast<std::uint16_t>(label));
+      }
+      add_place(split, first);
+    }
+    cfg.num_splits_ = static_cast<std::uint32_t>(cfg.places_.size());
+    for (std::size_t k = 0; k < chosen.size(); ++k) {
+      const std::size_t first = cfg.labels_.size();
+      for (const std::uint32_t tag : choices[k]) cfg.labels_.push_back(static_cast<std::uint16_t>(tag));
+      add_place(chosen[k], first);
+    }
+    cfg.places_.push_back({0, next, static_cast<std::uint32_t>(cfg.labels_.size())});
+    cfg.num_statistics_ = next;
+    cfg.rules_.shrink_to_fit();
+    cfg.cells_.shrink_to_fit();
+    cfg.places_.shrink_to_fit();
     cfg.labels_.shrink_to_fit();
   }
 
@@ -360,14 +332,16 @@ class CfgBuilder {
   std::size_t m_;
   std::vector<Cell> cells_;  // all of them, by cell_index, and one more
   std::vector<Node> bottoms_, tops_;
-  std::vector<Edge> edges_;
-  std::vector<Unary> unaries_;
-  std::vector<std::uint32_t> top_at_, bottom_at_;
-  std::vector<std::uint32_t> rule_statistic_, span_statistic_, split_statistic_, tag_statistic_;
+  std::vector<std::uint8_t> wanted_, seen_;  // symbols
+  std::vector<bool> used_rules_, used_splits_;
 };
 
-Cfg::Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask) : index_(&index) {
-  CfgBuilder(index, tags, mask).build(*this);
+Cfg::Cfg(const GrammarIndex& index, const TagSets& tags, const SpanMask* mask,
+         std::shared_ptr<SpanKinds> kinds)
+    : index_(&index) {
+  if (!kinds) kinds = std::make_shared<SpanKinds>(index);
+  CfgBuilder(index, tags, mask).build(*this, *kinds);
+  kinds_ = std::move(kinds);
 }
 
 }  // namespace espalier

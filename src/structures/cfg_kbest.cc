@@ -13,18 +13,28 @@ namespace espalier {
 class CfgRanking {
  public:
   CfgRanking(const Cfg& cfg, std::span<const double> s)
-      : cfg_(cfg), s_(s), cell_of_(cfg.num_bottoms()), nodes_(cfg.num_bottoms() + cfg.num_tops()) {
-    for (std::uint32_t c = 0; c < cfg.num_cells(); ++c) {
-      for (std::size_t b = cfg.cells_[c].first_bottom; b < cfg.cells_[c + 1].first_bottom; ++b)
-        cell_of_[b] = c;
+      : cfg_(cfg),
+        s_(s),
+        frame_(ws_),
+        forest_(cfg.forest(frame_)),
+        num_bottoms_(forest_.num_bottoms()),
+        span_of_(num_bottoms_ + forest_.num_tops()),
+        nodes_(num_bottoms_ + forest_.num_tops()) {
+    for (std::uint32_t c = 0; c < forest_.num_nodes(); ++c) {
+      const auto set = [&](std::size_t first, std::size_t last) {
+        std::fill(span_of_.begin() + static_cast<std::ptrdiff_t>(first),
+                  span_of_.begin() + static_cast<std::ptrdiff_t>(last), c);
+      };
+      set(forest_.nodes[c].first_bottom, forest_.nodes[c + 1].first_bottom);
+      set(num_bottoms_ + forest_.nodes[c].first_top, num_bottoms_ + forest_.nodes[c + 1].first_top);
     }
   }
 
   std::vector<Cfg::Scored> best(std::size_t k) {
-    const std::size_t root = cfg_.num_tops() - 1;
+    const std::size_t root = nodes_.size() - 1;
     std::vector<Cfg::Scored> list;
-    while (list.size() < k && has(top_node(root), list.size())) {
-      list.push_back({{}, nodes_[top_node(root)].ranked[list.size()].score});
+    while (list.size() < k && has(root, list.size())) {
+      list.push_back({{}, nodes_[root].ranked[list.size()].score});
       append(root, list.size() - 1, list.back().output);
       memory_.add(sizeof(Cfg::Scored) +
                   list.back().output.nodes.size() * sizeof(list.back().output.nodes[0]));
@@ -35,7 +45,8 @@ class CfgRanking {
  private:
   // An edge with the ranks of what is below it.
   struct Candidate {
-    // Of a bottom node in edges_, of a top node in unary_edges_; kNone: a word, or the bottom node itself.
+    // Of a bottom node an edge of the forest, of a top node a unary rule of its span's kind; kNone: a word,
+    // or the bottom node itself.
     std::uint32_t edge;
     std::uint32_t left_rank, right_rank;
     double score;
@@ -49,7 +60,19 @@ class CfgRanking {
     if (a.edge != b.edge) return a.edge > b.edge;
     return a.left_rank != b.left_rank ? a.left_rank > b.left_rank : a.right_rank > b.right_rank;
   }
-  std::size_t top_node(std::size_t t) const { return cfg_.num_bottoms() + t; }
+  bool is_top(std::size_t v) const { return v >= num_bottoms_; }
+  const Cfg::Node& span_of(std::size_t v) const { return forest_.nodes[span_of_[v]]; }
+  const SpanKind& kind_of(std::size_t v) const { return forest_.kinds[span_of_[v]]; }
+  std::size_t top_node(std::size_t span, std::size_t top) const {
+    return num_bottoms_ + forest_.nodes[span].first_top + top;
+  }
+  // The node that a top node is made of.
+  std::size_t below(std::size_t v, std::uint32_t unary) const {
+    const SpanKind& kind = kind_of(v);
+    return span_of(v).first_bottom + (unary == Cfg::kNone
+                                          ? kind.tops[v - num_bottoms_ - span_of(v).first_top].same
+                                          : kind.unaries[unary].bottom);
+  }
   double score_at(std::size_t k) const { return k < s_.size() ? s_[k] : 0; }
 
   void wait(std::size_t v, const Candidate& candidate) {
@@ -61,28 +84,25 @@ class CfgRanking {
 
   // The candidate, if there are such derivations below it.
   void propose(std::size_t v, std::uint32_t edge, std::uint32_t left_rank, std::uint32_t right_rank) {
-    if (v >= cfg_.num_bottoms()) {
-      const std::uint32_t b =
-          edge == Cfg::kNone ? cfg_.tops_[v - cfg_.num_bottoms()].same : cfg_.unary_edges_[edge].bottom;
+    if (is_top(v)) {
+      const std::size_t b = below(v, edge);
       if (!has(b, left_rank)) return;
       double score = nodes_[b].ranked[left_rank].score;
-      if (edge != Cfg::kNone) {
-        for (std::size_t k = cfg_.unary_edges_[edge].first_statistic;
-             k < cfg_.unary_edges_[edge + 1].first_statistic; ++k) {
-          score += score_at(cfg_.unary_statistics_[k]);
-        }
-      }
+      if (edge != Cfg::kNone)
+        cfg_.for_each_of_unary(forest_, span_of(v), kind_of(v), edge,
+                               [&](std::uint32_t k) { score += score_at(k); });
       wait(v, {edge, left_rank, 0, score});
       return;
     }
-    double score = score_at(cfg_.bottoms_[v].statistic);
+    const std::size_t b = v - span_of(v).first_bottom;
+    double score = score_at(cfg_.bottom_statistic(span_of(v), kind_of(v), b));
     if (edge != Cfg::kNone) {
-      const Cfg::Edge& of = cfg_.edges_[edge];
-      const Cfg::Cell& cell = cfg_.cells_[cell_of_[v]];
-      const std::size_t left = top_node(cfg_.left_of(cell, of)), right = top_node(cfg_.right_of(cell, of));
+      const Cfg::Edge& of = forest_.edges[edge];
+      const Cfg::Block& block = forest_.block_of(span_of_[v], edge);
+      const std::size_t left = top_node(block.left, of.left), right = top_node(block.right, of.right);
       if (!has(left, left_rank) || !has(right, right_rank)) return;
-      const std::size_t factor = cell.first_factor + of.factor;
-      score += score_at(of.rule) + score_at(cfg_.factors_[factor].statistic) +
+      const std::size_t split = cfg_.split_place(block.split, kind_of(v).bottoms[b]);
+      score += score_at(of.rule) + score_at(forest_.split_statistics[split]) +
                nodes_[left].ranked[left_rank].score + nodes_[right].ranked[right_rank].score;
     }
     wait(v, {edge, left_rank, right_rank, score});
@@ -90,16 +110,19 @@ class CfgRanking {
 
   void begin(std::size_t v) {
     nodes_[v].begun = true;
-    if (v >= cfg_.num_bottoms()) {
-      const std::size_t t = v - cfg_.num_bottoms();
-      if (cfg_.tops_[t].same != Cfg::kNone) propose(v, Cfg::kNone, 0, 0);
-      for (std::uint32_t u = cfg_.tops_[t].first_unary; u < cfg_.tops_[t + 1].first_unary; ++u)
-        propose(v, u, 0, 0);
+    if (is_top(v)) {
+      const std::size_t t = v - num_bottoms_ - span_of(v).first_top;
+      if (kind_of(v).tops[t].same != SpanKind::kNone) propose(v, Cfg::kNone, 0, 0);
+      const auto [first, end] = kind_of(v).unaries_of(t);
+      for (std::size_t u = first; u < end; ++u) propose(v, static_cast<std::uint32_t>(u), 0, 0);
       return;
     }
-    const std::uint32_t first = cfg_.bottoms_[v].first_edge, last = cfg_.bottoms_[v + 1].first_edge;
-    if (first == last) propose(v, Cfg::kNone, 0, 0);
-    for (std::uint32_t e = first; e < last; ++e) propose(v, e, 0, 0);
+    if (span_of(v).is_word()) return propose(v, Cfg::kNone, 0, 0);
+    const auto blocks = forest_.blocks_of(span_of_[v]);
+    const std::uint32_t first = blocks.front().first_edge, last = (blocks.data() + blocks.size())->first_edge;
+    for (std::uint32_t e = first; e < last; ++e) {
+      if (span_of(v).first_bottom + forest_.edges[e].bottom == v) propose(v, e, 0, 0);
+    }
   }
 
   // Whether node v has a derivation of this rank. Ranks are asked for one after the other.
@@ -111,9 +134,9 @@ class CfgRanking {
         // What comes next after the last one taken. Each pair of ranks has one predecessor, so that none
         // comes twice.
         const Candidate last = nodes_[v].ranked.back();
-        const bool word = v < cfg_.num_bottoms() && last.edge == Cfg::kNone;
+        const bool word = !is_top(v) && last.edge == Cfg::kNone;
         if (!word && last.right_rank == 0) propose(v, last.edge, last.left_rank + 1, 0);
-        if (!word && v < cfg_.num_bottoms()) propose(v, last.edge, last.left_rank, last.right_rank + 1);
+        if (!word && !is_top(v)) propose(v, last.edge, last.left_rank, last.right_rank + 1);
       }
       auto& waiting = nodes_[v].waiting;
       if (waiting.empty()) {
@@ -127,28 +150,31 @@ class CfgRanking {
     return true;
   }
 
-  void append(std::size_t t, std::size_t rank, Derivation& to) const {
-    const Candidate& top = nodes_[top_node(t)].ranked[rank];
-    const bool same = top.edge == Cfg::kNone;
-    const std::uint32_t b = same ? cfg_.tops_[t].same : cfg_.unary_edges_[top.edge].bottom;
-    const std::uint32_t unary = same ? kNoRule : cfg_.unary_edges_[top.edge].unary;
-    const Cfg::Cell& cell = cfg_.cells_[cell_of_[b]];
+  void append(std::size_t v, std::size_t rank, Derivation& to) const {
+    const Candidate& top = nodes_[v].ranked[rank];
+    const std::size_t b = below(v, top.edge);
+    const std::uint32_t unary = top.edge == Cfg::kNone ? kNoRule : kind_of(v).unaries[top.edge].rule;
+    const Cfg::Node& span = span_of(v);
     const Candidate& bottom = nodes_[b].ranked[top.left_rank];
     if (bottom.edge == Cfg::kNone) {
-      to.nodes.push_back({cell.begin, cell.begin, cell.end, cfg_.bottoms_[b].symbol, unary});
+      to.nodes.push_back(
+          {span.begin, span.begin, span.end, kind_of(v).bottoms[b - span.first_bottom].symbol, unary});
       return;
     }
-    const Cfg::Edge& edge = cfg_.edges_[bottom.edge];
-    const Cfg::Factor& factor = cfg_.factors_[cell.first_factor + edge.factor];
-    to.nodes.push_back(
-        {cell.begin, cfg_.cells_[factor.left_cell].end, cell.end, cfg_.rules_[edge.rule], unary});
-    append(cfg_.left_of(cell, edge), bottom.left_rank, to);
-    append(cfg_.right_of(cell, edge), bottom.right_rank, to);
+    const Cfg::Edge& edge = forest_.edges[bottom.edge];
+    const Cfg::Block& block = forest_.block_of(span_of_[b], bottom.edge);
+    to.nodes.push_back({span.begin, block.split, span.end, cfg_.rules_[edge.rule], unary});
+    append(top_node(block.left, edge.left), bottom.left_rank, to);
+    append(top_node(block.right, edge.right), bottom.right_rank, to);
   }
 
   const Cfg& cfg_;
   std::span<const double> s_;
-  std::vector<std::uint32_t> cell_of_;  // of bottom nodes
+  Workspace ws_;
+  Workspace::Frame frame_;
+  Cfg::Forest forest_;
+  std::size_t num_bottoms_;
+  std::vector<std::uint32_t> span_of_;  // of nodes
   std::vector<Node> nodes_;             // bottom nodes, then top nodes
   KbestMemory memory_;
 };

@@ -118,6 +118,119 @@ TEST_F(CliParseTest, TrainsEvaluatesAndPredicts) {
   EXPECT_DOUBLE_EQ(last.at("dev").at("las").get<double>(), both / words);
 }
 
+TEST_F(CliParseTest, LeavesLongSentencesOut) {
+  const std::string text = read("train.conllu");
+  std::string kept;
+  std::size_t sentences = 0, long_ones = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find("\n\n", begin) + 2;
+    const std::string sentence = text.substr(begin, end - begin);
+    begin = end;
+    ++sentences;
+    if (words_of(sentence).size() > 12) {
+      ++long_ones;
+    } else {
+      kept += sentence;
+    }
+  }
+  ASSERT_GT(long_ones, 1u);
+  write("kept.conllu", kept);
+  const std::string left_out = "; " + std::to_string(long_ones) + " sentences of more than 12 words left out";
+  const auto read_line = [&](const std::string& command) {
+    const Outcome outcome = run(command);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    for (const std::string& line : lines(outcome.err)) {
+      if (line.starts_with("read train.conllu: ")) return line;
+    }
+    return outcome.err;
+  };
+  const std::string line = read_line(kTrain + std::string("--longest 12 --gap 1e-2 -o model.esp"));
+  EXPECT_TRUE(
+      line.starts_with("read train.conllu: " + std::to_string(sentences - long_ones) + " sentences, "))
+      << line;
+  EXPECT_TRUE(line.ends_with(left_out)) << line;
+  EXPECT_TRUE(
+      read_line("cross-validate parse train.conllu --longest 12 --folds 2 --unlabelled --hash-bits 12 "
+                "--l2-max 10 --l2-min 10 --gap 0.1")
+          .ends_with(left_out));
+  succeed("train parse kept.conllu --l2 10 --hash-bits 12 --longest 12 --gap 1e-2 --quiet -o same.esp");
+  EXPECT_TRUE(read("model.esp") == read("same.esp"));
+  EXPECT_EQ(json("show model.esp --json").at("settings").at("longest"), 12);
+  EXPECT_EQ(error("train parse train.conllu --longest 1 -o none.esp"),
+            "espalier: train.conllu: no sentences of at most 1 word; expected some");
+}
+
+// In pieces each of which is parsed as a sentence.
+TEST_F(CliParseTest, ParsesLongSentencesInPieces) {
+  std::vector<std::vector<std::string>> all;
+  std::vector<std::size_t> ends;
+  std::string pieces;
+  for (const auto& fields : words_of(read("dev.conllu"))) {
+    if (fields.front() == "1" && !all.empty()) {
+      ends.push_back(all.size());
+      if (all.size() > 60) break;
+      pieces += '\n';
+    }
+    all.push_back(fields);
+    for (std::size_t k = 0; k < 6; ++k) pieces += (k > 0 ? "\t" : "") + fields.at(k);
+    pieces += '\n';
+  }
+  std::string joined;
+  for (std::size_t d = 0; d < all.size(); ++d) {
+    joined += std::to_string(d + 1);
+    for (std::size_t k = 1; k < 6; ++k) joined += '\t' + all[d].at(k);
+    joined += '\n';
+  }
+  for (const std::string options :
+       {"", "--single-root", "--unlabelled", "--structure nonprojective --single-root", "--order 2"}) {
+    train("model.esp", "--longest 30 " + options);
+    const auto found = words_of(succeed("predict model.esp", joined));
+    ASSERT_EQ(found.size(), all.size());
+    const auto heads = heads_of(succeed("predict model.esp", joined)).at(0);
+    EXPECT_TRUE(is_tree(heads)) << options;
+    const auto roots = std::count(heads.begin(), heads.end(), 0u);
+    if (options.find("--single-root") != std::string::npos) {
+      EXPECT_EQ(roots, 1) << options;
+    } else {
+      EXPECT_GE(roots, 3) << options;
+    }
+    // No arc is longer than a piece, but for those that join roots.
+    for (std::size_t d = 1; d <= heads.size(); ++d) {
+      const std::size_t head = heads[d - 1];
+      EXPECT_TRUE(head == 0 || (head > d ? head - d : d - head) < 60) << options;
+    }
+    if (options == "--order 2") continue;
+    const auto best = lines(succeed("predict model.esp --kbest 3", joined));
+    EXPECT_EQ(
+        std::count_if(best.begin(), best.end(), [](const auto& line) { return line.starts_with("# "); }), 1)
+        << options;
+    // Heads have probabilities that sum up to one.
+    const auto marginals = lines(succeed("predict model.esp --marginals", joined));
+    ASSERT_TRUE(marginals.at(40).starts_with("# heads 41 =")) << marginals.at(40);
+    double sum = 0;
+    for (const std::string& field : words(marginals.at(40).substr(std::string("# heads 41 =").size())))
+      sum += std::stod(field.substr(field.find(':') + 1));
+    EXPECT_NEAR(sum, 1, 0.02) << options;
+  }
+  write("joined.conllu", succeed("predict model.esp", joined));
+  const Json rates = json("eval model.esp joined.conllu --json");
+  EXPECT_EQ(rates.at("uas"), 1);
+  EXPECT_EQ(rates.at("in_pieces"), 1);
+  EXPECT_NE(succeed("eval model.esp joined.conllu").find("parsed in pieces"), std::string::npos);
+}
+
+TEST_F(CliParseTest, ParsesSentencesOfAnyLength) {
+  train("model.esp");
+  std::string text;
+  const auto words = words_of(read("dev.conllu"));
+  for (std::size_t d = 0; d < 2000; ++d) {
+    text += std::to_string(d + 1);
+    for (std::size_t k = 1; k < 6; ++k) text += '\t' + words[d % words.size()].at(k);
+    text += '\n';
+  }
+  EXPECT_TRUE(is_tree(heads_of(succeed("predict model.esp", text)).at(0)));
+}
+
 TEST_F(CliParseTest, TheSameSeedGivesTheSameBytes) {
   train("one.esp");
   train("two.esp");

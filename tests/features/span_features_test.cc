@@ -55,10 +55,11 @@ struct Scores {
 };
 
 double at_span(const Cfg& forest, const std::vector<double>& s, std::uint32_t begin, std::uint32_t end) {
-  for (std::size_t k = 0; k < forest.num_spans(); ++k) {
-    if (forest.span(k).begin == begin && forest.span(k).end == end) return s[forest.span(k).first];
-  }
-  return std::nan("");
+  double score = std::nan("");
+  forest.for_each_span([&](const Cfg::Place& span) {
+    if (span.begin == begin && span.end == end) score = s[span.first];
+  });
+  return score;
 }
 
 TEST(SpanWord, SeesWhatItsAtomsSay) {

@@ -161,15 +161,17 @@ TEST(Cfg, CountsRulesSpansSplitsAndTags) {
   ASSERT_TRUE(cfg.possible());
   EXPECT_EQ(std::vector<std::uint32_t>(cfg.rules().begin(), cfg.rules().end()),
             (std::vector<std::uint32_t>{0, 1, 2, 3}));
-  ASSERT_EQ(cfg.num_spans(), 2u);
-  EXPECT_EQ(cfg.span(0).begin, 1u);
-  EXPECT_EQ(cfg.span(0).end, 2u);
-  EXPECT_EQ(std::vector(cfg.span(0).labels.begin(), cfg.span(0).labels.end()),
-            (std::vector<std::uint32_t>{0}));
-  EXPECT_EQ(cfg.span(1).begin, 0u);
-  EXPECT_EQ(cfg.span(1).end, 2u);
-  EXPECT_EQ(std::vector(cfg.span(1).labels.begin(), cfg.span(1).labels.end()),
-            (std::vector<std::uint32_t>{0, 1}));
+  using Labels = std::vector<std::uint16_t>;
+  std::vector<Cfg::Place> spans;
+  cfg.for_each_span([&](const Cfg::Place& span) { spans.push_back(span); });
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(spans[0].begin, 1u);
+  EXPECT_EQ(spans[0].end, 2u);
+  EXPECT_EQ(Labels(spans[0].labels.begin(), spans[0].labels.end()), Labels{0});
+  EXPECT_EQ(spans[1].begin, 0u);
+  EXPECT_EQ(spans[1].end, 2u);
+  EXPECT_EQ(Labels(spans[1].labels.begin(), spans[1].labels.end()), (Labels{0, 1}));
+  EXPECT_EQ(cfg.end_of_spans(), 4u + 3u);
   ASSERT_EQ(cfg.num_splits(), 1u);
   EXPECT_EQ(cfg.split(0).begin, 1u);
   ASSERT_EQ(cfg.num_tagged(), 1u);

@@ -258,13 +258,13 @@ TEST_F(DependencyReaderTest, LongCyclesAreAbridged) {
 
 TEST_F(DependencyReaderTest, LongestSentence) {
   std::string text;
-  for (int d = 1; d <= 65535; ++d) text += word(std::to_string(d), std::to_string(d - 1));
+  for (int d = 1; d <= 1'000'000; ++d) text += word(std::to_string(d), std::to_string(d - 1));
   const auto read = sentences(text);
   ASSERT_EQ(read.size(), 1u);
-  EXPECT_EQ(read[0].words.size(), 65535u);
-  EXPECT_EQ(read[0].words[65534].form, "w65535");
-  EXPECT_EQ(message(text + word("65536", "1")),
-            ":65536: a sentence of more than 65,535 words; expected blank lines between sentences");
+  EXPECT_EQ(read[0].words.size(), 1'000'000u);
+  EXPECT_EQ(read[0].words[999'999].form, "w1000000");
+  EXPECT_EQ(message(text + word("1000001", "1")),
+            ":1000001: a sentence of more than 1,000,000 words; expected blank lines between sentences");
 }
 
 TEST_F(DependencyReaderTest, LongLines) {

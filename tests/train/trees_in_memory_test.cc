@@ -379,10 +379,11 @@ TEST(TreebankData, RefusesWhatIsNoTree) {
   EXPECT_EQ(error_message([] { make_treebank_training(TreebankData()); }),
             "data in memory: no trees; expected some");
   TreebankData wide;
-  BracketTree many{"S", "", std::vector<BracketTree>(301, {"NN", "dogs", {}})};
-  wide.add(many);
-  EXPECT_EQ(error_message([&] { make_treebank_training(wide); }),
-            "data in memory:1: a sentence of 301 words; expected at most 300");
+  wide.add(BracketTree{"S", "", std::vector<BracketTree>(2001, {"NN", "dogs", {}})});
+  TreebankOptions options;
+  options.longest = 2000;
+  EXPECT_EQ(error_message([&] { make_treebank_training(wide, options); }),
+            "data in memory: no sentences of at most 2,000 words; expected some");
 }
 
 TEST(TreebankParser, ParsesAsPredictDoes) {
@@ -437,6 +438,64 @@ TEST(TreebankParser, ParsesAsPredictDoes) {
                 "the word 'dog' without a tag; expected one: the model does not predict tags");
     }
   }
+}
+
+// What files say of sentences that are too long is said of data in memory, too.
+TEST(ParseData, LeavesLongSentencesOut) {
+  const ParseData data = small_trees(true);
+  ParseOptions options;
+  options.hash_bits = 8;
+  options.longest = 3;
+  const auto set = make_parse_training(data, options);
+  EXPECT_EQ(set->problem().size(), 3u);
+  EXPECT_TRUE(set->describe().ends_with("; 1 sentence of more than 3 words left out")) << set->describe();
+  options.longest = 4;
+  EXPECT_EQ(make_parse_training(data, options)->problem().size(), 4u);
+  const Model model = train(*set, {.l2 = 1, .gap = 0.1});
+  Parser::Sentence sentence(model.parser());
+  const DependencySentence& four = data.sentence(2);
+  sentence.set(four);
+  EXPECT_EQ(sentence.pieces(), 2u);
+  EXPECT_EQ(sentence.heads().size(), 4u);
+  EXPECT_EQ(sentence.kbest(3).size(), 1u);
+  double sum = 0;
+  for (const double p : sentence.head_probabilities(4)) sum += p;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_EQ(sentence.head_probabilities(4).size(), 5u);
+  sentence.set(data.sentence(0));
+  EXPECT_EQ(sentence.pieces(), 1u);
+}
+
+TEST(TreebankData, LeavesLongSentencesOut) {
+  TreebankData data;
+  for (const char* tree : {"(S (NN rain) (VBD fell))", "(S (NP (NN rain) (CC and) (NN snow)) (VBD fell))",
+                           "(S (NN snow) (VBD fell))"})
+    data.add(tree);
+  TreebankOptions options;
+  options.hash_bits = 8;
+  options.longest = 3;
+  const auto set = make_treebank_training(data, options);
+  EXPECT_EQ(set->problem().size(), 2u);
+  EXPECT_TRUE(set->describe().ends_with("; 1 sentence of more than 3 words left out")) << set->describe();
+  const Model model = train(*set, {.l2 = 1, .gap = 0.1});
+  TreebankParser::Sentence sentence(model.treebank_parser());
+  const std::vector<TaggedWord> long_one{
+      {"rain", "NN"}, {"fell", "VBD"}, {",", ","}, {"snow", "NN"}, {"fell", "VBD"}};
+  sentence.set(long_one);
+  EXPECT_EQ(sentence.pieces(), 2u);
+  std::string text;
+  append_brackets(sentence.tree(), text);
+  // The first piece ends after the comma, for which the grammar has no tree.
+  EXPECT_EQ(text, "(S (S (NN rain) (VBD fell) (, ,)) (S (NN snow) (VBD fell)))");
+  EXPECT_FALSE(sentence.parsed());
+  const auto best = sentence.kbest(2);
+  ASSERT_EQ(best.size(), 1u);
+  EXPECT_EQ(best[0].tree, sentence.tree());
+  EXPECT_GT(sentence.probability(best[0].score), 0);
+  EXPECT_LE(sentence.probability(best[0].score), 1 + 1e-12);
+  sentence.set(std::span(long_one).first(2));
+  EXPECT_EQ(sentence.pieces(), 1u);
+  EXPECT_TRUE(sentence.parsed());
 }
 
 }  // namespace

@@ -66,6 +66,8 @@ struct ParseOptions {
   bool unlabelled = false;   // heads without relations
   bool single_root = false;  // only one word of a sentence may hang on the root
   std::optional<std::size_t> first;  // only the first N training sentences
+  // Longer sentences are left out of training, and parsed in pieces in prediction. Unset: kLongestParsed.
+  std::optional<std::size_t> longest;
   std::string
       group_by;  // which sentences belong together: boundary ('# newdoc' is between them); empty: nobody asks
   // Projective training on trees that are not: drop, lift (arcs are moved up until none cross) or refuse.
@@ -91,6 +93,9 @@ struct ParsePredictOptions {
 };
 
 inline constexpr int kParseVersion = 1;
+
+// The default of ParseOptions::longest, by the order.
+inline constexpr std::size_t kLongestParsed[] = {500, 150};
 
 // Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options);
@@ -188,10 +193,14 @@ class Parser::Sentence {
   // The best tree: the head of each word, and the relation to it; no relations where the model has none.
   std::span<const std::uint32_t> heads();
   std::span<const std::string_view> relations();
-  // The probability of every head of a word: size() + 1 numbers, that of the root first.
+  // How many pieces it is parsed in: more than one where it is longer than ParseOptions::longest. Each is
+  // parsed as a sentence by itself.
+  std::size_t pieces();
+  // The probability of every head of a word: size() + 1 numbers, that of the root first. Of a sentence in
+  // pieces they are those of its piece, and valid until the next call.
   std::span<const double> head_probabilities(std::size_t word);
-  // The k best trees with their scores, best first; and how probable one with such a score is. Throws Error
-  // without Parser::has_kbest().
+  // The k best trees with their scores, best first; and how probable one with such a score is. Of a sentence
+  // in pieces it is the best one alone. Throws Error without Parser::has_kbest().
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
 

@@ -57,6 +57,8 @@ struct TreebankOptions {
   // Labels over spans that a coarse grammar finds less probable are left out.
   double prune_below = 1e-4;
   std::optional<std::size_t> first;  // only the first N training sentences
+  // Longer sentences are left out of training, and parsed in pieces in prediction.
+  std::size_t longest = 300;
   // Finding what is left out takes a while: who is told, how many threads do it, and what ends it early.
   std::function<void(std::string_view)> notice;
   std::size_t threads = 1;
@@ -149,10 +151,13 @@ class TreebankParser::Sentence {
   std::size_t size() const;
   // The best tree; a flat one where the grammar has none.
   const BracketTree& tree();
-  // Whether the grammar has one.
+  // Whether the grammar has one, of each piece.
   bool parsed();
+  // How many pieces it is parsed in: more than one where it is longer than TreebankOptions::longest. Each is
+  // parsed as a sentence by itself, and their trees stand side by side in one phrase.
+  std::size_t pieces();
   // The k best trees with their scores, best first; and how probable one with such a score is. Without one of
-  // the grammar it is the flat one.
+  // the grammar it is the flat one; of a sentence in pieces it is the best one alone.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
 

@@ -117,6 +117,7 @@ void AttachmentScores::report_counts(Evaluation& result) const {
   }
   report["sentences"] = trees_.all;
   report["exact_sentences"] = trees_.heads;
+  report["in_pieces"] = in_pieces_;
   const auto put = [&](Json& json, const Counts& counts) {
     json["words"] = counts.all;
     json["correct_heads"] = counts.heads;
@@ -156,6 +157,7 @@ void AttachmentScores::write_tables(Evaluation& result) const {
             grouped(content_gold_));
   }
   add_counts("whole trees", trees_);
+  if (in_pieces_ > 0) add_row("parsed in pieces", "", "", grouped(in_pieces_));
   text += "\ndistance to the head\n";
   for (std::size_t k = 0; k < kDistances; ++k) add_counts(kDistanceNames[k], distances_[k]);
 }

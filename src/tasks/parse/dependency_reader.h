@@ -16,7 +16,7 @@ namespace espalier {
 // no words, and stay in the text alone. docs/formats.md has the details.
 class DependencyReader {
  public:
-  static constexpr std::size_t kMostWords = 65535;
+  static constexpr std::size_t kMostWords = 1'000'000;
 
   // "-" is standard input. With `needs_heads` the heads of each sentence have to make a tree. Without, HEAD
   // and DEPREL may be missing, a HEAD that is neither 0 nor the number of another word is none, and heads

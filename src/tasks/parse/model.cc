@@ -68,6 +68,7 @@ TaskSections ParseModel::sections() const {
   sections.settings["structure"] = shape.projective ? "projective" : "nonprojective";
   sections.settings["order"] = second_order ? 2 : 1;
   sections.settings["single_root"] = shape.single_root;
+  sections.settings["longest"] = longest;
   sections.settings["hash_bits"] = bits;
   sections.settings["relation_bits"] = relation_bits;
   sections.settings["labelled"] = labelled();
@@ -86,11 +87,13 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   model.shape.projective = stored.settings.at("structure").get<std::string>() == "projective";
   model.shape.single_root = stored.settings.at("single_root").get<bool>();
   model.second_order = stored.settings.at("order").get<int>() == 2;
+  model.longest = stored.settings.at("longest").get<std::size_t>();
   model.bits = stored.settings.at("hash_bits").get<unsigned>();
   model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
   const auto corrupt = [&](const std::string& found) {
     return Error::in(stored.file, found, "retrain the model");
   };
+  if (model.longest == 0) throw corrupt("pieces of 0 words");
   if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
     throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));
   if (stored.settings.at("labelled").get<bool>()) {

@@ -36,6 +36,7 @@ struct ArcPruner {
 struct ParseModel {
   TreeShape shape;
   bool second_order = false;
+  std::size_t longest = 0;  // words of a sentence that is parsed as one
   unsigned bits = 0, relation_bits = 0;
   Dictionary relations;  // empty: no labels
   double prune_below = 0;

@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
 #include "tasks/common.h"
 #include "tasks/parse/model.h"
+#include "tasks/pieces.h"
 
 namespace espalier {
 namespace {
@@ -27,32 +29,59 @@ std::optional<std::uint32_t> Parser::find_relation(std::string_view name) const 
 }
 bool Parser::has_kbest() const { return !model_.second_order; }
 
+// A sentence of at most `longest` words is one piece. Whatever is `of a piece` below is that of the one which
+// was looked at last.
 struct Parser::Sentence::State {
   explicit State(const Parser& of)
       : parser(of), model(of.model_), features(model.features()), pruner(model.make_pruner()) {}
 
-  ArcSet arcs() const { return pruner ? ArcSet(arc_offsets, arc_heads) : ArcSet(words.size()); }
+  std::size_t begin_of(std::size_t piece) const { return piece == 0 ? 0 : ends[piece - 1]; }
+  std::size_t length_of(std::size_t piece) const { return ends[piece] - begin_of(piece); }
+  std::span<const WordAtoms> words_of(std::size_t piece) const {
+    return std::span(words).subspan(begin_of(piece), length_of(piece));
+  }
+  ArcSet arcs() const { return pruner ? ArcSet(arc_offsets, arc_heads) : ArcSet(length_of(scored)); }
   DependencyTree tree() const { return {arcs(), model.shape, parts(0)}; }
 
-  void forget() { scored = has_best = has_marginals = false; }
+  void forget() {
+    ends.clear();
+    scored = with_marginals = kNone;
+    has_best = false;
+    log_z.reset();
+  }
 
-  void score() {
-    if (scored) return;
+  void divide() {
+    if (!ends.empty()) return;
     if (words.empty()) throw Error("a sentence without words; expected some to parse");
-    if (pruner) pruner->choose(words, {}, arc_offsets, arc_heads, ws);
+    ends = ends_of_pieces(words.size(), model.longest, [&](std::size_t k) { return punctuation[k]; });
+  }
+
+  void score(std::size_t piece) {
+    divide();
+    if (scored == piece) return;
+    scored = piece;
+    if (pruner) pruner->choose(words_of(piece), {}, arc_offsets, arc_heads, ws);
     parts.clear();
     if (model.second_order) parts.append(arcs(), model.shape.projective);
     s.resize(tree().num_statistics());
-    features.score(words, arcs(), parser.theta_.row(0), 1.0, std::span<double>(s), ws, parts(0));
-    scored = true;
+    features.score(words_of(piece), arcs(), parser.theta_.row(0), 1.0, std::span<double>(s), ws, parts(0));
   }
 
   void find_best() {
     if (has_best) return;
-    score();
+    divide();
     heads.resize(words.size());
     labels.resize(words.size());
-    tree().decode_into(std::span<const double>(s), heads, labels, ws);
+    best_score = 0;
+    for (std::size_t piece = 0; piece < ends.size(); ++piece) {
+      score(piece);
+      const std::size_t begin = begin_of(piece), length = length_of(piece);
+      const auto of_piece = std::span(heads).subspan(begin, length);
+      best_score += tree().decode_into(std::span<const double>(s), of_piece,
+                                       std::span(labels).subspan(begin, length), ws);
+      for (std::uint32_t& head : of_piece) head += head == 0 ? 0 : static_cast<std::uint32_t>(begin);
+    }
+    if (model.shape.single_root && ends.size() > 1) join_roots();
     relations.clear();
     if (model.labelled()) {
       for (const std::uint32_t label : labels) relations.push_back(model.relations.name(label));
@@ -60,18 +89,47 @@ struct Parser::Sentence::State {
     has_best = true;
   }
 
+  // Every piece has a root of its own: where a sentence has one, each hangs on that of the piece before. Such
+  // arcs cross no others, as all between their ends depends on one of the two.
+  void join_roots() {
+    const auto root_of = [&](std::size_t piece) {
+      std::size_t d = begin_of(piece);
+      while (heads[d] != 0) ++d;
+      return d;
+    };
+    std::size_t before = root_of(0);
+    for (std::size_t piece = 1; piece < ends.size(); ++piece) {
+      const std::size_t root = root_of(piece);
+      heads[root] = static_cast<std::uint32_t>(before + 1);
+      if (model.labelled()) labels[root] = best_label(before, root);
+      before = root;
+    }
+  }
+
+  // The best relation of a word to one that comes before it.
+  std::uint32_t best_label(std::size_t head, std::size_t modifier) {
+    const auto between = std::span<const WordAtoms>(words).subspan(head, modifier - head + 1);
+    std::vector<std::uint32_t> offsets(between.size() + 1, 0);
+    offsets.back() = 1;
+    const std::uint16_t first[] = {1};
+    std::vector<double> of_labels(model.shape.num_labels);
+    features.score(between, ArcSet(offsets, first), parser.theta_.row(0), 1.0, std::span(of_labels), ws);
+    return static_cast<std::uint32_t>(std::max_element(of_labels.begin(), of_labels.end()) -
+                                      of_labels.begin());
+  }
+
   // u(y) ~ exp(beta s.chi(y)): log Z, and the sums of its marginals over labels.
-  void find_marginals() {
-    if (has_marginals) return;
+  void find_marginals(std::size_t piece) {
+    if (with_marginals == piece) return;
     check_has_probabilities(parser.loss_);
-    score();
+    score(piece);
     Workspace::Frame frame(ws);
     const auto scaled = frame.take<double>(s.size());
     for (std::size_t k = 0; k < s.size(); ++k) scaled[k] = parser.loss_.beta * s[k];
     const auto mu = frame.take<double>(s.size());
-    log_z = tree().log_partition(std::span<const double>(scaled), mu, ws);
+    log_z_of_piece = tree().log_partition(std::span<const double>(scaled), mu, ws);
     const ArcSet possible = arcs();
-    const std::size_t m = words.size(), num_labels = model.shape.num_labels;
+    const std::size_t m = length_of(piece), num_labels = model.shape.num_labels;
     matrix.assign(arc_matrix_size(m), 0);
     for (std::size_t d = 1; d <= m; ++d) {
       for (std::size_t a = possible.begin(d); a < possible.end(d); ++a) {
@@ -79,8 +137,36 @@ struct Parser::Sentence::State {
           matrix[arc_matrix_index(m, possible.head(a, d), d)] += mu[a * num_labels + l];
       }
     }
-    has_marginals = true;
+    with_marginals = piece;
   }
+
+  std::span<const double> head_probabilities(std::size_t word) {
+    divide();
+    const auto piece =
+        static_cast<std::size_t>(std::lower_bound(ends.begin(), ends.end(), word) - ends.begin());
+    find_marginals(piece);
+    const std::size_t m = length_of(piece), begin = begin_of(piece);
+    const auto row = std::span<const double>(matrix).subspan(arc_matrix_index(m, 0, word - begin), m + 1);
+    if (ends.size() == 1) return row;
+    of_all_words.assign(words.size() + 1, 0);
+    of_all_words[0] = row[0];
+    std::copy(row.begin() + 1, row.end(), of_all_words.begin() + static_cast<std::ptrdiff_t>(begin) + 1);
+    return of_all_words;
+  }
+
+  double log_partition() {
+    divide();
+    if (log_z) return *log_z;
+    double sum = 0;
+    for (std::size_t piece = 0; piece < ends.size(); ++piece) {
+      find_marginals(piece);
+      sum += log_z_of_piece;
+    }
+    log_z = sum;
+    return sum;
+  }
+
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Parser& parser;
   const ParseModel& model;
@@ -88,15 +174,22 @@ struct Parser::Sentence::State {
   std::optional<ArcPruner> pruner;
   Workspace ws;
   std::vector<WordAtoms> words;
-  bool scored = false, has_best = false, has_marginals = false;
+  std::vector<bool> punctuation;  // of each word
+  std::vector<std::size_t> ends;  // of pieces; none before they are known
+  bool has_best = false;
+  std::vector<std::uint32_t> heads, labels;
+  double best_score = 0;
+  std::vector<std::string_view> relations;
+  std::optional<double> log_z;
+  // Of a piece.
+  std::size_t scored = kNone, with_marginals = kNone;
   std::vector<std::uint32_t> arc_offsets;
   std::vector<std::uint16_t> arc_heads;
   TreePartLists parts;
   std::vector<double> s;
-  std::vector<std::uint32_t> heads, labels;
-  std::vector<std::string_view> relations;
   std::vector<double> matrix;  // of probabilities, as arc_matrix_index() has it
-  double log_z = 0;
+  double log_z_of_piece = 0;
+  std::vector<double> of_all_words;  // a row of it, for a whole sentence
 };
 
 Parser::Sentence::Sentence(const Parser& parser) : state_(std::make_unique<State>(parser)) {}
@@ -106,17 +199,21 @@ Parser::Sentence::Sentence(Sentence&&) noexcept = default;
 void Parser::Sentence::clear() {
   state_->forget();
   state_->words.clear();
+  state_->punctuation.clear();
 }
 
 void Parser::Sentence::add(const DependencyWord& word) {
   state_->forget();
   state_->words.push_back(word_atoms(or_blank(word.form), or_blank(word.lemma), or_blank(word.coarse),
                                      or_blank(word.fine), or_blank(word.feats)));
+  state_->punctuation.push_back(!has_letter_or_digit(word.form));
 }
 
 void Parser::Sentence::set(const DependencySentence& sentence) {
   clear();
   append_atoms(sentence, state_->words);
+  for (const DependencyWord& word : sentence.words)
+    state_->punctuation.push_back(!has_letter_or_digit(word.form));
 }
 
 std::size_t Parser::Sentence::size() const { return state_->words.size(); }
@@ -131,27 +228,39 @@ std::span<const std::string_view> Parser::Sentence::relations() {
   return state_->relations;
 }
 
+std::size_t Parser::Sentence::pieces() {
+  state_->divide();
+  return state_->ends.size();
+}
+
 std::span<const double> Parser::Sentence::head_probabilities(std::size_t word) {
   ESPALIER_EXPECT(word >= 1 && word <= size());
-  state_->find_marginals();
-  return std::span<const double>(state_->matrix).subspan(arc_matrix_index(size(), 0, word), size() + 1);
+  return state_->head_probabilities(word);
 }
 
 std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {
   if (!state_->parser.has_kbest())
     throw Error("the k best trees with a parser of order 2; expected a model of order 1");
-  state_->score();
+  const bool labelled = state_->parser.labelled();
   std::vector<Scored> best;
+  if (pieces() > 1) {
+    if (k == 0) return best;
+    state_->find_best();
+    best.push_back({state_->heads, {}, state_->best_score});
+    if (labelled) best.back().relations = state_->labels;
+    return best;
+  }
+  state_->score(0);
   for (DependencyTree::Scored& one : state_->tree().kbest(state_->s, k)) {
     best.push_back({std::move(one.output.heads), {}, one.score});
-    if (state_->parser.labelled()) best.back().relations = std::move(one.output.labels);
+    if (labelled) best.back().relations = std::move(one.output.labels);
   }
   return best;
 }
 
 double Parser::Sentence::probability(double score) {
-  state_->find_marginals();
-  return std::exp(state_->parser.loss_.beta * score - state_->log_z);
+  check_has_probabilities(state_->parser.loss_);
+  return std::exp(state_->parser.loss_.beta * score - state_->log_partition());
 }
 
 }  // namespace espalier

@@ -28,6 +28,7 @@ struct ParseBlock {
   // Evaluation.
   std::vector<std::uint32_t> heads;
   std::vector<std::string_view> relations;
+  std::size_t in_pieces = 0;
 
   bool read(DependencyReader& reader) {
     size = 0;
@@ -71,11 +72,13 @@ class ParsePredictor final : public Predictor {
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.heads.clear();
           block.relations.clear();
+          block.in_pieces = 0;
           for (std::size_t i = 0; i < block.size; ++i) {
             parsed.set(block.sentences[i]);
             block.heads.insert(block.heads.end(), parsed.heads().begin(), parsed.heads().end());
             block.relations.insert(block.relations.end(), parsed.relations().begin(),
                                    parsed.relations().end());
+            block.in_pieces += parsed.pieces() > 1 ? 1 : 0;
           }
         },
         [&](ParseBlock& block) {
@@ -87,6 +90,7 @@ class ParsePredictor final : public Predictor {
                        model_.labelled() ? relations.subspan(at, words) : relations);
             at += words;
           }
+          scores.add_in_pieces(block.in_pieces);
           sentences += block.size;
         });
     if (sentences == 0)

@@ -34,6 +34,11 @@ const OptionTable& options() {
           .only_if([](const ParseOptions& parse) { return parse.structure == "projective"; },
                    setting("structure") + " projective"),
       Row("first", &ParseOptions::first, "use only the first N training sentences").from(1),
+      Row("longest", &ParseOptions::longest,
+          fmt::format("leave longer sentences out of training and parse them in pieces of N words or fewer "
+                      "(default: {}; with {} 2: {})",
+                      kLongestParsed[0], setting("order"), kLongestParsed[1]))
+          .between(1, 65535),
       Row("hash_bits", &ParseOptions::hash_bits, "2^N weights for arcs, N from 10 to 30").between(10, 30),
       Row("prune_below", &ParseOptions::prune_below,
           fmt::format(

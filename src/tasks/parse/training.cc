@@ -17,6 +17,7 @@
 #include "tasks/parse/attachment.h"
 #include "tasks/parse/model.h"
 #include "tasks/parse/weights.h"
+#include "tasks/pieces.h"
 
 namespace espalier {
 namespace {
@@ -82,12 +83,13 @@ class ParseTrainingSet final : public TrainingSet {
     model_.shape.projective = parse_projective(options.structure);
     model_.shape.single_root = options.single_root;
     model_.bits = static_cast<unsigned>(options.hash_bits);
+    model_.second_order = parse_order(options.order);
+    model_.longest = options.longest.value_or(kLongestParsed[options.order - 1]);
     read(source, options);
     if (!options.unlabelled) {
       model_.shape.num_labels = model_.relations.size();
       model_.relation_bits = model_.bits - std::min(4u, model_.bits - 1);
     }
-    model_.second_order = parse_order(options.order);
     if (model_.second_order || model_.shape.num_labels > 1) prune(options);
     if (model_.second_order) {
       for (std::size_t i = 0; i < train_.size(); ++i)
@@ -115,7 +117,7 @@ class ParseTrainingSet final : public TrainingSet {
                       static_cast<double>(arcs_.num_arcs()) / words, static_cast<double>(all_arcs()) / words,
                       percentage(100 * (1 - static_cast<double>(missed_) / words)));
     }
-    return text;
+    return text + describe_left_out(too_long_, model_.longest);
   }
   TaskSections sections() const override { return model_.sections(); }
 
@@ -167,6 +169,7 @@ class ParseTrainingSet final : public TrainingSet {
     for (std::size_t k = 0; k < count; ++k) {
       parsed.set(gold(k));
       scores.add(gold(k), parsed.heads(), parsed.relations());
+      if (parsed.pieces() > 1) scores.add_in_pieces();
     }
     return scores.evaluation();
   }
@@ -183,6 +186,10 @@ class ParseTrainingSet final : public TrainingSet {
     while ((!options.first || sentences < *options.first) && source.next(sentence)) {
       ++sentences;
       if (begins_document(sentence)) ++document;
+      if (sentence.words.size() > model_.longest) {
+        ++too_long_;
+        continue;
+      }
       heads.clear();
       for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
       if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
@@ -212,7 +219,11 @@ class ParseTrainingSet final : public TrainingSet {
       if (!options.group_by.empty()) groups_.push_back(document);
     }
     if (train_.size() == 0) {
-      throw Error::in(source.name, dropped_ > 0 ? "no sentence without crossing arcs" : "no sentences",
+      throw Error::in(source.name,
+                      too_long_ > 0
+                          ? fmt::format("no sentences of at most {}", counted(model_.longest, "word"))
+                      : dropped_ > 0 ? "no sentence without crossing arcs"
+                                     : "no sentences",
                       "expected some");
     }
   }
@@ -274,7 +285,7 @@ class ParseTrainingSet final : public TrainingSet {
   TreePartLists parts_;
   std::vector<DependencySentence> sentences_, dev_;
   std::vector<std::uint32_t> groups_;  // documents of these, where the options ask for them
-  std::size_t dropped_ = 0, lifted_ = 0;
+  std::size_t dropped_ = 0, lifted_ = 0, too_long_ = 0;
   std::size_t missed_ = 0;  // gold arcs that pruning would have left out
   std::unique_ptr<DependencyFeatures> features_;
   std::unique_ptr<DependencyProblem> problem_;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <utility>
 
 #include "espalier/base/error.h"
 #include "structures/kbest_memory.h"
 #include "tasks/common.h"
+#include "tasks/pieces.h"
 
 namespace espalier {
 namespace {
@@ -40,6 +40,7 @@ Json settings_of(const TreebankOptions& options) {
   settings["features"] = options.features;
   settings["hash_bits"] = options.hash_bits;
   settings["prune_below"] = options.prune_below;
+  settings["longest"] = options.longest;
   return settings;
 }
 
@@ -115,13 +116,6 @@ void make_set(std::vector<std::uint32_t>& tags) {
   tags.erase(std::unique(tags.begin(), tags.end()), tags.end());
 }
 
-bool has_letter_or_digit(std::string_view word) {
-  return std::any_of(word.begin(), word.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 || std::isalnum(byte) != 0;
-  });
-}
-
 std::string text(const StoredTask& stored, const char* key) {
   return stored.settings.at(key).get<std::string>();
 }
@@ -133,6 +127,7 @@ TreebankModel::TreebankModel(std::span<const BracketTree> trees, const TreebankO
     : settings_(settings_of(options)),
       norm_{options.keep_traces, options.keep_functions},
       prune_below_(options.prune_below),
+      longest_(options.longest),
       grammar_(trees, binarise_options(options), derivations),
       binaries_(grammar_.flat_binaries()),
       unaries_(grammar_.flat_unaries()),
@@ -156,12 +151,14 @@ TreebankModel::TreebankModel(const StoredTask& stored)
     : settings_(stored.settings),
       norm_{stored.settings.at("traces").get<bool>(), stored.settings.at("functions").get<bool>()},
       prune_below_(stored.settings.at("prune_below").get<double>()),
+      longest_(stored.settings.at("longest").get<std::size_t>()),
       grammar_(load_grammar(stored)),
       index_(grammar_.grammar()),
       pruner_(load_pruner(grammar_.grammar(), stored)),
       features_(index_, feature_options(text(stored, "features"), text(stored, "tags"),
                                         stored.settings.at("hash_bits").get<std::size_t>())),
       rule_names_(names_of_rules(grammar_)) {
+  if (longest_ == 0) throw Error::in(stored.file, "pieces of 0 words", "retrain the model");
   if (text(stored, "tags") == "predicted") lexicon_ = TagLexicon::load(stored, grammar_.tags().size());
   if (stored.theta.shape != features_.weight_shape())
     throw Error::in(stored.file,
@@ -234,11 +231,24 @@ TagSets TreebankModel::tag_sets(std::span<const TaggedWord> words) const {
   return sets;
 }
 
-std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Workspace& ws) const {
-  if (words.size() > kMostTreebankWords) return std::nullopt;
+std::vector<TreebankPiece> TreebankModel::pieces(std::span<const TaggedWord> words, Workspace& ws,
+                                                 const std::shared_ptr<SpanKinds>& kinds) const {
+  std::vector<TreebankPiece> result;
+  std::size_t begin = 0;
+  for (const std::size_t end : ends_of_pieces(
+           words.size(), longest_, [&](std::size_t k) { return !has_letter_or_digit(words[k].word); })) {
+    const auto of_piece = words.subspan(begin, end - begin);
+    result.push_back({begin, end, span_words(of_piece), forest(of_piece, ws, kinds)});
+    begin = end;
+  }
+  return result;
+}
+
+std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Workspace& ws,
+                                         const std::shared_ptr<SpanKinds>& kinds) const {
   const auto try_with = [&](const TagSets& tags, double threshold) -> std::optional<Cfg> {
     const SpanMask mask = pruner_.mask(tags, threshold, ws);
-    Cfg forest(index_, tags, &mask);
+    Cfg forest(index_, tags, &mask, kinds);
     if (!forest.possible()) return std::nullopt;
     return forest;
   };
@@ -259,37 +269,57 @@ std::optional<Cfg> TreebankModel::forest(std::span<const TaggedWord> words, Work
 }
 
 Cfg TreebankModel::forest(std::span<const TaggedWord> words, const Derivation& gold, PruningReport& report,
-                          Workspace& ws) const {
+                          Workspace& ws, const std::shared_ptr<SpanKinds>& kinds) const {
   const TagSets tags = tag_sets(words);
   SpanMask mask = pruner_.mask(tags, prune_below_, ws);
   report.note(grammar_.grammar(), mask, gold);
   mask.allow(grammar_.grammar(), gold);
-  return Cfg(index_, tags, &mask);
+  return Cfg(index_, tags, &mask, kinds);
+}
+
+bool in_grammar(std::span<const TreebankPiece> pieces) {
+  return std::all_of(pieces.begin(), pieces.end(),
+                     [](const TreebankPiece& piece) { return piece.forest.has_value(); });
+}
+
+void TreebankWorker::score(const TreebankPiece& piece) {
+  s_.resize(piece.forest->num_statistics());
+  model_.features().score(piece.seen, *piece.forest, theta_.values, 1.0, std::span<double>(s_), ws_);
 }
 
 BracketTree TreebankWorker::parse(std::span<const TaggedWord> words) {
-  forest_ = model_.forest(words, ws_);
-  if (!forest_) return model_.flat_tree(words);
-  return parse(words, model_.span_words(words), *forest_);
+  pieces_ = model_.pieces(words, ws_);
+  return parse(words, pieces_);
 }
 
-BracketTree TreebankWorker::parse(std::span<const TaggedWord> words, std::span<const SpanWord> seen,
-                                  const Cfg& forest) {
-  s_.resize(forest.num_statistics());
-  model_.features().score(seen, forest, theta_.values, 1.0, std::span<double>(s_), ws_);
-  return model_.grammar().tree(forest.decode(std::span<const double>(s_), ws_), model_.output_words(words));
+BracketTree TreebankWorker::parse(std::span<const TaggedWord> words, std::span<const TreebankPiece> pieces) {
+  std::vector<BracketTree> trees;
+  best_ = 0;
+  for (const TreebankPiece& piece : pieces) {
+    const auto of_piece = words.subspan(piece.begin, piece.end - piece.begin);
+    if (!piece.forest) {
+      trees.push_back(model_.flat_tree(of_piece));
+      continue;
+    }
+    score(piece);
+    const Derivation best = piece.forest->decode(std::span<const double>(s_), ws_);
+    piece.forest->for_each_statistic(best, [&](std::size_t k) { best_ += s_[k]; });
+    trees.push_back(model_.grammar().tree(best, model_.output_words(of_piece)));
+  }
+  return trees.size() == 1 ? std::move(trees.front()) : model_.grammar().joined(std::move(trees));
 }
 
-std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const TaggedWord> words,
-                                                          std::size_t k) const {
+std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const TaggedWord> words, std::size_t k) {
   std::vector<Scored> result;
-  if (!forest_) {
-    result.push_back({model_.flat_tree(words), 0});
+  if (k == 0) return result;
+  if (pieces_.size() > 1 || !pieces_.front().forest) {
+    BracketTree best = parse(words, pieces_);
+    result.push_back({std::move(best), best_});
     return result;
   }
   const std::vector<TaggedWord> written = model_.output_words(words);
   KbestMemory memory;
-  for (const Cfg::Scored& one : forest_->kbest(s_, k)) {
+  for (const Cfg::Scored& one : pieces_.front().forest->kbest(s_, k)) {
     memory.add(one.output.nodes.size() * sizeof(BracketTree));
     result.push_back({model_.grammar().tree(one.output, written), one.score});
   }
@@ -297,11 +327,16 @@ std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const Tagged
 }
 
 double TreebankWorker::log_partition(double beta) {
-  if (!forest_) return 0;
-  Workspace::Frame frame(ws_);
-  const auto scaled = frame.take<double>(s_.size()), mu = frame.take<double>(s_.size());
-  for (std::size_t k = 0; k < s_.size(); ++k) scaled[k] = beta * s_[k];
-  return forest_->log_partition(std::span<const double>(scaled), mu, ws_);
+  double sum = 0;
+  for (const TreebankPiece& piece : pieces_) {
+    if (!piece.forest) continue;
+    if (pieces_.size() > 1) score(piece);
+    Workspace::Frame frame(ws_);
+    const auto scaled = frame.take<double>(s_.size()), mu = frame.take<double>(s_.size());
+    for (std::size_t k = 0; k < s_.size(); ++k) scaled[k] = beta * s_[k];
+    sum += piece.forest->log_partition(std::span<const double>(scaled), mu, ws_);
+  }
+  return sum;
 }
 
 }  // namespace espalier

@@ -19,8 +19,12 @@
 
 namespace espalier {
 
-// Longer sentences are not parsed: their chart would take minutes and gigabytes.
-inline constexpr std::size_t kMostTreebankWords = 300;
+// What is parsed as one: a sentence, or a part of a long one.
+struct TreebankPiece {
+  std::size_t begin, end;
+  std::vector<SpanWord> seen;  // by features
+  std::optional<Cfg> forest;   // nothing: the grammar has no derivation
+};
 
 // What a parser needs besides its weights, as training makes it and a model file has it.
 class TreebankModel {
@@ -39,25 +43,32 @@ class TreebankModel {
 
   // What features see of a sentence.
   std::vector<SpanWord> span_words(std::span<const TaggedWord> words) const;
-  // The derivations that pruning leaves of a sentence. Nothing: the grammar has none.
-  std::optional<Cfg> forest(std::span<const TaggedWord> words, Workspace& ws) const;
+  // A sentence as prediction sees it, with the derivations that pruning leaves: in one piece, or in several
+  // where it is longer than longest().
+  // Kinds may be shared, as Cfg has it.
+  std::vector<TreebankPiece> pieces(std::span<const TaggedWord> words, Workspace& ws,
+                                    const std::shared_ptr<SpanKinds>& kinds = nullptr) const;
   // The same with the gold derivation; notes what of it pruning would have left out.
-  Cfg forest(std::span<const TaggedWord> words, const Derivation& gold, PruningReport& report,
-             Workspace& ws) const;
+  Cfg forest(std::span<const TaggedWord> words, const Derivation& gold, PruningReport& report, Workspace& ws,
+             const std::shared_ptr<SpanKinds>& kinds) const;
   // Words as they are written in a tree: with the tags of the input, if the model takes those.
   std::vector<TaggedWord> output_words(std::span<const TaggedWord> words) const;
   // For sentences that have no derivation.
   BracketTree flat_tree(std::span<const TaggedWord> words) const;
+  std::size_t longest() const { return longest_; }
 
   TaskSections sections() const;
 
  private:
+  std::optional<Cfg> forest(std::span<const TaggedWord> words, Workspace& ws,
+                            const std::shared_ptr<SpanKinds>& kinds) const;
   TagSets tag_sets(std::span<const TaggedWord> words) const;
   std::vector<std::uint32_t> all_tags() const;
 
   Json settings_;
   BracketNorm norm_;
   double prune_below_ = 0;
+  std::size_t longest_ = 0;
   TreeGrammar grammar_;
   std::vector<std::uint32_t> binaries_, unaries_, between_;  // the rules as numbers, for the model file
   std::optional<TagLexicon> lexicon_;                        // tags are predicted
@@ -76,21 +87,27 @@ class TreebankWorker {
 
   TreebankWorker(const TreebankModel& model, WeightsView theta) : model_(model), theta_(theta) {}
 
-  // The best tree of a sentence; a flat one where the grammar has none.
+  // The best tree of a sentence; a flat one where the grammar has none, and trees of pieces side by side.
   BracketTree parse(std::span<const TaggedWord> words);
-  // The same from a forest that is there already.
-  BracketTree parse(std::span<const TaggedWord> words, std::span<const SpanWord> seen, const Cfg& forest);
-  // Whether the sentence last parsed is one of the grammar's. If not, the best trees are that flat one.
-  bool parsed() const { return forest_.has_value(); }
-  std::vector<Scored> kbest(std::span<const TaggedWord> words, std::size_t k) const;
+  // The same from pieces that are there already; then it is not one for kbest() and log_partition().
+  BracketTree parse(std::span<const TaggedWord> words, std::span<const TreebankPiece> pieces);
+  // Of the sentence last parsed.
+  const std::vector<TreebankPiece>& pieces() const { return pieces_; }
+  std::vector<Scored> kbest(std::span<const TaggedWord> words, std::size_t k);
   double log_partition(double beta);
 
  private:
+  void score(const TreebankPiece& piece);
+
   const TreebankModel& model_;
   WeightsView theta_;
   Workspace ws_;
-  std::optional<Cfg> forest_;
-  std::vector<double> s_;
+  std::vector<TreebankPiece> pieces_;
+  std::vector<double> s_;  // of the piece last looked at
+  double best_ = 0;        // the score of the tree last found
 };
+
+// Whether the grammar has a derivation of each.
+bool in_grammar(std::span<const TreebankPiece> pieces);
 
 }  // namespace espalier

@@ -67,7 +67,12 @@ const BracketTree& TreebankParser::Sentence::tree() {
 
 bool TreebankParser::Sentence::parsed() {
   state_->parse();
-  return state_->worker.parsed();
+  return in_grammar(state_->worker.pieces());
+}
+
+std::size_t TreebankParser::Sentence::pieces() {
+  state_->parse();
+  return state_->worker.pieces().size();
 }
 
 std::vector<TreebankParser::Sentence::Scored> TreebankParser::Sentence::kbest(std::size_t k) {

@@ -164,6 +164,7 @@ Evaluation ParsevalScores::evaluation() const {
   };
   result.report = describe(all_, result.rates);
   result.report["unparsed"] = unparsed_;
+  result.report["in_pieces"] = in_pieces_;
   result.report[fmt::format("up_to_{}", kShort)] = describe(short_, short_.rates());
 
   result.dev_error = 1 - all_.f1();
@@ -192,6 +193,7 @@ Evaluation ParsevalScores::evaluation() const {
     add_row("left out: no words", [&](const Sums& sums) { return grouped(sums.no_words); });
   }
   if (unparsed_ > 0) text += fmt::format("{:<26}  {:>10}\n", "not in the grammar", grouped(unparsed_));
+  if (in_pieces_ > 0) text += fmt::format("{:<26}  {:>10}\n", "parsed in pieces", grouped(in_pieces_));
   return result;
 }
 

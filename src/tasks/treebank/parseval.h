@@ -47,7 +47,9 @@ class ParsevalScores {
 
   void add(const ParsevalCounts& counts);
   // A sentence that the grammar has no tree for counts like all others, by the flat tree it got.
-  void add_unparsed() { ++unparsed_; }
+  void add_unparsed(std::size_t sentences = 1) { unparsed_ += sentences; }
+  // So does one that is too long, by the tree that its pieces make.
+  void add_in_pieces(std::size_t sentences = 1) { in_pieces_ += sentences; }
   Evaluation evaluation() const;
 
  private:
@@ -65,7 +67,7 @@ class ParsevalScores {
   };
 
   Sums all_, short_;
-  std::size_t unparsed_ = 0;
+  std::size_t unparsed_ = 0, in_pieces_ = 0;
 };
 
 }  // namespace espalier

@@ -22,7 +22,7 @@ struct TreebankBlock {
   std::size_t size = 0;
   std::string text;
   std::vector<ParsevalCounts> counts;  // evaluation
-  std::size_t unparsed = 0;
+  std::size_t unparsed = 0, in_pieces = 0;
 
   bool read(TreebankReader& reader) {
     size = 0;
@@ -62,17 +62,19 @@ class TreebankPredictor final : public Predictor {
         gold, TreebankFormat::brackets, options.threads,
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.counts.clear();
-          block.unparsed = 0;
+          block.unparsed = block.in_pieces = 0;
           for (std::size_t i = 0; i < block.size; ++i) {
             const TreebankSentence& sentence = block.sentences[i];
             parsed.set(sentence.words);
             block.counts.push_back(count_brackets(sentence.tree, parsed.tree()));
             block.unparsed += parsed.parsed() ? 0 : 1;
+            block.in_pieces += parsed.pieces() > 1 ? 1 : 0;
           }
         },
         [&](TreebankBlock& block) {
           for (const ParsevalCounts& counts : block.counts) scores.add(counts);
-          for (std::size_t k = 0; k < block.unparsed; ++k) scores.add_unparsed();
+          scores.add_unparsed(block.unparsed);
+          scores.add_in_pieces(block.in_pieces);
           sentences += block.size;
         });
     if (sentences == 0) throw Error::in(gold == "-" ? "standard input" : gold, "no trees", "expected some");

@@ -45,6 +45,9 @@ const OptionTable& options() {
           "drop labels of spans that are less probable than this in a coarse grammar")
           .between(0, 1),
       Row("first", &TreebankOptions::first, "use only the first N training sentences").from(1).basic(),
+      Row("longest", &TreebankOptions::longest,
+          "leave longer sentences out of training and parse them in pieces of N words or fewer")
+          .between(1, 65535),
   };
   return table;
 }

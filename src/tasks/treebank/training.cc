@@ -2,16 +2,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "base/fingerprint.h"
+#include "base/free_memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/treebank.h"
 #include "learning/cfg_problem.h"
+#include "tasks/pieces.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/parseval.h"
 #include "tasks/treebank/weights.h"
@@ -47,26 +50,72 @@ TreeSource source_of(const TreebankData& data, BracketNorm norm) {
 
 BracketNorm norm_of(const TreebankOptions& options) { return {options.keep_traces, options.keep_functions}; }
 
-std::vector<BracketTree> take_trees(const TreeSource& source, std::optional<std::size_t> first,
-                                    bool training) {
+struct TakenTrees {
   std::vector<BracketTree> trees;
-  for (BracketTree tree; (!first || trees.size() < *first) && source.next(tree);) {
-    if (const std::size_t words = num_words(tree); training && words > kMostTreebankWords) {
-      throw Error::at(source.name, source.line(), fmt::format("a sentence of {} words", grouped(words)),
-                      fmt::format("expected at most {}", kMostTreebankWords));
+  std::size_t too_long = 0;
+};
+
+// The first ones, but for those of more than `longest` words.
+TakenTrees take_trees(const TreeSource& source, std::optional<std::size_t> first,
+                      std::size_t longest = std::numeric_limits<std::size_t>::max()) {
+  TakenTrees taken;
+  std::size_t read = 0;
+  for (BracketTree tree; (!first || read < *first) && source.next(tree); ++read) {
+    if (num_words(tree) > longest) {
+      ++taken.too_long;
+    } else {
+      taken.trees.push_back(std::move(tree));
     }
-    trees.push_back(std::move(tree));
   }
-  if (trees.empty()) throw Error::in(source.name, "no trees", "expected some");
-  return trees;
+  if (taken.trees.empty()) {
+    throw Error::in(
+        source.name,
+        read > 0 ? fmt::format("no sentences of at most {}", counted(longest, "word")) : "no trees",
+        "expected some");
+  }
+  return taken;
 }
+
+// Trees in brackets, which take far less memory than trees: they are rarely looked at again.
+class WrittenTrees {
+ public:
+  explicit WrittenTrees(std::span<const BracketTree> trees) {
+    for (const BracketTree& tree : trees) {
+      append_brackets(tree, text_);
+      ends_.push_back(text_.size());
+    }
+    text_.shrink_to_fit();
+  }
+
+  std::size_t size() const { return ends_.size(); }
+  std::string_view text(std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::string_view(text_).substr(begin, ends_[i] - begin);
+  }
+  BracketTree operator[](std::size_t i) const {
+    BracketTree tree;
+    BracketReader::of_text(text(i), kDataInMemory, i + 1, {true, true}).next(tree);
+    return tree;
+  }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> ends_;
+};
 
 class TreebankTrainingSet final : public TrainingSet {
  public:
   TreebankTrainingSet(const TreeSource& source, const TreebankOptions& options)
-      : trees_(take_trees(source, options.first, true)), model_(trees_, options, derivations_) {
+      : TreebankTrainingSet(take_trees(source, options.first, options.longest), options) {}
+
+  TreebankTrainingSet(TakenTrees taken, const TreebankOptions& options)
+      : trees_(taken.trees), too_long_(taken.too_long), model_(taken.trees, options, derivations_) {
+    taken.trees = {};  // forests have their memory from here on
     make_forests(options);
     problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
+    for (CfgSentence& sentence : sentences_) sentence.gold = {};  // the problem knows them
+    derivations_ = {};
+    return_free_memory();  // that of pruning and reading
   }
 
   std::string_view task() const override { return "treebank"; }
@@ -84,7 +133,8 @@ class TreebankTrainingSet final : public TrainingSet {
                        counted(grammar.num_tags, "tag"),
                        counted(grammar.num_symbols - grammar.num_tags, "symbol"),
                        counted(model_.index().num_rules(), "rule"), counted(edges / words, "edge"),
-                       percentage(100 * pruned_.recall()));
+                       percentage(100 * pruned_.recall())) +
+           describe_left_out(too_long_, model_.longest());
   }
   TaskSections sections() const override { return model_.sections(); }
 
@@ -112,12 +162,8 @@ class TreebankTrainingSet final : public TrainingSet {
   const Dictionary& attributes() const override { return attributes_; }
   std::uint64_t fingerprint() const override {
     Fingerprint fingerprint;
-    std::string text;
-    for (const BracketTree& tree : trees_) {
-      text.clear();
-      append_brackets(tree, text);
-      fingerprint.add_list(std::span<const char>(text));
-    }
+    for (std::size_t i = 0; i < trees_.size(); ++i)
+      fingerprint.add_list(std::span<const char>(trees_.text(i)));
     return fingerprint.value();
   }
 
@@ -125,25 +171,24 @@ class TreebankTrainingSet final : public TrainingSet {
   struct HeldOut {
     BracketTree tree;
     std::vector<TaggedWord> words;
-    std::vector<SpanWord> seen;
-    std::optional<Cfg> forest;
+    std::vector<TreebankPiece> pieces;
   };
 
   // A tree as prediction sees it: its forest has no more of the gold tree than pruning leaves.
-  HeldOut hold_out(BracketTree tree, Workspace& ws) const {
+  HeldOut hold_out(BracketTree tree, Workspace& ws, const std::shared_ptr<SpanKinds>& kinds = nullptr) const {
     HeldOut held_out;
     append_words(tree, held_out.words);
     held_out.tree = std::move(tree);
-    held_out.seen = model_.span_words(held_out.words);
-    held_out.forest = model_.forest(held_out.words, ws);
+    held_out.pieces = model_.pieces(held_out.words, ws, kinds);
     return held_out;
   }
 
   void take_dev(const TreeSource& source) {
     dev_.clear();
     Workspace ws;
-    for (BracketTree& tree : take_trees(source, std::nullopt, false))
-      dev_.push_back(hold_out(std::move(tree), ws));
+    const auto kinds = std::make_shared<SpanKinds>(model_.index());
+    for (BracketTree& tree : take_trees(source, std::nullopt).trees)
+      dev_.push_back(hold_out(std::move(tree), ws, kinds));
   }
 
   template <class Gold>
@@ -152,9 +197,9 @@ class TreebankTrainingSet final : public TrainingSet {
     ParsevalScores scores;
     for (std::size_t k = 0; k < count; ++k) {
       const HeldOut& of = gold(k);
-      scores.add(count_brackets(
-          of.tree, of.forest ? worker.parse(of.words, of.seen, *of.forest) : model_.flat_tree(of.words)));
-      if (!of.forest) scores.add_unparsed();
+      scores.add(count_brackets(of.tree, worker.parse(of.words, of.pieces)));
+      if (!in_grammar(of.pieces)) scores.add_unparsed();
+      if (of.pieces.size() > 1) scores.add_in_pieces();
     }
     return scores.evaluation();
   }
@@ -164,6 +209,7 @@ class TreebankTrainingSet final : public TrainingSet {
     if (options.notice) options.notice("pruning with a coarse grammar");
     std::vector<std::optional<CfgSentence>> made(trees_.size());
     std::vector<PruningReport> reports(options.threads);
+    const auto kinds = std::make_shared<SpanKinds>(model_.index());
     std::atomic<std::size_t> next{0};
     run_in_parallel(options.threads, [&](std::size_t worker) {
       Workspace ws;
@@ -172,7 +218,7 @@ class TreebankTrainingSet final : public TrainingSet {
         if (options.stop != nullptr && options.stop->load()) return;
         words.clear();
         append_words(trees_[i], words);
-        Cfg forest = model_.forest(words, derivations_[i], reports[worker], ws);
+        Cfg forest = model_.forest(words, derivations_[i], reports[worker], ws, kinds);
         made[i].emplace(CfgSentence{model_.span_words(words), std::move(forest), std::move(derivations_[i])});
       }
     });
@@ -182,13 +228,15 @@ class TreebankTrainingSet final : public TrainingSet {
       pruned_.needed += report.needed;
       pruned_.kept += report.kept;
     }
+    kinds->shrink_to_fit();
     sentences_.reserve(made.size());
     for (auto& sentence : made) sentences_.push_back(std::move(*sentence));
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
     if (options.notice) options.notice(fmt::format("pruned in {:.2f} s", seconds.count()));
   }
 
-  std::vector<BracketTree> trees_;
+  WrittenTrees trees_;
+  std::size_t too_long_;                 // were left out
   std::vector<Derivation> derivations_;  // until they are part of the sentences
   TreebankModel model_;
   Dictionary attributes_;  // most features have no names

@@ -315,24 +315,42 @@ void TreeGrammar::append_trees(const Derivation& derivation, std::size_t& at,
   wrap(unary.parent);
 }
 
-BracketTree TreeGrammar::flat_tree(std::span<const TaggedWord> words) const {
-  BracketTree tree{"", "", {}};
-  for (const TaggedWord& word : words) tree.children.push_back({word.tag, word.word, {}});
+const Grammar::Unary* TreeGrammar::root_rule() const {
   const auto is_root = [&](const Grammar::Unary& rule) {
     return rule.parent == grammar_.start && rule.child >= grammar_.num_tags;
   };
   const auto root = std::find_if(grammar_.unaries.begin(), grammar_.unaries.end(), is_root);
-  if (root == grammar_.unaries.end()) {
-    tree.label = "TOP";
-    return tree;
-  }
-  tree.label = category(root->child);
+  return root == grammar_.unaries.end() ? nullptr : &*root;
+}
+
+BracketTree TreeGrammar::in_root(std::vector<BracketTree> trees) const {
+  const Grammar::Unary* root = root_rule();
+  if (root == nullptr) return {"TOP", "", std::move(trees)};
+  BracketTree tree{std::string(category(root->child)), "", std::move(trees)};
   for (auto above = root->between.rbegin(); above != root->between.rend(); ++above) {
     BracketTree phrase{std::string(category(*above)), "", {}};
     phrase.children.push_back(std::move(tree));
     tree = std::move(phrase);
   }
   return tree;
+}
+
+BracketTree TreeGrammar::flat_tree(std::span<const TaggedWord> words) const {
+  std::vector<BracketTree> trees;
+  for (const TaggedWord& word : words) trees.push_back({word.tag, word.word, {}});
+  return in_root(std::move(trees));
+}
+
+BracketTree TreeGrammar::joined(std::vector<BracketTree> trees) const {
+  if (const Grammar::Unary* root = root_rule()) {
+    for (BracketTree& tree : trees) {
+      for (const std::uint32_t above : root->between) {
+        if (tree.children.size() != 1 || tree.label != category(above)) break;
+        tree = BracketTree(std::move(tree.children.front()));
+      }
+    }
+  }
+  return in_root(std::move(trees));
 }
 
 std::vector<std::uint32_t> TreeGrammar::flat_binaries() const {

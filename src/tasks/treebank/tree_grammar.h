@@ -54,6 +54,9 @@ class TreeGrammar {
   // For sentences that the grammar has no derivation of: all words, which have tags, side by side, in the
   // phrase that the first tree begins with.
   BracketTree flat_tree(std::span<const TaggedWord> words) const;
+  // For sentences that are parsed in pieces: their trees in such a phrase. What is above it (TOP) is there
+  // once.
+  BracketTree joined(std::vector<BracketTree> trees) const;
 
   // Rules as numbers: parent, left, right; parent, child, where in `between` what is between them ends.
   std::vector<std::uint32_t> flat_binaries() const;
@@ -64,6 +67,9 @@ class TreeGrammar {
   class Builder;
 
   void add_labels();
+  // The rule above the phrase that the first tree begins with; nullptr: there is none.
+  const Grammar::Unary* root_rule() const;
+  BracketTree in_root(std::vector<BracketTree> trees) const;
   std::string symbol_name(std::uint32_t symbol) const;
   std::string_view category(std::uint32_t symbol) const;
   bool is_part(std::uint32_t symbol) const;
