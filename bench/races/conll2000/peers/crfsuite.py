@@ -1,4 +1,4 @@
-"""CRFsuite: L-BFGS on a first-order CRF with every attribute-label and label-label pair as a feature."""
+"""CRFsuite: L-BFGS on a first-order CRF, with every attribute-label and label-label pair as a feature or those that were seen."""
 
 import re
 
@@ -15,10 +15,17 @@ class CRFsuite:
         found = program.find("crfsuite", "-h", r"^CRFSuite (\S+)", "https://github.com/chokkan/crfsuite")
         return CRFsuite(found) if found else None
 
-    def train(self, train, l2, model):
-        """Its objective is the sum of losses + c2 |w|^2."""
-        return program.run([self.path, "learn", "-a", "lbfgs", "-p", f"c2={l2 / 2}", "-p", "feature.possible_states=1",
-                            "-p", "feature.possible_transitions=1", "-m", model, train])
+    def train(self, train, objective, model):
+        """Its objective is the sum of losses + c1 |w|_1 + c2 |w|^2."""
+        every = 0 if objective.observed else 1
+        return program.run([self.path, "learn", "-a", "lbfgs", "-p", f"c1={objective.l1}", "-p", f"c2={objective.l2 / 2}",
+                            "-p", f"feature.possible_states={every}", "-p", f"feature.possible_transitions={every}",
+                            "-m", model, train])
+
+    def active(self, model):
+        """Weights that are not zero."""
+        dump = program.run([self.path, "dump", model]).said
+        return len(re.findall(r"^\s+\(\d+\) .*: (?!-?0\.0+$)", dump, re.MULTILINE))
 
     @staticmethod
     def iterations(log):

@@ -17,9 +17,9 @@ class Wapiti:
                              "https://github.com/Jekub/Wapiti")
         return Wapiti(found) if found else None
 
-    def train(self, train, l2, model):
+    def train(self, train, objective, model):
         """It would stop when the training error has settled, far from the optimum; so it looks at the objective."""
-        return program.run([self.path, "train", "-a", "l-bfgs", "-t", "1", "--rho1", "0", "--rho2", l2, "-w", "0", "-o",
+        return program.run([self.path, "train", "-a", "l-bfgs", "-t", "1", "--rho1", objective.l1, "--rho2", objective.l2, "-w", "0", "-o",
                             "10", "-e", "1e-5", train, model])
 
     @staticmethod
