@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -173,6 +175,7 @@ TagModel TagModel::load(const StoredTask& stored) {
   model.dictionaries.transitions = load_dictionary("transitions", stored);
   model.layout = TagLayout::load(stored, model.dictionaries);
   model.kernel = load_kernel_nodes(stored, model.dictionaries.attributes.size());
+  if (stored.theta.shape != model.shape().weights() && rows_pay(model.shape(), std::numeric_limits<std::size_t>::max())) model.by_rows = true;
   if (stored.theta.shape != model.shape().weights()) {
     throw Error::in(
         stored.file,

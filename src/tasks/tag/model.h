@@ -24,7 +24,7 @@ struct TagModel {
   std::shared_ptr<const KernelNodes>
       kernel;  // what weights of tokens are coefficients of; null: of attributes
 
-  // In training: observed features whose weights lie by rows (ChainShape). A model keeps pairs.
+  // Observed features whose weights lie by rows (ChainShape), as in training. Models that are saved have pairs.
   bool by_rows = false;
 
   // For chains, which refer to them.

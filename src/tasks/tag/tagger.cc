@@ -28,7 +28,7 @@ namespace {
 Weights by_rows(const TagModel& model, WeightsView theta) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 26;
   const ChainShape pairs = model.shape();
-  if (!rows_pay(pairs, kMostBytes)) return {};
+  if (pairs.by_rows || !rows_pay(pairs, kMostBytes)) return {};
   ChainShape shape = pairs;
   shape.by_rows = true;
   Weights rows(shape.weights());
@@ -47,7 +47,7 @@ Weights by_rows(const TagModel& model, WeightsView theta) {
 
 ChainShape Tagger::shape() const {
   ChainShape shape = model_.shape();
-  shape.by_rows = rows_.shape().rows > 0;
+  shape.by_rows = shape.by_rows || rows_.shape().rows > 0;
   return shape;
 }
 
