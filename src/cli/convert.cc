@@ -102,10 +102,9 @@ void add_convert(Command program, Action& action) {
       "  espalier predict tagger.esp test.txt\n"
       "  espalier convert --bits 16 tagger.esp -o small.esp\n"
       "  espalier convert --bits 16 --data train.txt tagger.esp -o small.esp\n\n"
-      "A converted model makes the same predictions as the other program, with the same probabilities, from\n"
-      "the same files. Files of columns need at least those that the template uses; a label is the last "
-      "one.\n"
-      "Rounded weights have no certificate, unless --data is there to compute it.");
+      "A converted model makes the same predictions as the other program, with the same probabilities,\n"
+      "from the same files. Files of columns need at least those that the template uses; a label is the\n"
+      "last one. Rounded weights have no certificate, unless --data is there to compute it.");
   command.callback([arguments, &action] { action = [arguments] { return convert(*arguments); }; });
 }
 

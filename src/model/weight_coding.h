@@ -23,11 +23,11 @@ namespace espalier {
 // so that no value below 2^(e + 1) is further from the nearest one than 2^-12 of itself, or than 2^(e - 26).
 // A weight is rounded by itself: in whichever layout, it becomes the same.
 //
-// CoNLL-2000 with CRFsuite's attributes, 47,377 test tokens, models of l2 0.2, 2 and 20: by 3 bits of exponent
-// 0, 0 and 0 tokens get another label than by 32 bits, by these 4 bits 0, 2 and 0, by 5 bits (IEEE's half
-// precision) 0, 2 and 0, by whole numbers scaled to the largest weight of each row 0, 2 and 0, of all rows 0,
-// 2 and 0, by bfloat16 1, 7 and 12. 3 bits would have few digits for weights of features whose values are a
-// thousand times as large as others.
+// CoNLL-2000 with CRFsuite's attributes, 47,377 test tokens, models of l2 0.2, 2 and 20: by 3 bits of
+// exponent 0, 0 and 0 tokens get another label than by 32 bits, by these 4 bits 0, 2 and 0, by 5 bits (IEEE's
+// half precision) 0, 2 and 0, by whole numbers scaled to the largest weight of each row 0, 2 and 0, of all
+// rows 0, 2 and 0, by bfloat16 1, 7 and 12. 3 bits would have few digits for weights of features whose values
+// are a thousand times as large as others.
 class ShortNumbers {
  public:
   // Those in which the largest of these values has a nearest one, and the others as many digits as may be.

@@ -478,9 +478,9 @@ TEST_F(CliParseTest, OptionsThatAreForOthers) {
             "espalier: --format tree: given for a model of tag; expected a model of parse");
   EXPECT_EQ(error("predict model.esp tags.txt"),
             "espalier: tags.txt:1: the ID 'This'; expected 1, the first word of a sentence");
-  EXPECT_EQ(
-      error("convert model.esp -o new.esp"),
-      "espalier: model.esp:1: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz");
+  EXPECT_EQ(error("convert model.esp -o new.esp"),
+            "espalier: model.esp: a model of espalier; expected --bits 16, or a model of CRFsuite, Wapiti or "
+            "CRF++");
   EXPECT_EQ(error("show --diff model.esp tagger.esp"),
             "espalier: --diff: a model of parse and one of tag; expected two of one task");
 }

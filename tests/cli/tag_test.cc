@@ -356,7 +356,7 @@ TEST_F(CliTagTest, Mistakes) {
          "--label-column: found 'last'; expected a whole number >= 1" + see);
   expect("train tag train.txt --first 0 -o out.esp",
          "--first: found '0'; expected a whole number >= 1" + see);
-  expect("train tag train.txt --bias -o out.esp", "unknown option '--bias'" + see);
+  expect("train tag train.txt --bias -o out.esp", "unknown option '--bias'; did you mean --bits?");
   expect("train tag -o out.esp", "TRAIN is required" + see);
   expect("path tag train.txt", "--dev is required; see 'espalier path tag --help'");
   expect("path tag train.txt --dev dev.txt -o -",

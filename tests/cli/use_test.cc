@@ -168,8 +168,10 @@ TEST_F(CliUseTest, ShowTellsTheCertificate) {
   EXPECT_TRUE(shown[4].starts_with("primal       ")) << shown[4];
   EXPECT_TRUE(shown[5].starts_with("dual         ")) << shown[5];
   EXPECT_TRUE(shown[6].starts_with("gap          ")) << shown[6];
-  EXPECT_EQ(shown.size(), 9u + 8 * 3);  // a blank line and a headline; each label with its two
-  EXPECT_EQ(lines(succeed("show model.esp --top 0")).size(), 7u);
+  EXPECT_TRUE(shown[7].starts_with("weights      ")) << shown[7];
+  EXPECT_TRUE(shown[7].ends_with(" are not zero")) << shown[7];
+  EXPECT_EQ(shown.size(), 10u + 8 * 3);  // a blank line and a headline; each label with its two
+  EXPECT_EQ(lines(succeed("show model.esp --top 0")).size(), 8u);
 }
 
 TEST_F(CliUseTest, ShowWeightsAreTheModel) {

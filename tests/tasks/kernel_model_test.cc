@@ -186,7 +186,9 @@ TEST(KernelModel, WithoutAKernelNothingChanges) {
   EXPECT_FALSE(graphs->model_contents(Weights(graphs->problem().weight_shape())));
   EXPECT_EQ(graphs->version(), 1);
   const auto set = read_classify_training(folder.file("train.svm", kSquare), {});
-  EXPECT_FALSE(set->model_contents(Weights(set->problem().weight_shape())));
+  Weights theta(set->problem().weight_shape());
+  theta.fill(1);
+  EXPECT_FALSE(set->model_contents(theta));
   EXPECT_EQ(set->version(), 1);
 }
 

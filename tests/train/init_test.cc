@@ -188,7 +188,7 @@ TEST(InitSparse, StartsFromAModelWithoutZeros) {
         Trainer(*set, options, 1.0).beginning(),
         fmt::format("started from the model in memory: 9 of its 9 labels, {0} of its {0} attributes ({1} "
                     "new or without weights there)",
-                    left, all - left));
+                    grouped(left), grouped(all - left)));
     EXPECT_LT(train(*set, options).certificate().passes, cold.certificate().passes);
     options.solver = "lbfgs";
     options.passes = 1e-9;

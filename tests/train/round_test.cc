@@ -1,5 +1,5 @@
-// Weights of 16 bits and their certificates: of every task, those of what is saved, and never those of what was
-// before.
+// Weights of 16 bits and their certificates: of every task, those of what is saved, and never those of what
+// was before.
 
 #include "espalier/train/round.h"
 

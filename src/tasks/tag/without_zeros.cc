@@ -61,8 +61,8 @@ KeptPairs kept_tokens(const ChainShape& shape, const Weights& theta) {
           }};
 }
 
-// How many attributes of transitions there are says what weights of n-grams go by (TagModel::ngram_attribute):
-// one, or more.
+// How many attributes of transitions there are says what weights of n-grams go by
+// (TagModel::ngram_attribute): one, or more.
 KeptPairs kept_steps(const ChainShape& shape, const Weights& theta) {
   const std::size_t always = shape.has_tables() ? 2 : shape.num_transition_attributes;
   return {shape.num_transition_attributes, always, [&](std::uint32_t a, const auto& use) {
