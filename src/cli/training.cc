@@ -118,7 +118,7 @@ class Session {
     until_first_pass_.reset();  // of a run that was to take less: now there is something to save
     const bool in_vain = stopped_in_vain(path.status, new_passes_);
     const bool save = !options_.output.empty() && path.status != Status::failed && !in_vain;
-    if (save) trainer_->model().save(options_.output);
+    if (save) save_model(trainer_->model(), options_.output);
     message += describe_miss({best.status,
                               history_,
                               options_.gap,
