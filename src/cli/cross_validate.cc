@@ -83,7 +83,7 @@ Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, dou
   const Model model = trainer.model();
   if (stopped_in_vain(path.status, model.certificate().passes))
     throw Stopped(nothing_saved(model.certificate().passes));
-  model.save(arguments.output);
+  save_model(model, arguments.output);
   std::string message = with_limit(path.message);
   message += describe_miss({path.status,
                             history,

@@ -4,7 +4,10 @@
 
 #include <csignal>
 #include <deque>
+#include <filesystem>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 #include "base/output.h"
 #include "cli/commands.h"
@@ -61,5 +64,12 @@ NothingToSave::NothingToSave(const std::string& when) : before_(nothing_to_save.
 }
 
 NothingToSave::~NothingToSave() { nothing_to_save.store(before_); }
+
+void save_model(const Model& model, const std::string& path) {
+  std::error_code ignored;
+  std::optional<NothingToSave> until_read;
+  if (std::filesystem::is_fifo(path, ignored)) until_read.emplace("while waiting for a reader of " + path);
+  model.save(path);
+}
 
 }  // namespace espalier::cli

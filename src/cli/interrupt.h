@@ -3,6 +3,8 @@
 #include <atomic>
 #include <string>
 
+#include "espalier/model/model.h"
+
 namespace espalier::cli {
 
 // From now on Ctrl-C or SIGTERM ends the program at once, with status kInterrupted, a line that says so and
@@ -37,5 +39,9 @@ class NothingToSave {
  private:
   const std::string* before_;
 };
+
+// Saves a model at the end of a guarded run. A pipe may have no reader, or one that takes its time: an
+// interrupt ends the wait.
+void save_model(const Model& model, const std::string& path);
 
 }  // namespace espalier::cli

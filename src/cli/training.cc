@@ -124,7 +124,7 @@ class Session {
     std::string rounded;
     if (save) {
       const Model model = trainer_->model();
-      model.save(options_.output);
+      save_model(model, options_.output);
       certificate = model.certificate();
       if (model.info().bits < 32)
         rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model.info().bits,

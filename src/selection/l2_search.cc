@@ -86,8 +86,8 @@ class Known {
   std::vector<std::optional<double>> dev_errors_;
 };
 
-// What the next decade below would gain, if gains go on to shrink as they did from the one before to the last;
-// no more than the last. Requires that two were tried.
+// What the next decade below would gain, if gains go on to shrink as they did from the one before to the
+// last; no more than the last. Requires that two were tried.
 double forecast_gain(const Known& decades) {
   const std::size_t last = decades.last();
   const double gain = *decades.dev_error(last - 1) - *decades.dev_error(last);

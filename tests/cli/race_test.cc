@@ -243,7 +243,8 @@ TEST_F(CliRaceTest, RefusesBeforeReading) {
             "espalier: --solver lbfgs: not for loss svm; expected a loss of finite beta, or --solver eg\n");
   EXPECT_TRUE(error("--solvers eg,newton")
                   .starts_with("espalier: --solver: unknown solver 'newton'; expected auto, eg, eg-batch, "));
-  EXPECT_TRUE(error("--solvers eg,").starts_with("espalier: --solver: unknown solver ''; expected auto, eg, "));
+  EXPECT_TRUE(
+      error("--solvers eg,").starts_with("espalier: --solver: unknown solver ''; expected auto, eg, "));
   EXPECT_EQ(error("--solvers eg,sgd,eg"),
             "espalier: --solvers: eg more than once; expected different ones\n");
   EXPECT_EQ(error(""), "espalier: --solvers is required; see 'espalier race classify --help'\n");
