@@ -187,6 +187,75 @@ TEST(Cfg, CountsRulesSpansSplitsAndTags) {
   EXPECT_EQ(chi, (std::vector<double>{0, 1, 1, 1, 1, 2, 1, 1, 0, 1}));
 }
 
+// Sentences that share what stands over their spans are the same as by themselves, to the bit.
+RC_GTEST_PROP(Cfg, SharedKindsOfSpansChangeNothing, (bool masked)) {
+  const OwnedCfg alone = draw_cfg(masked);
+  const SpanMask* mask = alone.mask ? &*alone.mask : nullptr;
+  const auto kinds = std::make_shared<SpanKinds>(*alone.owned_index);
+  Random random(*rc::gen::arbitrary<std::uint64_t>());
+  for (std::size_t words = 1; words <= 3; ++words) {
+    const std::size_t num_tags = alone.owned_index->grammar().num_tags;
+    const Cfg other(*alone.owned_index, random_tags(random, words, num_tags), nullptr, kinds);
+  }
+  const Cfg shared(*alone.owned_index, alone.tags, mask, kinds);
+  const std::size_t size = kinds->size();
+  const Cfg again(*alone.owned_index, alone.tags, mask, kinds);
+  RC_ASSERT(kinds->size() == size);
+  kinds->shrink_to_fit();
+  const auto s = draw_scores(alone);
+  std::vector<double> mu(s.size()), mu_shared(s.size());
+  Workspace ws;
+  for (const Cfg* cfg : {&shared, &again}) {
+    RC_ASSERT(cfg->num_statistics() == s.size());
+    RC_ASSERT(cfg->num_edges() == alone.num_edges());
+    RC_ASSERT(cfg->log_partition(std::span<const double>(s), std::span(mu_shared), ws) ==
+              alone.log_partition(std::span<const double>(s), std::span(mu), ws));
+    RC_ASSERT(mu_shared == mu);
+    RC_ASSERT(cfg->decode(std::span<const double>(s), ws) == alone.decode(std::span<const double>(s), ws));
+    const auto best = alone.kbest(s, 5), best_shared = cfg->kbest(s, 5);
+    RC_ASSERT(best.size() == best_shared.size());
+    for (std::size_t k = 0; k < best.size(); ++k) {
+      RC_ASSERT(best[k].output == best_shared[k].output);
+      RC_ASSERT(best[k].score == best_shared[k].score);
+    }
+  }
+}
+
+RC_GTEST_PROP(Cfg, KnowsHowManyRulesAndLabelsThereAreAtMost, (bool masked)) {
+  const OwnedCfg cfg = draw_cfg(masked);
+  Workspace ws;
+  const Cfg::Counts most = cfg.most_counts(ws);
+  for (const Derivation& y : all_outputs(cfg)) {
+    std::size_t rules = 0, labels = 0;
+    cfg.for_each_statistic(y, [&](std::size_t k) {
+      rules += k < cfg.rules().size() ? 1 : 0;
+      labels += k >= cfg.rules().size() && k < cfg.end_of_spans() ? 1 : 0;
+    });
+    RC_ASSERT(rules <= most.rules);
+    RC_ASSERT(labels <= most.labels);
+  }
+}
+
+// Rules are found by their children, and no others.
+RC_GTEST_PROP(GrammarIndex, FindsRulesByTheirChildren, (std::uint64_t seed)) {
+  Random random(seed);
+  const std::size_t tags = test_support::draw(random, 1, 6);
+  const GrammarIndex index(random_grammar(random, {.tags = tags,
+                                                   .phrases = test_support::draw(random, 1, 9),
+                                                   .binaries = test_support::draw(random, 0, 60)}));
+  const Grammar& grammar = index.grammar();
+  std::size_t found = 0;
+  for (std::uint32_t left = 0; left < grammar.num_symbols; ++left) {
+    for (std::uint32_t right = 0; right < grammar.num_symbols; ++right) {
+      for (const auto* above = index.above(left, right); above->rule != kNoRule; ++above, ++found) {
+        const Grammar::Binary expected{above->parent, left, right};
+        RC_ASSERT(grammar.binaries.at(above->rule) == expected);
+      }
+    }
+  }
+  RC_ASSERT(found == grammar.binaries.size());
+}
+
 TEST(Cfg, SaysWhereThereIsNoDerivation) {
   Grammar grammar;
   grammar.num_tags = 1;

@@ -235,7 +235,7 @@ TEST_F(DependencyReaderTest, Heads) {
   EXPECT_EQ(message(word("1", "")), ":1: the head ''; " + number);
   EXPECT_EQ(message(word("1", "-1")), ":1: the head '-1'; " + number);
   EXPECT_EQ(message(word("1", "1.5")), ":1: the head '1.5'; " + number);
-  EXPECT_EQ(message(word("1", "65536")), ":1: the head '65536'; " + number);
+  EXPECT_EQ(message(word("1", "1000001")), ":1: the head '1000001'; " + number);
   EXPECT_EQ(message("\n" + word("1", "0") + word("2", "3")),
             ":3: the head 3; expected another word, 1 to 2, or 0 for the root");
   EXPECT_EQ(message(word("1", "0") + word("2", "2")),

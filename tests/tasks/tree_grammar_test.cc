@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -93,6 +94,24 @@ TEST(TreeGrammar, KeepsOrShortensChains) {
             (Rules{"S -> VP VP", "START -> TOP -> S", "VP -> NN", "VP -> VB NN", "VP -> VP"}));
 }
 
+TEST(TreeGrammar, HasALabelForWhatIsNotAlwaysOutermost) {
+  const auto labels = [](const std::string& text) {
+    std::vector<Derivation> derivations;
+    const TreeGrammar grammar(trees_of(text), {}, derivations);
+    std::set<std::string> names;
+    for (std::uint32_t k = 0; k < grammar.labels().size(); ++k)
+      names.insert(std::string(grammar.labels().name(k)));
+    return names;
+  };
+  using Names = std::set<std::string>;
+  EXPECT_EQ(labels("(TOP (S (NN a) (VB b)))"), (Names{"S"}));
+  EXPECT_EQ(labels("(S (NN a) (VB b))"), (Names{"S"}));
+  EXPECT_EQ(labels("(TOP (S (NN a) (VB b)))\n(ROOT (S (NN a) (VB b)))"), (Names{"ROOT", "S", "TOP"}));
+  EXPECT_EQ(labels("(TOP (S (NN a) (VB b)))\n(S (NN a) (VB b))"), (Names{"S", "TOP"}));
+  EXPECT_EQ(labels("(TOP (S (NN a) (VB b)))\n(TOP (NN a) (VB b))"), (Names{"S", "TOP"}));
+  EXPECT_EQ(labels("(TOP (S (NN a) (TOP (VB b))))"), (Names{"S", "TOP"}));
+}
+
 TEST(TreeGrammar, HasLabelsOfConstituentsAndOfTheirParts) {
   std::vector<Derivation> derivations;
   const auto trees = trees_of("((NP (DT a) (JJ b) (NN c)))");
@@ -100,12 +119,12 @@ TEST(TreeGrammar, HasLabelsOfConstituentsAndOfTheirParts) {
   const Grammar& g = grammar.grammar();
   EXPECT_EQ(g.num_tags, 3u);
   EXPECT_EQ(g.num_symbols, 7u);  // with START, TOP, NP ^TOP and a part of it
-  EXPECT_EQ(g.num_constituents, 2u);
-  EXPECT_EQ(g.num_labels, 3u);
-  EXPECT_EQ(grammar.labels().name(0), "TOP");
-  EXPECT_EQ(grammar.labels().name(1), "NP");
-  EXPECT_EQ(grammar.labels().name(2), "@NP");
-  EXPECT_EQ(g.labels, (std::vector<std::uint32_t>{kNoLabel, kNoLabel, kNoLabel, kNoLabel, 0, 1, 2}));
+  // Every tree begins with TOP, which therefore has none.
+  EXPECT_EQ(g.num_constituents, 1u);
+  EXPECT_EQ(g.num_labels, 2u);
+  EXPECT_EQ(grammar.labels().name(0), "NP");
+  EXPECT_EQ(grammar.labels().name(1), "@NP");
+  EXPECT_EQ(g.labels, (std::vector<std::uint32_t>{kNoLabel, kNoLabel, kNoLabel, kNoLabel, kNoLabel, 0, 1}));
   ASSERT_EQ(derivations.size(), 1u);
   EXPECT_EQ(derivations[0].nodes, (std::vector<Derivation::Node>{{0, 1, 3, 1, 0},
                                                                  {0, 0, 1, 0, kNoRule},

@@ -87,7 +87,7 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   model.shape.projective = stored.settings.at("structure").get<std::string>() == "projective";
   model.shape.single_root = stored.settings.at("single_root").get<bool>();
   model.second_order = stored.settings.at("order").get<int>() == 2;
-  model.longest = stored.settings.at("longest").get<std::size_t>();
+  model.longest = stored.settings.value("longest", kLongestParsed[model.second_order ? 1 : 0]);
   model.bits = stored.settings.at("hash_bits").get<unsigned>();
   model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
   const auto corrupt = [&](const std::string& found) {

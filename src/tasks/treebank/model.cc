@@ -151,7 +151,7 @@ TreebankModel::TreebankModel(const StoredTask& stored)
     : settings_(stored.settings),
       norm_{stored.settings.at("traces").get<bool>(), stored.settings.at("functions").get<bool>()},
       prune_below_(stored.settings.at("prune_below").get<double>()),
-      longest_(stored.settings.at("longest").get<std::size_t>()),
+      longest_(stored.settings.value("longest", TreebankOptions().longest)),
       grammar_(load_grammar(stored)),
       index_(grammar_.grammar()),
       pruner_(load_pruner(grammar_.grammar(), stored)),

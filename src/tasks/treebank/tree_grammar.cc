@@ -232,13 +232,36 @@ TreeGrammar::TreeGrammar(Dictionary tags, Dictionary symbols, std::span<const st
   add_labels();
 }
 
+// TOP: what every tree begins with, and what is nowhere else, tells no tree from another.
+std::uint32_t TreeGrammar::always_outermost() const {
+  std::uint32_t outermost = grammar_.start;  // so far none
+  for (const Grammar::Unary& rule : grammar_.unaries) {
+    if (rule.parent != grammar_.start) continue;
+    const std::uint32_t first = rule.between.empty() ? rule.child : rule.between.front();
+    if (first < grammar_.num_tags || (outermost != grammar_.start && first != outermost)) return kNoLabel;
+    outermost = first;
+  }
+  const auto is_it = [&](std::uint32_t symbol) { return symbol == outermost; };
+  for (const Grammar::Binary& rule : grammar_.binaries) {
+    if (is_it(rule.parent) || is_it(rule.left) || is_it(rule.right)) return kNoLabel;
+  }
+  for (const Grammar::Unary& rule : grammar_.unaries) {
+    const auto first =
+        rule.between.begin() + (rule.parent == grammar_.start && !rule.between.empty() ? 1 : 0);
+    if (is_it(rule.parent) || is_it(rule.child) || std::any_of(first, rule.between.end(), is_it))
+      return kNoLabel;
+  }
+  return outermost;
+}
+
 // Constituents by their categories, then parts of them.
 void TreeGrammar::add_labels() {
   grammar_.num_symbols = static_cast<std::uint32_t>(tags_.size() + symbols_.size());
   grammar_.labels.assign(grammar_.num_symbols, kNoLabel);
+  const std::uint32_t outermost = always_outermost();
   for (const bool parts : {false, true}) {
     for (std::uint32_t symbol = grammar_.num_tags; symbol < grammar_.num_symbols; ++symbol) {
-      if (symbol == grammar_.start || is_part(symbol) != parts) continue;
+      if (symbol == grammar_.start || symbol == outermost || is_part(symbol) != parts) continue;
       grammar_.labels[symbol] =
           labels_.add(parts ? std::string("@").append(category(symbol)) : std::string(category(symbol)));
     }

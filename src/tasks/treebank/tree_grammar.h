@@ -67,6 +67,7 @@ class TreeGrammar {
   class Builder;
 
   void add_labels();
+  std::uint32_t always_outermost() const;  // a symbol without a label; kNoLabel: there is none
   // The rule above the phrase that the first tree begins with; nullptr: there is none.
   const Grammar::Unary* root_rule() const;
   BracketTree in_root(std::vector<BracketTree> trees) const;
