@@ -501,12 +501,12 @@ class WaitingChanges {
   void add_row(const std::uint32_t* places, std::size_t n, const Real* row) {
     const std::size_t k = next();
     std::copy_n(row, kLineOfWeights, rows_.data() + k * kLineOfWeights);
-    sizes_[k] = {take_own(places, n, k), true};
+    sizes_[k] = {take_own(places, n, n, k), true};
   }
   void add_pairs(const std::uint32_t* places, std::size_t n, Real change) {
     const std::size_t k = next();
     rows_[k * kLineOfWeights] = change;
-    sizes_[k] = {take_own(places, 2 * n, k), false};
+    sizes_[k] = {take_own(places, 2 * n, n, k), false};  // with a distance: on the same lines
   }
 
  private:
@@ -520,14 +520,16 @@ class WaitingChanges {
     if (began_ - ended_ == kWaiting) make_oldest();
     return began_++ % kWaiting;
   }
-  std::size_t take_own(const std::uint32_t* places, std::size_t n, std::size_t k) {
-    std::uint32_t *begin = places_.data() + k * stride_, *end = begin;
-    for (std::size_t t = 0; t < n; ++t) {
-      if (share_.of > 1 && !share_.has(places[t] / kLineOfWeights)) continue;  // by lines
-      *end++ = places[t];
-      ask_for<1>(w_, places[t]);
+  // Those of the share, of which the first num_lines have their lines asked for.
+  std::size_t take_own(const std::uint32_t* places, std::size_t n, std::size_t num_lines, std::size_t k) {
+    for (std::size_t t = 0; t < num_lines; ++t) ask_for<1>(w_, places[t]);
+    std::uint32_t* to = places_.data() + k * stride_;
+    if (share_.of == 1) {
+      std::copy_n(places, n, to);
+      return n;
     }
-    return static_cast<std::size_t>(end - begin);
+    const auto own = [this](std::uint32_t place) { return share_.has(place / kLineOfWeights); };  // by lines
+    return static_cast<std::size_t>(std::copy_if(places, places + n, to, own) - to);
   }
   void make_oldest() {
     const std::size_t k = ended_++ % kWaiting;

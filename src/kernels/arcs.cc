@@ -60,8 +60,8 @@ HWY_INLINE hn::Vec<D> turned(D d, const W* line, std::uint32_t first) {
 }
 
 template <class W, class Sum>
-HWY_INLINE void sum_rows(const W* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
-                         std::size_t num_arcs, Sum* rows, Sum* totals) {
+HWY_INLINE void sum_rows_by_arc(const W* w, const std::uint32_t* places, const RowSum* sums,
+                                const ArcEnd* arcs, std::size_t num_arcs, Sum* rows, Sum* totals) {
   const hn::CappedTag<Sum, kLineOfWeights> d;
   constexpr std::size_t kVectors = std::max<std::size_t>(1, kArcColumns / hn::MaxLanes(d));
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
@@ -97,17 +97,17 @@ HWY_INLINE void add_row_of(const std::uint32_t* places, std::size_t n, const Rea
   }
 }
 
-void sum_rows_f32(const float* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
+void arc_rows_f32(const float* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
                   std::size_t num_arcs, float* rows, float* totals) {
-  sum_rows(w, places, sums, arcs, num_arcs, rows, totals);
+  sum_rows_by_arc(w, places, sums, arcs, num_arcs, rows, totals);
 }
-void sum_rows_f64(const double* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
+void arc_rows_f64(const double* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
                   std::size_t num_arcs, double* rows, double* totals) {
-  sum_rows(w, places, sums, arcs, num_arcs, rows, totals);
+  sum_rows_by_arc(w, places, sums, arcs, num_arcs, rows, totals);
 }
-void sum_rows_f32_as_f64(const float* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
+void arc_rows_f32_as_f64(const float* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
                          std::size_t num_arcs, double* rows, double* totals) {
-  sum_rows(w, places, sums, arcs, num_arcs, rows, totals);
+  sum_rows_by_arc(w, places, sums, arcs, num_arcs, rows, totals);
 }
 void add_row_f32(const std::uint32_t* places, std::size_t n, const float* row, float* w) {
   add_row_of(places, n, row, w);
@@ -124,9 +124,9 @@ HWY_AFTER_NAMESPACE();
 namespace espalier::kernels {
 
 HWY_EXPORT(arc_places_u32);
-HWY_EXPORT(sum_rows_f32);
-HWY_EXPORT(sum_rows_f64);
-HWY_EXPORT(sum_rows_f32_as_f64);
+HWY_EXPORT(arc_rows_f32);
+HWY_EXPORT(arc_rows_f64);
+HWY_EXPORT(arc_rows_f32_as_f64);
 HWY_EXPORT(add_row_f32);
 HWY_EXPORT(add_row_f64);
 
@@ -136,17 +136,17 @@ void arc_places(const ArcKeyRows& keys, const ArcEnd* arcs, std::size_t num_arcs
 template <>
 void sum_rows_of_arcs(const float* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
                       std::size_t num_arcs, float* rows, float* totals) {
-  HWY_DYNAMIC_DISPATCH(sum_rows_f32)(w, places, sums, arcs, num_arcs, rows, totals);
+  HWY_DYNAMIC_DISPATCH(arc_rows_f32)(w, places, sums, arcs, num_arcs, rows, totals);
 }
 template <>
 void sum_rows_of_arcs(const double* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
                       std::size_t num_arcs, double* rows, double* totals) {
-  HWY_DYNAMIC_DISPATCH(sum_rows_f64)(w, places, sums, arcs, num_arcs, rows, totals);
+  HWY_DYNAMIC_DISPATCH(arc_rows_f64)(w, places, sums, arcs, num_arcs, rows, totals);
 }
 template <>
 void sum_rows_of_arcs(const float* w, const std::uint32_t* places, const RowSum* sums, const ArcEnd* arcs,
                       std::size_t num_arcs, double* rows, double* totals) {
-  HWY_DYNAMIC_DISPATCH(sum_rows_f32_as_f64)(w, places, sums, arcs, num_arcs, rows, totals);
+  HWY_DYNAMIC_DISPATCH(arc_rows_f32_as_f64)(w, places, sums, arcs, num_arcs, rows, totals);
 }
 template <>
 void add_row(const std::uint32_t* places, std::size_t n, const float* row, float* w) {
