@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "espalier/base/aligned.h"
 #include "espalier/base/workspace.h"
 #include "features/arc_features.h"
 #include "structures/nonprojective.h"
@@ -99,7 +100,7 @@ struct Sentences {
   static constexpr unsigned kHashBits = 22;
   std::vector<std::vector<WordAtoms>> sentences{kSentences};
   ArcFeatures features{arc_templates(), kHashBits};
-  std::vector<float> w = std::vector<float>(features.num_weights());
+  AlignedVector<float> w = AlignedVector<float>(features.num_weights());
 
   explicit Sentences(std::size_t words) {
     Random random(1);

@@ -6,6 +6,7 @@
 
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
+#include "features/arc_groups.h"
 #include "features/arc_templates.h"
 #include "structures/arc_set.h"
 
@@ -14,7 +15,7 @@ namespace espalier {
 // The features of all arcs of a sentence, as the linear operator F between weights and one score for each
 // arc. Features are never stored: their keys follow from the words at every call, and a key's low bits say
 // where its weight is, in a space of 2^bits weights. A feature as it is and the same with the distance of
-// head and modifier lie on one cache line.
+// head and modifier lie on one cache line. Weights start on one, too.
 class ArcFeatures {
  public:
   ArcFeatures(const ArcTemplates& templates, unsigned bits);
@@ -40,11 +41,14 @@ class ArcFeatures {
   double common_share() const;
 
  private:
-  template <class Wanted, class Ask, class Use>
-  void for_each_arc(std::span<const WordAtoms> words, const ArcSet& arcs, const Wanted& wanted,
-                    const Ask& ask, const Use& use, Workspace& ws) const;
+  template <class Real, class AddPairs, class AddRow>
+  void spread(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
+              Real negligible, std::size_t moved, const AddPairs& add_pairs, const AddRow& add_row,
+              Workspace& ws) const;
+  const ArcGroups& groups_for(std::size_t arcs, std::size_t words) const;
+  std::uint32_t mask() const { return static_cast<std::uint32_t>(num_weights() - 1); }
 
-  const ArcTemplates* templates_;
+  ArcGroups shared_, apart_;
   unsigned bits_;
 };
 

@@ -142,10 +142,14 @@ ArcTemplates::ArcTemplates(std::span<const std::string_view> table) {
   }
 }
 
-// What looks find around a place, and which template wants to know.
-std::uint32_t ArcTemplates::key_of(std::span<const WordAtoms> words, std::size_t place,
-                                   const std::vector<Look>& looks, std::uint64_t seed) {
-  if (looks.empty()) return 0;
+ArcTemplates ArcTemplates::in_order(std::span<const std::size_t> numbers) const {
+  ArcTemplates result;
+  for (const std::size_t t : numbers) (t < plain_.size() ? result.plain_ : result.between_).push_back(of(t));
+  return result;
+}
+
+std::uint64_t ArcTemplates::kind_of(std::span<const WordAtoms> words, std::size_t place, const Looks& looks,
+                                    std::uint64_t seed) {
   for (const Look& look : looks) {
     const auto at = static_cast<std::ptrdiff_t>(place) + look.offset;
     const bool outside = at < 0 || at > static_cast<std::ptrdiff_t>(words.size());
@@ -154,29 +158,59 @@ std::uint32_t ArcTemplates::key_of(std::span<const WordAtoms> words, std::size_t
                                           : words[static_cast<std::size_t>(at - 1)][look.atom];
     seed = mix(seed ^ found);
   }
-  return fold(seed);
+  return seed;
+}
+
+// keys[place * stride], for all places up to `last`: what looks find there, and which template wants to know.
+void ArcTemplates::put_keys(std::span<const WordAtoms> words, std::size_t last, const Looks& looks,
+                            std::uint64_t seed, std::size_t stride, std::uint32_t* keys) {
+  const auto put = [&](std::size_t place, std::uint64_t found) { keys[place * stride] = fold(found); };
+  if (looks.empty()) {
+    for (std::size_t place = 0; place <= last; ++place) keys[place * stride] = 0;
+    return;
+  }
+  // Near the ends of the sentence some looks find no word; in between all do.
+  std::ptrdiff_t before = 0, after = 0;
+  for (const Look& look : looks) {
+    before = std::min<std::ptrdiff_t>(before, look.offset);
+    after = std::max<std::ptrdiff_t>(after, look.offset);
+  }
+  const auto begin = static_cast<std::size_t>(1 - before),
+             end = words.size() + 1 - std::min(words.size(), static_cast<std::size_t>(after));
+  for (std::size_t place = 0; place < std::min(begin, last + 1); ++place)
+    put(place, kind_of(words, place, looks, seed));
+  const auto look_at = [&](std::uint64_t found, const Look& look, std::size_t place) {
+    return mix(found ^ words[place - 1 + static_cast<std::size_t>(look.offset)][look.atom]);
+  };
+  const Look first = looks.front(), other = looks.back();
+  if (looks.size() == 1) {
+    for (std::size_t place = begin; place < end; ++place) put(place, look_at(seed, first, place));
+  } else if (looks.size() == 2) {
+    for (std::size_t place = begin; place < end; ++place)
+      put(place, look_at(look_at(seed, first, place), other, place));
+  } else {
+    for (std::size_t place = begin; place < end; ++place) put(place, kind_of(words, place, looks, seed));
+  }
+  for (std::size_t place = std::max(begin, end); place <= last; ++place)
+    put(place, kind_of(words, place, looks, seed));
 }
 
 void ArcTemplates::keys(std::span<const WordAtoms> words, std::size_t stride, std::span<std::uint32_t> head,
                         std::span<std::uint32_t> modifier) const {
-  for (std::size_t place = 0; place <= words.size(); ++place) {
-    std::size_t k = place * stride;
-    for (const auto* templates : {&plain_, &between_}) {
-      for (const Template& t : *templates) {
-        head[k] = key_of(words, place, t.head, t.seed);
-        modifier[k] = key_of(words, place, t.modifier, ~t.seed);
-        ++k;
-      }
+  std::size_t k = 0;
+  for (const auto* templates : {&plain_, &between_}) {
+    for (const Template& t : *templates) {
+      put_keys(words, words.size(), t.head, t.seed, stride, head.data() + k);
+      put_keys(words, words.size(), t.modifier, ~t.seed, stride, modifier.data() + k);
+      ++k;
     }
   }
 }
 
 void ArcTemplates::third_keys(std::span<const WordAtoms> words, std::size_t stride,
                               std::span<std::uint32_t> third) const {
-  for (std::size_t place = 0; place <= words.size() + 1; ++place) {
-    for (std::size_t t = 0; t < plain_.size(); ++t)
-      third[place * stride + t] = key_of(words, place, plain_[t].third, mix(plain_[t].seed));
-  }
+  for (std::size_t t = 0; t < plain_.size(); ++t)
+    put_keys(words, words.size() + 1, plain_[t].third, mix(plain_[t].seed), stride, third.data() + t);
 }
 
 std::uint32_t ArcTemplates::between_key(std::size_t t, const WordAtoms& word) const {

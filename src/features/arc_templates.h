@@ -54,19 +54,34 @@ class ArcTemplates {
   // The third part of a template of words between: what is found in such a word.
   std::uint32_t between_key(std::size_t t, const WordAtoms& word) const;
 
- private:
+  // What a template looks at, as words away from a place.
   struct Look {
     int offset;
     Atom atom;
+    friend bool operator==(const Look&, const Look&) = default;
   };
+  using Looks = std::vector<Look>;
+  const Looks& head_looks(std::size_t t) const { return of(t).head; }
+  const Looks& modifier_looks(std::size_t t) const { return of(t).modifier; }
+  // A hash of what looks find: equal for places that they cannot tell from each other.
+  static std::uint64_t kind_of(std::span<const WordAtoms> words, std::size_t place, const Looks& looks,
+                               std::uint64_t seed = 0);
+  // The templates of these numbers, in this order; of words between after the plain ones.
+  ArcTemplates in_order(std::span<const std::size_t> numbers) const;
+
+ private:
   struct Template {
-    std::vector<Look> head, modifier, third;
+    Looks head, modifier, third;
     Atom between = Atom::fine;
     std::uint64_t seed = 0;
     bool lexical = false;
   };
-  static std::uint32_t key_of(std::span<const WordAtoms> words, std::size_t place,
-                              const std::vector<Look>& looks, std::uint64_t seed);
+  ArcTemplates() = default;
+  static void put_keys(std::span<const WordAtoms> words, std::size_t last, const Looks& looks,
+                       std::uint64_t seed, std::size_t stride, std::uint32_t* keys);
+  const Template& of(std::size_t t) const {
+    return t < plain_.size() ? plain_[t] : between_[t - plain_.size()];
+  }
 
   std::vector<Template> plain_, between_;
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +18,7 @@ class SparsePlaces {
   SparsePlaces(std::size_t most, Workspace::Frame& frame)
       : shift_(32 - static_cast<int>(std::bit_width(2 * most + 1))),
         slots_(frame.take<Slot>(std::size_t{1} << (32 - shift_))) {
-    for (Slot& slot : slots_) slot.number = kFree;
+    std::fill(slots_.begin(), slots_.end(), Slot{kFree, kFree});  // whole slots: that is one long store
   }
   std::size_t size() const { return size_; }
   std::uint32_t number(std::uint32_t place) {

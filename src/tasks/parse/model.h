@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/aligned.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/tasks/task.h"
 #include "features/dependency_features.h"
@@ -41,8 +42,8 @@ struct ParseModel {
   Dictionary relations;  // empty: no labels
   double prune_below = 0;
   std::size_t most_heads = 0;
-  std::vector<float> own_pruner;  // of training
-  std::span<const float> pruner;  // weights; empty: all arcs are possible
+  AlignedVector<float> own_pruner;  // of training
+  std::span<const float> pruner;    // weights; empty: all arcs are possible
 
   DependencyFeatures features() const { return {bits, relation_bits, shape.num_labels, second_order}; }
   bool labelled() const { return relations.size() > 0; }
