@@ -21,10 +21,10 @@
 namespace espalier {
 
 // Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L
-// rows (one per previous label) for each attribute of a transition, then the n-grams, L a row. Those of observed
-// features are one value wide: a row for each pair of an attribute and a label, for each attribute of a
-// transition with a pair of labels, for each n-gram. Or, by rows, they are those of all features, where pairs that were
-// not seen stay zero: more memory, but vectors of labels at a time.
+// rows (one per previous label) for each attribute of a transition, then the n-grams, L a row. Those of
+// observed features are one value wide: a row for each pair of an attribute and a label, for each attribute
+// of a transition with a pair of labels, for each n-gram. Or, by rows, they are those of all features, where
+// pairs that were not seen stay zero: more memory, but vectors of labels at a time.
 struct ChainShape {
   std::size_t num_attributes = 0, num_transition_attributes = 0, num_labels = 0;
   std::shared_ptr<const ObservedPairs> tokens = nullptr;  // nullptr: every attribute with every label
@@ -34,8 +34,8 @@ struct ChainShape {
   // nullptr: none. Where transitions are n-grams there is a list of them, be it empty.
   std::shared_ptr<const LabelNgrams> ngrams = nullptr;
 
-  // Of observed tokens: whether weights lie as those of all features do. Pairs that were not seen have zeros: nothing is added
-  // to them, and scores rely on it. Not with `steps`.
+  // Of observed tokens: whether weights lie as those of all features do. Pairs that were not seen have zeros:
+  // nothing is added to them, and scores rely on it. Not with `steps`.
   bool by_rows = false;
 
   bool observed() const { return tokens != nullptr; }

@@ -76,7 +76,8 @@ HWY_INLINE void add_to_rows(D d, RowTable<Real> w, SparseRow x, std::size_t colu
       auto of_row = change[v];
       if constexpr (kSome) {
         const std::uint64_t bits = w.columns[x.ids[j]] >> (column + v * lanes);
-        of_row = hn::IfThenElseZero(hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits)), of_row);
+        of_row =
+            hn::IfThenElseZero(hn::LoadMaskBits(d, reinterpret_cast<const std::uint8_t*>(&bits)), of_row);
       }
       store_shared(hn::MulAdd(value, of_row, load_shared(d, row + v * lanes)), d, row + v * lanes);
     }

@@ -82,7 +82,8 @@ template <bool kSome, class D, class Real = hn::TFromD<D>>
 HWY_INLINE void accumulate_columns(D d, const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
   const std::size_t lanes = hn::Lanes(d);
   std::size_t column = 0;
-  for (; column + 4 * lanes <= w.stride; column += 4 * lanes) accumulate_block<kSome, 4>(d, w, x, column, delta);
+  for (; column + 4 * lanes <= w.stride; column += 4 * lanes)
+    accumulate_block<kSome, 4>(d, w, x, column, delta);
   switch ((w.stride - column) / lanes) {
     case 3:
       accumulate_block<kSome, 3>(d, w, x, column, delta);

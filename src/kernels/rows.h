@@ -33,8 +33,8 @@ struct RowTable {
   Real* data;
   std::size_t width, stride;
   SoftThreshold threshold = {};
-  // Which weights of a row may change, a bit for each column, of which there are at most 64; nullptr: all. Not where
-  // rows are shorter than a vector of eight.
+  // Which weights of a row may change, a bit for each column, of which there are at most 64; nullptr: all.
+  // Not where rows are shorter than a vector of eight.
   const std::uint64_t* columns = nullptr;
 };
 

@@ -313,8 +313,8 @@ Model Trainer::model() const {
   const PathPoint& best = path().points.at(path().best);
   Certificate certificate = best.certificate;
   certificate.inference = data.problem().inference();  // what a checkpoint does not say
-  ModelInfo info{std::string(data.task()), options.loss, best.l2, solver().name, certificate, options.bits,
-                 best.l1};
+  ModelInfo info{
+      std::string(data.task()), options.loss, best.l2, solver().name, certificate, options.bits, best.l1};
   if (options.bits == 32) return make_model(info, data, path().theta);
   SoftThreshold l1 = data.l1_rows();
   l1.value = best.l1;

@@ -31,7 +31,8 @@ TEST(SolverTable, NamesAreFound) {
 
 TEST(SolverTable, RefusesUnknownNames) {
   const std::string names =
-      "eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, extragradient, cutting-plane, bmrm, lbfgs, sgd, "
+      "auto, eg, eg-batch, sdca, frank-wolfe, smo, excessive-gap, extragradient, cutting-plane, bmrm, lbfgs, "
+      "sgd, "
       "dca, mira or perceptron";
   EXPECT_EQ(error_message([] { find_solver("adam", Loss::crf()); }),
             "solver: unknown solver 'adam'; expected " + names);

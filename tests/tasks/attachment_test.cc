@@ -54,7 +54,7 @@ TEST(Attachment, Labelled) {
   EXPECT_EQ(result.rates.dump(), rates.dump());
   Json report = rates;
   report.update(Json::parse(R"({
-    "sentences": 2, "exact_sentences": 1, "words": 9, "correct_heads": 7, "correct_labelled": 5,
+    "sentences": 2, "exact_sentences": 1, "in_pieces": 0, "words": 9, "correct_heads": 7, "correct_labelled": 5,
     "nopunct": {"words": 7, "correct_heads": 6, "correct_labelled": 4},
     "distances": {
       "root": {"uas": 1.0, "words": 2, "correct_heads": 2, "correct_labelled": 2},

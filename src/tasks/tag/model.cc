@@ -175,7 +175,9 @@ TagModel TagModel::load(const StoredTask& stored) {
   model.dictionaries.transitions = load_dictionary("transitions", stored);
   model.layout = TagLayout::load(stored, model.dictionaries);
   model.kernel = load_kernel_nodes(stored, model.dictionaries.attributes.size());
-  if (stored.theta.shape != model.shape().weights() && rows_pay(model.shape(), std::numeric_limits<std::size_t>::max())) model.by_rows = true;
+  if (stored.theta.shape != model.shape().weights() &&
+      rows_pay(model.shape(), std::numeric_limits<std::size_t>::max()))
+    model.by_rows = true;
   if (stored.theta.shape != model.shape().weights()) {
     throw Error::in(
         stored.file,

@@ -24,7 +24,8 @@ struct TagModel {
   std::shared_ptr<const KernelNodes>
       kernel;  // what weights of tokens are coefficients of; null: of attributes
 
-  // Observed features whose weights lie by rows (ChainShape), as in training. Models that are saved have pairs.
+  // Observed features whose weights lie by rows (ChainShape), as in training. Models that are saved have
+  // pairs.
   bool by_rows = false;
 
   // For chains, which refer to them.
@@ -43,8 +44,9 @@ struct TagModel {
   static TagModel load(const StoredTask& stored);
 };
 
-// Whether weights of these observed features had better lie by rows, if those take no more than so many bytes: rows of
-// labels are summed vectors at a time, pairs one by one. On CoNLL-2000, with 22 labels, training takes half of the time.
+// Whether weights of these observed features had better lie by rows, if those take no more than so many
+// bytes: rows of labels are summed vectors at a time, pairs one by one. On CoNLL-2000, with 22 labels,
+// training takes half of the time.
 bool rows_pay(const ChainShape& shape, std::size_t most_bytes);
 
 }  // namespace espalier

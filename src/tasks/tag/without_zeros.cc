@@ -113,9 +113,10 @@ std::optional<ModelContents> without_zeros(const TagModel& model, const Weights&
       !shape.observed() && kRowsAreFaster * (tokens.bytes() + steps.bytes()) < bytes_of_rows;
   const bool pairs_left =
       shape.observed() && (tokens.labels.size() < tokens.num_seen || steps.labels.size() < steps.num_seen);
-  if (!shape.by_rows && !to_pairs && !pairs_left && tokens.attributes.size() == shape.num_attributes &&
-      steps.attributes.size() == shape.num_transition_attributes && ngrams.size() == shape.num_ngrams())
-    return std::nullopt;
+  const bool all_left = !to_pairs && !pairs_left && tokens.attributes.size() == shape.num_attributes &&
+                        steps.attributes.size() == shape.num_transition_attributes &&
+                        ngrams.size() == shape.num_ngrams();
+  if (all_left && !shape.by_rows) return std::nullopt;
 
   auto kept = std::make_shared<TagModel>();
   kept->input = model.input;
@@ -153,7 +154,7 @@ std::optional<ModelContents> without_zeros(const TagModel& model, const Weights&
     put(of_kept.ngram_weight(*of_kept.ngrams->find(ngrams[k])), ngram_weights[k]);
 
   ModelContents contents{kept->sections(), std::move(smaller)};
-  contents.trained = {shape.num_attributes, shape.num_weights()};
+  if (!all_left) contents.trained = {shape.num_attributes, shape.num_weights()};
   contents.memory = kept;
   return contents;
 }
