@@ -67,7 +67,7 @@ HWY_INLINE void sum_rows_softly(const W* w, Sum threshold, const std::uint32_t* 
   const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
   const auto limit = hn::Set(d, threshold);
   const auto read = [&](hn::Vec<decltype(d)> weights) HWY_ATTR {
-    if constexpr (kSoft) return hn::Sub(weights, hn::Max(hn::Neg(limit), hn::Min(weights, limit)));
+    if constexpr (kSoft) return soft_vector(weights, limit);
     return weights;
   };
   for (std::size_t k = 0; k < num_arcs; ++k) {

@@ -22,12 +22,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 inline float entry(const SparseRow& x, std::size_t j) { return x.values ? x.values[j] : 1.0f; }
 
-// x - clamp(x, -t, t)
-template <class V>
-HWY_INLINE V soft_vector(V x, V t) {
-  return hn::Sub(x, hn::Max(hn::Neg(t), hn::Min(x, t)));
-}
-
 // total[v] = sum_j x_j W[id_j], of kVectors vectors of columns from `column` on, in kChains chains; with
 // soft(W[id_j]) for kSoft.
 template <std::size_t kVectors, std::size_t kChains, bool kSoft = false, class D, class W,

@@ -55,6 +55,12 @@ HWY_INLINE void store_shared(hn::Vec<D> v, D d, hn::TFromD<D>* to) {
 #endif
 }
 
+// soft(x, t) of base/soft_threshold.h
+template <class V>
+HWY_INLINE V soft_vector(V x, V t) {
+  return hn::Sub(x, hn::Max(hn::Neg(t), hn::Min(x, t)));
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier::kernels
 HWY_AFTER_NAMESPACE();

@@ -268,6 +268,7 @@ class Automatic {
     }
     summary_.status = summary.status;
     summary_.message = std::move(summary.message);
+    if (!summary.history.empty()) said_gap_ = summary.history.back().relative_gap();
     stints_.push_back(fmt::format("{} for {:.1f} passes", c.solver.name, c.passes - before));
     if (converged_) return false;
     if (summary_.status == Status::stalled) {
@@ -406,7 +407,9 @@ class Automatic {
 
   Summary finish() {
     if (summary_.history.empty()) return std::move(summary_);
-    bool as_it_said = stints_.size() == 1 && !converged_;
+    // A solver on the primal may have said its last gap, where an earlier bound is better.
+    bool as_it_said =
+        stints_.size() == 1 && !converged_ && said_gap_ == summary_.history.back().relative_gap();
     // The best weights are not always the last ones.
     const double last_primal = summary_.history.back().primal;
     const bool missed = converged_ && !(summary_.history.back().relative_gap() <= settings_.stopping.gap);
@@ -451,6 +454,7 @@ class Automatic {
   Progress now_;
   Summary summary_;
   std::vector<std::string> stints_;  // what was done, for the message
+  double said_gap_ = 0;              // by the solver that worked last, in its own
   double best_primal_ = kUnbounded, best_dual_ = -kUnbounded;
   bool best_is_exact_ =
       false;  // the primal of best_theta_ as it is stored, not of weights before they are rounded to float
