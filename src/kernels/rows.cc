@@ -115,10 +115,9 @@ void score_any(const RowTable<const W>& w, const SparseRow& x, Real scale, Real*
 
 template <class Real>
 void accumulate_any(const RowTable<Real>& w, const SparseRow& x, const Real* delta) {
-  if (w.columns) {
-    return w.stride % 16 == 0 ? accumulate_columns<true>(hn::CappedTag<Real, 16>(), w, x, delta)
-                              : accumulate_columns<true>(hn::CappedTag<Real, 8>(), w, x, delta);
-  }
+  if (w.columns && w.stride % 16 == 0)
+    return accumulate_columns<true>(hn::CappedTag<Real, 16>(), w, x, delta);
+  if (w.columns) return accumulate_columns<true>(hn::CappedTag<Real, 8>(), w, x, delta);
   if (w.stride % 16 == 0) return accumulate_columns<false>(hn::CappedTag<Real, 16>(), w, x, delta);
   if (w.stride % 8 == 0) return accumulate_columns<false>(hn::CappedTag<Real, 8>(), w, x, delta);
   if (w.stride == 4) return accumulate_columns<false>(hn::CappedTag<Real, 4>(), w, x, delta);

@@ -155,7 +155,8 @@ Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
     node.first_block = blocks;
     const std::size_t of_end = std::size_t{node.end} * (node.end - 1) / 2;
     if (!node.is_word()) {
-      for (std::uint16_t b = 0; b < kind.bottoms.size(); ++b) bottom_of[kind.bottoms[b].symbol] = b;
+      for (std::size_t b = 0; b < kind.bottoms.size(); ++b)
+        bottom_of[kind.bottoms[b].symbol] = static_cast<std::uint16_t>(b);
       for (std::uint32_t left = last[node.begin]; left != kNone; left = before[left]) {
         const std::uint32_t split = forest.nodes[left].end, right = node_at[of_end + split];
         if (right == kNone) continue;
@@ -183,11 +184,12 @@ Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
       for (const auto& bottom : kind.bottoms) bottom_of[bottom.symbol] = SpanKind::kNone;
     }
     std::uint32_t left_end = node.first_top, right_end = node.first_top;
-    for (std::uint16_t t = 0; t < kind.tops.size(); ++t) {
+    for (std::size_t t = 0; t < kind.tops.size(); ++t) {
       const std::uint16_t left = rules.left_place(kind.tops[t].symbol),
                           right = rules.right_place(kind.tops[t].symbol);
-      if (left != LocalRules::kNone) lefts[left_end++] = {t, left};
-      if (right != LocalRules::kNone) rights[right_end++] = {t, right};
+      const auto top = static_cast<std::uint16_t>(t);
+      if (left != LocalRules::kNone) lefts[left_end++] = {top, left};
+      if (right != LocalRules::kNone) rights[right_end++] = {top, right};
     }
     left_ends[c] = left_end;
     right_ends[c] = right_end;

@@ -165,7 +165,8 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
                     fmt::format("expected one of the task {}", data.task()));
   }
   const Json described = model.describe();
-  const Json now = data.sections().settings, before = described.at("settings");
+  const Json now = data.sections().settings;
+  const Json& before = described.at("settings");
   if (now.contains("kernel") || before.contains("kernel")) {
     throw Error::in(setting("init"), "a kernel, whose coefficients have no names to match",
                     "expected a model and a run without " + setting("kernel"));
