@@ -5,6 +5,7 @@ build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohman
   liblbfgs-dev liblzma-dev libre2-dev libunistring-dev libutf8proc-dev libxxhash-dev zlib1g-dev libzstd-dev)
 test_packages=(libgtest-dev librapidcheck-dev)
 ci_packages=(git clang clang-format clang-tidy)
+site_packages=(mkdocs-material doxygen)
 
 # require_packages NAME...: silent and quick when all are there; installs what is missing when run as root.
 require_packages() {
