@@ -26,6 +26,7 @@ PICTURES = {".svg", ".png"}
 LANGUAGES = {".h": "cpp", ".cc": "cpp", ".py": "python", ".json": "json", ".xml": "xml"}
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 FENCE = re.compile(r"^(`{3,})(\S*)( .*)?$")
+CODE = re.compile(r"`[^`]+`")
 
 
 class Pages:
@@ -52,6 +53,8 @@ class Pages:
                 line = opening[1] + opening[2]  # MkDocs takes "console approximate" for text
             else:
                 line = LINK.sub(lambda link: self.follow(Path(name).parent, link), line)
+                if line.startswith("|"):  # where MkDocs does not take a bar in code for the end of a cell
+                    line = CODE.sub(lambda code: code[0].replace("\\|", "|"), line)
             lines.append(line)
         self.write(name, "\n".join(lines) + "\n")
 

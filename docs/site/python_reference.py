@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import textwrap
 
 import espalier
 
@@ -12,7 +13,7 @@ ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def signature(name, function):
-    """NAME(ARGUMENTS), one argument a line where they do not fit into one; compiled functions say theirs in the docstring."""
+    """NAME(ARGUMENTS), over several lines where it is long; compiled functions say theirs in the docstring."""
     try:
         found = inspect.signature(function)
     except (TypeError, ValueError):
@@ -28,7 +29,8 @@ def signature(name, function):
             arguments.append("*")
         kind = parameter.kind
         arguments.append(ADDRESS.sub("", str(parameter)))
-    return f"{name}(\n    " + ",\n    ".join(arguments) + ")"
+    lines = textwrap.wrap(", ".join(a.replace(" ", "\0") for a in arguments) + ")", 96, break_on_hyphens=False)
+    return f"{name}(\n    " + "\n    ".join(lines).replace("\0", " ")
 
 
 def markdown(docstring):
