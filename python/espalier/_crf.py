@@ -146,7 +146,7 @@ class CRF(Estimator):
             if value is not None and ours in settings:
                 raise _espalier.Error(f"{ours} and {theirs}: the same regulariser twice; expected one of the two")
             if ours not in settings:
-                settings[ours] = factor * (default if value is None else value)
+                settings[ours] = factor * (default if value is None else _coefficient(theirs, value))
         if self.max_iterations is not None:
             if "passes" in settings:
                 raise _espalier.Error("passes and max_iterations: the same limit twice; expected one of the two")
@@ -171,7 +171,7 @@ class CRF(Estimator):
 
         The interpreter's lock is released while sentences are tagged: threads that call this share the cores.
         """
-        return self._shared_tagger().tag(_sequence(X))
+        return _Labels(self._shared_tagger().tag(_sequence(X)))
 
     def predict_single(self, xseq):
         """The best labels of one sentence."""
@@ -266,6 +266,32 @@ class CRF(Estimator):
         state = dict(super().__getstate__())
         state.pop("_tagger", None)
         return state
+
+
+class _Labels(list):
+    """Lists of labels, which NumPy takes for an array of lists, though some may be of one length: with that
+    scikit-learn's cross_val_predict puts folds together."""
+
+    def __array__(self, dtype=None):
+        import numpy
+
+        array = numpy.empty(len(self), dtype=object)
+        for i, labels in enumerate(self):
+            array[i] = labels
+        return array
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+
+def _coefficient(name, value):
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = -1
+    if not number >= 0:
+        raise _espalier.Error(f"{name}: found {value!r}; expected a number >= 0")
+    return number
 
 
 def _sequence(X):

@@ -36,10 +36,15 @@ def table_parameters(rows, defaults=None, leave_out=()):
     """Parameters of rows of options; ``defaults`` has those that are not the library's."""
     defaults = defaults or {}
     return [
-        Parameter(row["name"], defaults.get(row["name"], row["default"]), row["help"])
+        Parameter(row["name"], defaults.get(row["name"], _default(row)), row["help"])
         for row in rows
         if row["name"] not in leave_out
     ]
+
+
+def _default(row):
+    """What nobody can change by accident: a tuple for a list."""
+    return tuple(row["default"]) if isinstance(row["default"], list) else row["default"]
 
 
 class Estimator(BaseEstimator):
