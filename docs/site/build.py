@@ -43,14 +43,15 @@ class Pages:
 
     def add_page(self, name):
         self.done.add(name)
-        lines, fence = [], ""
-        for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+        source, lines, fence = (ROOT / name).read_text(encoding="utf-8").splitlines(), [], ""
+        for line, below in zip(source, source[1:] + [""]):
             opening = FENCE.match(line)
             if fence:
                 fence = "" if line == fence else fence
             elif opening:
                 fence = opening[1]
-                line = opening[1] + opening[2]  # MkDocs takes "console approximate" for text
+                # MkDocs takes "console approximate" for text; sessions of Python have a language of their own.
+                line = opening[1] + ("pycon" if below.startswith(">>> ") else opening[2])
             else:
                 line = LINK.sub(lambda link: self.follow(Path(name).parent, link), line)
                 if line.startswith("|"):  # where MkDocs does not take a bar in code for the end of a cell
