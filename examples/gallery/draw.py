@@ -31,7 +31,7 @@ def losses(out, runs):
     series = []
     for (name, log), colour in zip(runs, COLOURS):
         reports = progress(log)
-        series.append(plot.Series(name, [r["pass"] for r in reports], [r["relative_gap"] for r in reports], colour, label=name))
+        series.append(plot.Series(name, [r["pass"] for r in reports], [r["relative_gap"] for r in reports], colour))
     plot.write(out, "How the gap falls", [plot.Panel("one core, --l2 4", "passes over the data", "relative gap", series, log_y=True)])
 
 
