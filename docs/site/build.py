@@ -116,7 +116,8 @@ def stage(folder, build):
         pages.add_page(name)
     for name in ["mkdocs.yml", "hooks.py"]:
         shutil.copy(SITE / name, folder)
-    shutil.copy(SITE / "style.css", folder / "pages")
+    for name in ["style.css", "search_from_file.js"]:
+        shutil.copy(SITE / name, folder / "pages")
     pages.write("reference/python.md", references.python(build / "python"))
     pages.write("reference/cpp.md", references.cpp(ROOT, folder / "pages" / "cpp"))
 

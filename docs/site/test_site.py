@@ -22,6 +22,22 @@ def test_anchors_are_those_of_web_views():
     assert hooks.ANCHORS("Parsing", "-") == "parsing"
 
 
+def test_search_works_without_a_server(tmp_path):
+    (tmp_path / "search").mkdir()
+    (tmp_path / "search/search_index.json").write_text('{"docs": []}')
+    (tmp_path / "assets/javascripts/workers").mkdir(parents=True)
+    (tmp_path / "assets/javascripts/workers/search.1.min.js").write_text('x = "</script>"')
+    hooks.on_post_build({"site_dir": str(tmp_path)})
+    script = (tmp_path / "search/search_index.js").read_text()
+    assert script.startswith('var __search = {index: Promise.resolve({"docs": []})};') and "</" not in script
+
+    class Page:
+        url = "docs/a.html"
+
+    page = hooks.on_post_page('<script src="../first.js"></script><script src="../bundle.js"></script>', Page)
+    assert page == '<script src="../first.js"></script><script src="../search_from_file.js"></script>\n<script src="../bundle.js"></script>'
+
+
 def test_comments_become_doxygens():
     header = ["// Above <it>, `a<b>`.", "struct A {", "  int x = 0;  // behind,", "              // and below", "  // of y", "  int y;", "};",
               'const char* url = "https://x";']
