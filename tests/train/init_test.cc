@@ -16,6 +16,7 @@
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/train/read.h"
 #include "espalier/train/trainer.h"
 #include "model/make_model.h"
 #include "support/error_message.h"
