@@ -72,7 +72,7 @@ const Case kCases[] = {
     {"ParseUnlabelled", [](int count) { return generated_sentences(1, count, append_parse); },
      [](const std::string& file) { return read_parse_training(file, parser("nonprojective", 1, true)); }},
     {"ParseOfSecondOrder", [](int count) { return generated_sentences(1, count, append_parse); },
-     [](const std::string& file) { return read_parse_training(file, parser("projective", 2)); }, 20},
+     [](const std::string& file) { return read_parse_training(file, parser("projective", 2)); }},
     {"Treebank", [](int count) { return generated_sentences(1, count, append_treebank); },
      [](const std::string& file) { return read_treebank_training(file, treebank("gold")); }},
     {"TreebankWithTags", [](int count) { return generated_sentences(1, count, append_treebank); },
