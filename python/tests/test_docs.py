@@ -31,7 +31,7 @@ def test_docstrings_of_the_extension():
     assert doctest.run_docstring_examples(espalier._espalier.ItemSequence, {}) is None
 
 
-@pytest.mark.parametrize("page", ["docs/python.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "docs/python-tasks.md"])
 def test_pages(page, tmp_path, monkeypatch):
     """Python blocks of a page run in order, as one program; >>> ones are compared with what they print."""
     monkeypatch.chdir(tmp_path)
