@@ -1,6 +1,9 @@
 """The estimator for single labels: Classifier."""
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:  # then there is no Classifier, but everything else
+    np = None
 
 from . import _espalier
 from ._estimator import Parameter
@@ -13,7 +16,7 @@ except ImportError:
     check_array = None
 
 _BIAS = "(bias)"
-_TYPES = [np.float64, np.float32]
+_TYPES = ["float64", "float32"]
 
 
 class _NoProbabilities(_espalier.Error, AttributeError):
@@ -82,6 +85,8 @@ class Classifier(ClassifierMixin, TaskEstimator):
         return self._fit(*self._prepare(X, y, X_dev, y_dev, sample_weight))
 
     def _prepare(self, X, y, X_dev=None, y_dev=None, sample_weight=None):
+        if np is None:
+            raise ImportError("espalier.Classifier needs NumPy")
         if (X_dev is None) != (y_dev is None):
             raise _espalier.Error("held-out data needs both X_dev and y_dev; expected both or neither")
         kind = _kind_of(X)
