@@ -10,8 +10,30 @@
 True
 """
 
+from ._classifier import Classifier
 from ._crf import CRF
 from ._espalier import Certificate, Error, Progress, __version__
-from ._model import Model, load
+from ._graph import GraphModel
+from ._load import load
+from ._model import Model
+from ._parser import Parser
+from ._selection import CrossValidation, Path, cross_validate, path
+from ._treebank import TreebankParser
 
-__all__ = ["CRF", "Certificate", "Error", "Model", "Progress", "load", "__version__"]
+__all__ = [
+    "CRF",
+    "Certificate",
+    "Classifier",
+    "CrossValidation",
+    "Error",
+    "GraphModel",
+    "Model",
+    "Parser",
+    "Path",
+    "Progress",
+    "TreebankParser",
+    "cross_validate",
+    "load",
+    "path",
+    "__version__",
+]

@@ -6,7 +6,7 @@ from . import _espalier
 from ._estimator import Estimator, Parameter
 from ._explain import Explanation, WeightTable
 from ._log import TrainingLog
-from ._model import load
+from ._model import Model
 
 _IGNORED = "ignored: it tunes an optimiser that is not used here"
 _REFUSED = "refused unless None: it belongs to an algorithm that does not exist here"
@@ -87,12 +87,20 @@ class CRF(Estimator):
         X_dev and y_dev are held-out data, whose accuracy and F1 ``training_log_`` has for each report. sample_weight
         says how much each sentence counts. Ctrl-C ends training and keeps the model so far, with a warning.
         """
+        options, settings = self._objective()
+        return self._fit(*self._sentences(X, y, X_dev, y_dev, sample_weight), options, settings)
+
+    def _prepare(self, X, y, X_dev=None, y_dev=None, sample_weight=None):
+        """What fit() trains with: the data, and the options of training."""
+        options, settings = self._objective()
+        return _espalier.tag_training(*self._sentences(X, y, X_dev, y_dev, sample_weight), options), settings
+
+    def _sentences(self, X, y, X_dev, y_dev, sample_weight):
         if (X_dev is None) != (y_dev is None):
             raise _espalier.Error("held-out data needs both X_dev and y_dev; expected both or neither")
-        options, settings = self._objective()
         train = _labelled(X, y, "X", "y", None if sample_weight is None else list(sample_weight))
         dev = None if X_dev is None else _labelled(X_dev, y_dev, "X_dev", "y_dev")
-        return self._fit(train, dev, options, settings)
+        return train, dev
 
     def _fit(self, train, dev, options, settings):
         """The rest of fit(), for those who have the data already."""
@@ -153,7 +161,7 @@ class CRF(Estimator):
 
     def _fitted(self):
         if "model_" not in self.__dict__ and self.model_filename and os.path.exists(self.model_filename):
-            self.model_ = load(self.model_filename)
+            self.model_ = Model.load(self.model_filename)
         return super()._fitted()
 
     def _shared_tagger(self):

@@ -97,6 +97,31 @@ class Estimator(BaseEstimator):
 
     def _train(self, data, options, report=None):
         """Trains with the data, and keeps what belongs to the run. ``report`` sees every report beside the display."""
+        l2 = options.get("l2")
+        if isinstance(l2, (str, tuple)):
+            self._train_values(data, {name: value for name, value in options.items() if name != "l2"}, l2, report)
+            return self
+
+        def train(init, on_report):
+            return data.train(options, init=init, report=on_report)
+
+        self._keep(self._displayed(data, report, train))
+        return self
+
+    def _train_values(self, data, options, l2, report=None):
+        """Trains several values of l2, and keeps the best on held-out data: all of them, and which it is."""
+        found = []
+
+        def train(init, on_report):
+            run, points, best = _espalier.train_l2_values(data, options, l2, init=init, report=on_report)
+            found.extend((points, best))
+            return run
+
+        self._keep(self._displayed(data, report, train))
+        return found
+
+    def _displayed(self, data, report, train):
+        """What train(init, report) returns, with its reports shown, and given to ``report`` as well."""
         init = getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
         display = Display(getattr(self, "verbose", False), data)
 
@@ -105,15 +130,17 @@ class Estimator(BaseEstimator):
             if report is not None:
                 report(progress, dev)
 
-        run = data.train(options, init=init._model if init is not None else None, report=on_report)
+        run = train(init._model if init is not None else None, on_report)
         display.end(run)
+        return run
+
+    def _keep(self, run):
         if run.interrupted:
-            warnings.warn(f"interrupted; the model is the one so far: {run.message}", RuntimeWarning, stacklevel=4)
+            warnings.warn(f"interrupted; the model is the one so far: {run.message}", RuntimeWarning, stacklevel=5)
         self.model_ = Model(run.model)
         self.history_ = run.history
         self.status_ = run.status
         self.message_ = run.message
-        return self
 
     @property
     def certificate_(self):
@@ -125,6 +152,15 @@ class Estimator(BaseEstimator):
         if model is None:
             raise NotFittedError(f"this {type(self).__name__} is not fitted; call fit() first")
         return model
+
+    @classmethod
+    def _of_model(cls, model):
+        """An estimator with a model that was trained elsewhere, and as much of its parameters as that tells."""
+        info = model.info
+        known = {name: info[name] for name in ("loss", "l2", "l1") if info[name] is not None}
+        estimator = cls(**known)
+        estimator.model_ = model
+        return estimator
 
     def save(self, path):
         """Writes the model file that ``espalier predict`` and ``espalier.load`` read."""

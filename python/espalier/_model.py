@@ -8,7 +8,7 @@ from . import _espalier
 class Model:
     """A trained model: weights, what it takes to use them, and the certificate that belongs to them.
 
-    ``espalier.load`` opens one; estimators have theirs as ``model_``. It never changes, may be shared by threads,
+    ``Model.load`` opens one; estimators have theirs as ``model_``. It never changes, may be shared by threads,
     and can be pickled and copied.
     """
 
@@ -16,6 +16,11 @@ class Model:
 
     def __init__(self, model):
         self._model = model
+
+    @staticmethod
+    def load(path):
+        """Opens the model file of any task. The file stays mapped: processes that open it share its memory."""
+        return Model(_espalier.Model.load(os.fspath(path)))
 
     def save(self, path):
         """Writes the model file that ``espalier predict`` and ``espalier.load`` read."""
@@ -73,8 +78,3 @@ class Model:
 
 def _from_bytes(data):
     return Model(_espalier.Model.from_bytes(data))
-
-
-def load(path):
-    """Opens the model file of any task. The file stays mapped: processes that open it share its memory."""
-    return Model(_espalier.Model.load(os.fspath(path)))

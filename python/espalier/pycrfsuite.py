@@ -25,7 +25,7 @@ from . import _espalier
 from ._crf import CRF
 from ._espalier import ItemSequence
 from ._log import TrainingLog
-from ._model import Model, load
+from ._model import Model
 
 __all__ = ["ItemSequence", "Tagger", "Trainer"]
 
@@ -255,7 +255,7 @@ class Tagger:
         """Opens a model file; returns something for ``with`` that closes it."""
         if not os.path.exists(name):
             raise FileNotFoundError(f"{os.fspath(name)}: no such file; expected a model")
-        return self._use(load(name))
+        return self._use(Model.load(name))
 
     def open_inmemory(self, value):
         """The same of the bytes of a model file."""

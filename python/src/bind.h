@@ -13,5 +13,10 @@ void bind_model(py::module_& module);
 void bind_training(py::module_& module);
 void bind_items(py::module_& module);
 void bind_tag(py::module_& module);
+void bind_classify(py::module_& module);
+void bind_parse(py::module_& module);
+void bind_treebank(py::module_& module);
+void bind_graph(py::module_& module);
+void bind_selection(py::module_& module);
 
 }  // namespace espalier::python

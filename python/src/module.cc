@@ -10,4 +10,9 @@ PYBIND11_MODULE(_espalier, module) {
   bind_training(module);
   bind_items(module);
   bind_tag(module);
+  bind_classify(module);
+  bind_parse(module);
+  bind_treebank(module);
+  bind_graph(module);
+  bind_selection(module);
 }

@@ -1,4 +1,4 @@
-"""espalier.load and espalier.Model, of any task."""
+"""espalier.Model, of any task."""
 
 import copy
 import pickle
@@ -19,7 +19,7 @@ def path(tmp_path_factory, sentences):
 
 
 def test_what_it_says(path):
-    model = espalier.load(path)
+    model = espalier.Model.load(path)
     assert model.task == "tag"
     assert model.info == {"task": "tag", "loss": "crf", "l2": 0.2, "l1": 0.0, "solver": "auto", "bits": 32}
     assert model.certificate.relative_gap <= 1e-3
@@ -31,14 +31,14 @@ def test_what_it_says(path):
 
 
 def test_copies_and_files_are_the_same(path, tmp_path):
-    model = espalier.load(str(path))
+    model = espalier.Model.load(str(path))
     for other in (pickle.loads(pickle.dumps(model)), copy.copy(model), copy.deepcopy(model)):
         other.save(tmp_path / "again.esp")
         assert (tmp_path / "again.esp").read_bytes() == path.read_bytes()
 
 
 def test_rounded(path):
-    model = espalier.load(path).rounded(16)
+    model = espalier.Model.load(path).rounded(16)
     assert model.certificate is None and model.info["bits"] == 16
     assert model.size < path.stat().st_size
 
@@ -46,7 +46,7 @@ def test_rounded(path):
 def test_a_model_of_another_task(tmp_path, program):
     (tmp_path / "train.svm").write_text("a 1:1\nb 2:1\n")
     subprocess.run([program, "train", "classify", tmp_path / "train.svm", "-q", "-o", tmp_path / "m.esp"], check=True)
-    model = espalier.load(tmp_path / "m.esp")
+    model = espalier.Model.load(tmp_path / "m.esp")
     assert model.task == "classify"
     crf = CRF(model_filename=str(tmp_path / "m.esp"))
     with pytest.raises(espalier.Error) as error:
@@ -63,10 +63,10 @@ def test_a_model_of_columns(tmp_path, program):
 
 def test_what_is_no_model(tmp_path):
     with pytest.raises(espalier.Error, match="/nowhere: cannot open: No such file"):
-        espalier.load("/nowhere")
+        espalier.Model.load("/nowhere")
     (tmp_path / "text").write_text("x" * 200)
     with pytest.raises(espalier.Error, match="not a model; expected a file that 'espalier train' wrote"):
-        espalier.load(tmp_path / "text")
+        espalier.Model.load(tmp_path / "text")
 
 
 def test_errors_are_value_errors():

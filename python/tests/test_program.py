@@ -58,4 +58,4 @@ def test_describe_is_what_show_prints(tmp_path, program, sentences):
     crf = CRF(c2=0.1).fit(*sentences)
     crf.save(tmp_path / "model.esp")
     shown = subprocess.run([program, "show", tmp_path / "model.esp", "--json"], check=True, capture_output=True)
-    assert json.loads(shown.stdout) == json.loads(json.dumps(espalier.load(tmp_path / "model.esp").describe()))
+    assert json.loads(shown.stdout) == json.loads(json.dumps(espalier.Model.load(tmp_path / "model.esp").describe()))

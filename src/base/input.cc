@@ -41,6 +41,7 @@ class RawFile {
     }
     if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   }
+  RawFile(std::string_view text, const std::string& name) : name_(name), text_(text) {}
   ~RawFile() { close(); }
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
@@ -65,6 +66,7 @@ class RawFile {
 
   // Past the read-ahead, straight from the file. 0 at the end.
   std::size_t read(char* to, std::size_t n) {
+    if (fd_ < 0) return take_text(to, n);
     for (;;) {
       const ssize_t got = ::read(fd_, to, n);
       if (got >= 0) {
@@ -81,11 +83,19 @@ class RawFile {
     if (fd_ > STDIN_FILENO) ::close(fd_);
   }
 
+  std::size_t take_text(char* to, std::size_t n) {
+    n = std::min(n, text_.size());
+    std::memcpy(to, text_.data(), n);
+    text_.remove_prefix(n);
+    return n;
+  }
+
   std::string name_;
+  std::string_view text_;  // what is left of a text in memory
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t bytes_ = 0, size_ = 0;  // read so far; of the file, if it is one
-  int fd_ = -1;
+  int fd_ = -1;                         // of a text in memory
 };
 
 class Decoder {
@@ -272,12 +282,18 @@ ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 
 struct ByteReader::Source {
   explicit Source(const std::string& path) : file(path), decoder(decoder_for(file)) {}
+  Source(std::string_view text, const std::string& name)
+      : file(text, name), decoder(std::make_unique<PlainDecoder>()) {}
 
   RawFile file;
   std::unique_ptr<Decoder> decoder;
 };
 
 ByteReader::ByteReader(const std::string& path) : source_(std::make_unique<Source>(path)) {}
+ByteReader::ByteReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
+ByteReader ByteReader::of_text(std::string_view text, const std::string& name) {
+  return ByteReader(std::make_unique<Source>(text, name));
+}
 ByteReader::~ByteReader() = default;
 ByteReader::ByteReader(ByteReader&&) noexcept = default;
 
@@ -294,7 +310,10 @@ std::size_t ByteReader::read(char* to, std::size_t n) {
 const std::string& ByteReader::name() const { return source_->file.name(); }
 
 LineReader::LineReader(const std::string& path, std::size_t longest_line)
-    : bytes_(path), longest_line_(longest_line) {
+    : LineReader(ByteReader(path), longest_line) {}
+
+LineReader::LineReader(ByteReader bytes, std::size_t longest_line)
+    : bytes_(std::move(bytes)), longest_line_(longest_line) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   fill();
   const auto refuse_encoding = [&](const char* encoding) {

@@ -16,6 +16,8 @@ class ByteReader {
  public:
   // Throws Error if the file cannot be opened, is a folder, or is of a kind that is refused by name.
   explicit ByteReader(const std::string& path);
+  // A text in memory, as it is; messages call it `name`. It has to stay where it is.
+  static ByteReader of_text(std::string_view text, const std::string& name);
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
 
@@ -27,6 +29,7 @@ class ByteReader {
 
  private:
   struct Source;
+  explicit ByteReader(std::unique_ptr<Source> source);
   std::unique_ptr<Source> source_;
 };
 
@@ -53,6 +56,7 @@ class LineReader {
   static constexpr std::size_t kLongestLine = std::size_t{1} << 30;
 
   explicit LineReader(const std::string& path, std::size_t longest_line = kLongestLine);
+  explicit LineReader(ByteReader bytes, std::size_t longest_line = kLongestLine);
 
   // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line that is too long.
   bool next(std::string_view& line);

@@ -321,5 +321,21 @@ RC_GTEST_PROP(Lines, AreTheTextCutAtItsLineFeeds, ()) {
   RC_ASSERT(lines_of(folder.file("text", zstd(text))) == expected);
 }
 
+TEST(LineReader, ReadsATextInMemory) {
+  const std::string text = "one\r\n\ntwo";
+  LineReader reader(ByteReader::of_text(text, "a text"));
+  std::vector<std::string> lines;
+  for (std::string_view line; reader.next(line);) lines.emplace_back(line);
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "", "two"}));
+  EXPECT_EQ(error_message([&] { reader.fail("an end", "expected more"); }),
+            "a text:3: an end; expected more");
+  // As it is: nothing is unpacked.
+  const std::string packed = gzip("one\n");
+  LineReader of_packed(ByteReader::of_text(packed, "a text"));
+  std::string_view line;
+  EXPECT_EQ(error_message([&] { of_packed.next(line); }),
+            "a text:1: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz");
+}
+
 }  // namespace
 }  // namespace espalier::input_test

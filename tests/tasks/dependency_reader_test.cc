@@ -11,7 +11,7 @@
 #include "base/input.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
-#include "tasks/parse/dependency_writer.h"
+#include "espalier/tasks/parse.h"
 
 namespace espalier::dependency_reader_test {
 namespace {

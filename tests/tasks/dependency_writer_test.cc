@@ -1,4 +1,4 @@
-#include "tasks/parse/dependency_writer.h"
+#include "espalier/tasks/parse.h"
 
 #include <gtest/gtest.h>
 

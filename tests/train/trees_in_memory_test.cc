@@ -19,7 +19,7 @@
 #include "support/model_bytes.h"
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
-#include "tasks/parse/dependency_writer.h"
+#include "tasks/parse/dependency_reader.h"
 #include "tasks/treebank/bracket_reader.h"
 
 namespace espalier::trees_in_memory_test {

@@ -59,30 +59,54 @@ class ClassifyData {
  public:
   using Attribute = NamedRows::Attribute;  // those that are not given are 0
 
-  // Adds an example. Values of an attribute that is named twice add up. Throws Error for an empty name or
-  // label, and for a value that is not finite.
-  void add(std::span<const Attribute> attributes, std::string_view label);
+  // Adds an example, which counts `weight` times in training. Values of an attribute that is named twice add
+  // up. Throws Error for an empty name or label, for a value that is not finite, and for a weight that is not
+  // a finite number above 0.
+  void add(std::span<const Attribute> attributes, std::string_view label, double weight = 1);
   void add(std::initializer_list<Attribute> attributes, std::string_view label) {
     add(std::span(attributes.begin(), attributes.size()), label);
   }
 
-  // Adds an example that is text. Throws Error for an empty label, and where examples of the other kind are
-  // there.
-  void add_text(std::string_view text, std::string_view label);
+  // Adds an example that is text. Throws Error for an empty label or such a weight, and where examples of the
+  // other kind are there.
+  void add_text(std::string_view text, std::string_view label, double weight = 1);
 
   std::size_t size() const { return labels_.size(); }
   bool has_texts() const { return !texts_.empty(); }
   const std::string& text(std::size_t i) const { return texts_[i]; }
   const NamedRows& attributes() const { return attributes_; }
   std::string_view label(std::size_t i) const { return names_of_labels_.name(labels_[i]); }
+  double weight(std::size_t i) const { return weights_[i]; }
 
  private:
-  void check(std::string_view label, bool is_text) const;
+  void check(std::string_view label, double weight, bool is_text) const;
 
   NamedRows attributes_;
   std::vector<std::string> texts_;
   std::vector<std::uint32_t> labels_;
+  std::vector<double> weights_;
   Dictionary names_of_labels_;
+};
+
+// Rows of numbers by their columns, as matrices have them. A program makes one that looks into its own
+// memory, so that nothing is copied but what training keeps. Const and thread-safe.
+class NumberedRows {
+ public:
+  virtual ~NumberedRows() = default;
+  virtual std::size_t size() const = 0;
+  virtual std::size_t num_columns() const = 0;
+  // Row i in place of what is there; each column at most once, and columns that are not there are 0.
+  virtual void get(std::size_t i, std::vector<std::uint32_t>& columns, std::vector<float>& values) const = 0;
+};
+
+// Labelled examples that are rows of a matrix. Attributes are called as in LIBSVM's files, after columns that
+// count from 1, so that models are the same as those of such files; or as the program says.
+struct ClassifyMatrix {
+  const NumberedRows& rows;
+  std::span<const std::string> columns{};   // their names, all different; none: 1, 2, ...
+  std::span<const std::uint32_t> labels{};  // of each row, from 0
+  std::span<const std::string> label_names{};
+  std::span<const double> weights{};  // of each row, above 0; none: 1
 };
 
 // What read_classify_training() makes of a file. An option that names another format is refused. `dev` is
@@ -90,6 +114,11 @@ class ClassifyData {
 std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data,
                                                     const ClassifyOptions& options = {},
                                                     const ClassifyData* dev = nullptr);
+// The same of a matrix: what a file in LIBSVM's format has, or, with names of columns, one of the format
+// named. Throws Error for labels, names and weights that do not fit, and for values that are not finite.
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyMatrix& data,
+                                                    const ClassifyOptions& options = {},
+                                                    const ClassifyMatrix* dev = nullptr);
 
 // Labels examples with a model of classification: what `espalier predict` does, for programs that have
 // examples in memory. A model has one (Model::classifier()), const and thread-safe. Attributes that training
@@ -117,6 +146,12 @@ class Classifier {
   std::vector<double> probabilities(std::initializer_list<Attribute> attributes) const {
     return probabilities(std::span(attributes.begin(), attributes.size()));
   }
+
+  // The score of every label for each row of a matrix, one row after the other; and the probabilities.
+  // `columns` are their names, as in ClassifyMatrix. Requires room for all of them.
+  virtual void score_rows(const NumberedRows& rows, std::span<const std::string> columns,
+                          std::span<double> scores) const = 0;
+  virtual void rows_to_probabilities(std::span<double> scores) const = 0;
 
   // The same of a text, for models that were trained on texts. Throw Error where the model was not.
   virtual std::uint32_t classify_text(std::string_view text) const = 0;

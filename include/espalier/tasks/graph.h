@@ -118,6 +118,9 @@ class GraphLabeller {
 
   // False for models of beta = infinity, which have scores alone.
   bool has_probabilities() const { return loss_.smooth(); }
+  // How good its labels are: what `espalier eval` says of a file. Throws Error for graphs without labels, and
+  // without graphs.
+  Evaluation evaluate(const GraphData& gold) const;
 
  private:
   const GraphModel& model_;

@@ -59,6 +59,16 @@ struct DependencySentence {
   void move_views(const char* from);
 };
 
+// The sentences of a file in CoNLL-X or CoNLL-U, or of its text. With `needs_heads` the heads of each have to
+// make a tree; without, they may be missing. Throw Error for what they cannot read.
+std::vector<DependencySentence> read_dependencies(const std::string& path, bool needs_heads);
+std::vector<DependencySentence> parse_dependencies(std::string_view text, bool needs_heads);
+
+// Appends the lines of the sentence as they were read, with HEAD and DEPREL replaced, and a blank line.
+// Without relations DEPREL becomes "_". Requires one head for each word, and as many relations or none.
+void append_tree(const DependencySentence& sentence, std::span<const std::uint32_t> heads,
+                 std::span<const std::string_view> relations, std::string& out);
+
 // Dependency parsing: a head for each word, and the relation to it.
 struct ParseOptions {
   std::string structure = "projective";  // or nonprojective
@@ -153,6 +163,8 @@ class Parser {
   bool has_probabilities() const { return loss_.smooth(); }
   // False for models of order 2.
   bool has_kbest() const;
+  // How good its trees are: what `espalier eval` says of a file. Throws Error without sentences.
+  Evaluation evaluate(const ParseData& gold) const;
 
  private:
   const ParseModel& model_;

@@ -88,6 +88,9 @@ class TreebankData {
   // The same as it is written: "(S (NP (DT the) (NN dog)) (VP (VBD barked)))". Throws Error if that is not
   // one tree.
   void add(std::string_view brackets);
+  // Every tree of a text, and of a file.
+  void add_all(std::string_view brackets);
+  void read(const std::string& path);
 
   std::size_t size() const { return trees_.size(); }
   const BracketTree& tree(std::size_t i) const { return trees_[i]; }
@@ -119,6 +122,8 @@ class TreebankParser {
   bool predicts_tags() const;
   // False for models of beta = infinity, which have scores alone.
   bool has_probabilities() const { return loss_.smooth(); }
+  // How good its trees are: what `espalier eval` says of a file. Throws Error without trees.
+  Evaluation evaluate(const TreebankData& gold) const;
 
  private:
   const TreebankModel& model_;

@@ -42,7 +42,10 @@ void ClassifyBuilder::attributes(std::span<const std::string_view> names,
   }
 }
 
-void ClassifyBuilder::finish_example(std::optional<std::string_view> label) {
+void ClassifyBuilder::finish_example(std::optional<std::string_view> label, double weight) {
+  std::vector<double>& weights = examples_.weights;
+  if (weight != 1 && weights.empty()) weights.assign(examples_.labels.size(), 1.0);
+  if (weight != 1 || !weights.empty()) weights.push_back(weight);
   add(bias_, 1.0f);
   if (options_.format == ClassifyFormat::crfsuite || options_.format == ClassifyFormat::named)
     examples_.rows.sum_repeated();

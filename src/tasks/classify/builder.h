@@ -36,7 +36,7 @@ class ClassifyBuilder {
   void add(std::uint32_t attribute, float value) {
     if (attribute != kUnknownAttribute && value != 0) examples_.rows.add(attribute, value);
   }
-  void finish_example(std::optional<std::string_view> label);
+  void finish_example(std::optional<std::string_view> label, double weight = 1);
 
   void set_num_bad_bytes(std::size_t number) { examples_.num_bad_bytes = number; }
 
@@ -65,6 +65,7 @@ void read_idx(const std::string& path, const ClassifyReadOptions& options, Class
 
 void read_text(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 void take_texts(const ClassifyData& data, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+void take_matrix(const ClassifyMatrix& data, ClassifyBuilder& builder);
 
 // Whether a path looks like IDX; see guess_classify_format.
 bool looks_like_idx(const std::string& path);

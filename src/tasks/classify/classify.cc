@@ -13,6 +13,7 @@
 #include "learning/multiclass_problem.h"
 #include "structures/multiclass.h"
 #include "tasks/classify/builder.h"
+#include "tasks/classify/column_ids.h"
 #include "tasks/classify/confusion.h"
 #include "tasks/classify/reader.h"
 #include "tasks/classify/text_rows.h"
@@ -98,8 +99,9 @@ class ClassifyTrainingSet final : public TrainingSet {
       kernel_ = make_kernel_matrix(options.kernel, options.kernel_memory, train_.rows, attributes_.size());
     }
     problem_ = std::make_unique<MulticlassProblem>(
-        kernel_ ? MulticlassExamples(kernel_, train_.labels, labels_.size(), costs_)
-                : MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_));
+        kernel_ ? MulticlassExamples(kernel_, train_.labels, labels_.size(), costs_, train_.weights)
+                : MulticlassExamples(train_.rows, attributes_.size(), train_.labels, labels_.size(), costs_,
+                                     train_.weights));
   }
 
   std::string_view task() const override { return "classify"; }
@@ -135,6 +137,10 @@ class ClassifyTrainingSet final : public TrainingSet {
     dev_ = take_classify(dev, reading_of(kDataInMemory), attributes_, labels_);
     name_dev(kDataInMemory);
   }
+  void take_dev(const ClassifyMatrix& dev) {
+    dev_ = take_classify(dev, reading_of(kDataInMemory), attributes_, labels_);
+    name_dev(kDataInMemory);
+  }
   Evaluation evaluate_dev(const Weights& theta) const override {
     return evaluate(dev_, theta, nodes(), labels_, costs_);
   }
@@ -152,6 +158,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   std::uint64_t fingerprint() const override {
     Fingerprint fingerprint;
     add_rows(train_.rows, fingerprint);
+    if (!train_.weights.empty()) fingerprint.add_list(std::span<const double>(train_.weights));
     return fingerprint.value();
   }
 
@@ -299,6 +306,37 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   std::vector<double> probabilities(std::span<const Attribute> attributes) const override {
     check_has_probabilities(loss_);
     return probabilities_of(scores(attributes));
+  }
+
+  void score_rows(const NumberedRows& rows, std::span<const std::string> columns,
+                  std::span<double> scores) const override {
+    ColumnIds ids(rows, columns);
+    // As many at a time as stay in cache.
+    constexpr std::size_t kBlock = 64;
+    const ClassifyReadOptions reading = reading_of(ClassifyFormat::libsvm, false);
+    Workspace ws;
+    for (std::size_t begin = 0; begin < rows.size(); begin += kBlock) {
+      const std::size_t end = std::min(begin + kBlock, rows.size());
+      ClassifyBuilder builder(reading, attributes_, labels_);
+      for (std::size_t i = begin; i < end; ++i) {
+        ids.add_row(i, builder);
+        builder.finish_example(std::nullopt);
+      }
+      const ClassifyExamples examples = builder.finish(kDataInMemory);
+      for (std::size_t i = begin; i < end; ++i)
+        score(examples, i - begin, theta_, nodes_.get(), scores.subspan(i * labels_.size(), labels_.size()),
+              ws);
+    }
+  }
+  void rows_to_probabilities(std::span<double> scores) const override {
+    check_has_probabilities(loss_);
+    std::vector<double> mu(labels_.size());
+    Workspace ws;
+    for (std::size_t begin = 0; begin < scores.size(); begin += mu.size()) {
+      const auto row = scores.subspan(begin, mu.size());
+      probabilities(row, mu, ws);
+      std::ranges::copy(mu, row.begin());
+    }
   }
 
   std::uint32_t classify_text(std::string_view text) const override {
@@ -477,10 +515,14 @@ std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, con
       });
 }
 
-std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, const ClassifyOptions& options,
-                                                    const ClassifyData* dev) {
+namespace {
+
+// Data in memory is of one format, whatever its kind is: the options may say so, and nothing else.
+template <class Data>
+std::unique_ptr<TrainingSet> make_training(const Data& data, ClassifyFormat format,
+                                           const ClassifyOptions& options, const Data* dev) {
   ClassifyOptions of_data = options;
-  of_data.format = to_string(data.has_texts() ? ClassifyFormat::text : ClassifyFormat::crfsuite);
+  of_data.format = to_string(format);
   if (options.format && options.format != of_data.format) {
     throw Error::in("format", fmt::format("{} given with data in memory", *options.format),
                     fmt::format("expected none, or {}", *of_data.format));
@@ -492,6 +534,21 @@ std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, co
       });
   if (dev != nullptr) set->take_dev(*dev);
   return set;
+}
+
+}  // namespace
+
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyData& data, const ClassifyOptions& options,
+                                                    const ClassifyData* dev) {
+  return make_training(data, data.has_texts() ? ClassifyFormat::text : ClassifyFormat::crfsuite, options,
+                       dev);
+}
+
+std::unique_ptr<TrainingSet> make_classify_training(const ClassifyMatrix& data,
+                                                    const ClassifyOptions& options,
+                                                    const ClassifyMatrix* dev) {
+  return make_training(data, data.columns.empty() ? ClassifyFormat::libsvm : ClassifyFormat::named, options,
+                       dev);
 }
 
 std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored) {

@@ -80,8 +80,16 @@ ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyData& data,
   for (std::size_t i = 0; i < data.size() && !builder.full(); ++i) {
     data.attributes().get(i, row);
     for (const auto& attribute : row) builder.add(builder.attribute(attribute.name), attribute.value);
-    builder.finish_example(data.label(i));
+    builder.finish_example(data.label(i), data.weight(i));
   }
+  return builder.finish(kDataInMemory);
+}
+
+ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyMatrix& data,
+                           const ClassifyReadOptions& options) {
+  ESPALIER_EXPECT(options.format == (data.columns.empty() ? ClassifyFormat::libsvm : ClassifyFormat::named));
+  check_first(options);
+  take_matrix(data, builder);
   return builder.finish(kDataInMemory);
 }
 
@@ -101,6 +109,13 @@ ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyR
   return take_into(builder, data, options);
 }
 
+ClassifyExamples take_classify_growing(const ClassifyMatrix& data, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels) {
+  ESPALIER_EXPECT(options.labels_required);
+  ClassifyBuilder builder(options, attributes, labels);
+  return take_into(builder, data, options);
+}
+
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels) {
   ClassifyBuilder builder(options, attributes, labels);
@@ -108,6 +123,12 @@ ClassifyExamples read_classify(const std::string& path, const ClassifyReadOption
 }
 
 ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels) {
+  ClassifyBuilder builder(options, attributes, labels);
+  return take_into(builder, data, options);
+}
+
+ClassifyExamples take_classify(const ClassifyMatrix& data, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels) {
   ClassifyBuilder builder(options, attributes, labels);
   return take_into(builder, data, options);

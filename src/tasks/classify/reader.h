@@ -15,6 +15,7 @@
 namespace espalier {
 
 class ClassifyData;
+struct ClassifyMatrix;
 
 // The files that classification reads. docs/formats.md describes them for users.
 //   libsvm    "label index:value index:value ..." or, dense, "label value value ..."; fields are separated by
@@ -44,6 +45,7 @@ inline constexpr std::uint32_t kUnknownLabel = ~std::uint32_t{0};
 struct ClassifyExamples {
   SparseRows rows;
   std::vector<std::uint32_t> labels;  // kUnknownLabel: none in the file, or one that training never saw
+  std::vector<double> weights{};      // of data in memory, where one of them is not 1
 
   // Of training data alone.
   std::size_t num_rare = 0;  // attributes that were dropped
@@ -77,6 +79,11 @@ ClassifyExamples read_classify_growing(const std::string& path, const ClassifyRe
 ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
+// The same of a matrix. Requires options of the format libsvm, or of the format named where its columns have
+// names.
+ClassifyExamples take_classify_growing(const ClassifyMatrix& data, const ClassifyReadOptions& options,
+                                       Dictionary& attributes, Dictionary& labels);
+
 // The same of a file, with dictionaries that stay as they are: unknown attributes are skipped, unknown labels
 // are kUnknownLabel.
 ClassifyExamples read_classify(const std::string& path, const ClassifyReadOptions& options,
@@ -84,6 +91,10 @@ ClassifyExamples read_classify(const std::string& path, const ClassifyReadOption
 
 // The same of examples in memory. Requires options as take_classify_growing() does.
 ClassifyExamples take_classify(const ClassifyData& data, const ClassifyReadOptions& options,
+                               const Dictionary& attributes, const Dictionary& labels);
+
+// The same of a matrix, as above.
+ClassifyExamples take_classify(const ClassifyMatrix& data, const ClassifyReadOptions& options,
                                const Dictionary& attributes, const Dictionary& labels);
 
 }  // namespace espalier

@@ -56,7 +56,7 @@ void take_texts(const ClassifyData& data, const ClassifyReadOptions& options, Cl
   TextRows rows(options, builder);
   for (std::size_t i = 0; i < data.size() && !builder.full(); ++i) {
     rows.add(data.text(i));
-    builder.finish_example(data.label(i));
+    builder.finish_example(data.label(i), data.weight(i));
   }
   builder.set_num_bad_bytes(rows.num_bad_bytes());
 }

@@ -158,4 +158,27 @@ double GraphLabeller::Graph::probability(double score) {
   return std::exp(state_->labeller.loss_.beta * score - state_->log_z);
 }
 
+Evaluation GraphLabeller::evaluate(const GraphData& gold) const {
+  if (gold.size() == 0) throw Error::in(kDataInMemory, "no graphs", "expected some");
+  GraphScores scores;
+  Graph graph(*this);
+  GraphRecord record;
+  std::size_t number = 0;
+  const GraphTypes& types = model_.types;  // which stay as they are
+  GraphBuilder builder({true, model_.nodes_only}, types,
+                       [&](const std::string& found, const std::string& expected) {
+                         throw Error::at(kDataInMemory, number, found, expected);
+                       });
+  std::vector<std::uint32_t> labels;
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    record.line = number = i + 1;
+    builder.build(gold.graph(i), record);
+    graph.set(record, kDataInMemory);
+    labels.clear();
+    for (const GraphRecord::Node& node : record.nodes) labels.push_back(node.gold);
+    scores.add(labels, graph.labels());
+  }
+  return scores.evaluation();
+}
+
 }  // namespace espalier

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "espalier/tasks/named_rows.h"
 #include "tasks/parse/dependency_check.h"
 #include "tasks/sequence_reader.h"
 
@@ -66,6 +67,8 @@ void forget_impossible_heads(DependencySentence& sentence) {
 
 DependencyReader::DependencyReader(const std::string& path, bool needs_heads)
     : reader_(path), needs_heads_(needs_heads) {}
+DependencyReader::DependencyReader(LineReader reader, bool needs_heads)
+    : reader_(std::move(reader)), needs_heads_(needs_heads) {}
 
 bool DependencyReader::next(DependencySentence& sentence) {
   sentence.clear();
@@ -219,6 +222,24 @@ void check_heads(const DependencySentence& sentence, std::string_view file,
   if (!has_root)
     throw Error::at(file, sentence.words[0].line, "a sentence without a root", "expected a word with head 0");
   check_cycles(sentence, file, walks);
+}
+
+namespace {
+
+std::vector<DependencySentence> all_of(DependencyReader reader) {
+  std::vector<DependencySentence> sentences;
+  for (DependencySentence sentence; reader.next(sentence);) sentences.push_back(sentence);
+  return sentences;
+}
+
+}  // namespace
+
+std::vector<DependencySentence> read_dependencies(const std::string& path, bool needs_heads) {
+  return all_of(DependencyReader(path, needs_heads));
+}
+
+std::vector<DependencySentence> parse_dependencies(std::string_view text, bool needs_heads) {
+  return all_of(DependencyReader(LineReader(ByteReader::of_text(text, kDataInMemory)), needs_heads));
 }
 
 }  // namespace espalier

@@ -22,6 +22,7 @@ class DependencyReader {
   // and DEPREL may be missing, a HEAD that is neither 0 nor the number of another word is none, and heads
   // need not make a tree.
   DependencyReader(const std::string& path, bool needs_heads);
+  DependencyReader(LineReader reader, bool needs_heads);
 
   // False at the end of the file. Throws Error::at the line that is wrong.
   bool next(DependencySentence& sentence);

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/tasks/named_rows.h"
 #include "structures/kbest_memory.h"
 #include "tasks/common.h"
+#include "tasks/parse/attachment.h"
 #include "tasks/parse/model.h"
 #include "tasks/pieces.h"
 
@@ -264,6 +266,18 @@ std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {
 double Parser::Sentence::probability(double score) {
   check_has_probabilities(state_->parser.loss_);
   return std::exp(state_->parser.loss_.beta * score - state_->log_partition());
+}
+
+Evaluation Parser::evaluate(const ParseData& gold) const {
+  if (gold.size() == 0) throw Error::in(kDataInMemory, "no sentences", "expected some");
+  AttachmentScores scores;
+  Sentence parsed(*this);
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    parsed.set(gold.sentence(i));
+    scores.add(gold.sentence(i), parsed.heads(), parsed.relations());
+    if (parsed.pieces() > 1) scores.add_in_pieces();
+  }
+  return scores.evaluation();
 }
 
 }  // namespace espalier

@@ -10,7 +10,6 @@
 #include "tasks/common.h"
 #include "tasks/json_lines.h"
 #include "tasks/parse/attachment.h"
-#include "tasks/parse/dependency_writer.h"
 #include "tasks/parse/model.h"
 #include "tasks/parse/tree_drawing.h"
 #include "tasks/parse/weights.h"

@@ -51,4 +51,14 @@ void TreebankData::add(std::string_view brackets) {
   trees_.push_back(std::move(tree));
 }
 
+void TreebankData::add_all(std::string_view brackets) {
+  BracketReader reader = BracketReader::of_text(brackets, kDataInMemory, size() + 1, {true, true});
+  for (BracketTree tree; reader.next(tree);) trees_.push_back(tree);
+}
+
+void TreebankData::read(const std::string& path) {
+  BracketReader reader(path, {true, true});
+  for (BracketTree tree; reader.next(tree);) trees_.push_back(tree);
+}
+
 }  // namespace espalier

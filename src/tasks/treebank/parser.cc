@@ -7,8 +7,10 @@
 #include <string>
 
 #include "espalier/base/error.h"
+#include "espalier/tasks/named_rows.h"
 #include "tasks/common.h"
 #include "tasks/treebank/model.h"
+#include "tasks/treebank/parseval.h"
 #include "tasks/treebank/reader.h"
 
 namespace espalier {
@@ -86,6 +88,25 @@ double TreebankParser::Sentence::probability(double score) {
   state_->parse();
   if (!state_->log_z) state_->log_z = state_->worker.log_partition(loss.beta);
   return std::exp(loss.beta * score - *state_->log_z);
+}
+
+Evaluation TreebankParser::evaluate(const TreebankData& gold) const {
+  if (gold.size() == 0) throw Error::in(kDataInMemory, "no trees", "expected some");
+  ParsevalScores scores;
+  Sentence parsed(*this);
+  std::vector<TaggedWord> words;
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    BracketTree tree = gold.tree(i);
+    if (!normalise(tree, model_.norm()))
+      throw Error::at(kDataInMemory, i + 1, "a tree that has only traces", "expected words");
+    words.clear();
+    append_words(tree, words);
+    parsed.set(words);
+    scores.add(count_brackets(tree, parsed.tree()));
+    if (!parsed.parsed()) scores.add_unparsed();
+    if (parsed.pieces() > 1) scores.add_in_pieces();
+  }
+  return scores.evaluation();
 }
 
 }  // namespace espalier
