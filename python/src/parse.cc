@@ -1,5 +1,4 @@
 #include "espalier/tasks/parse.h"
-#include "espalier/train/read.h"
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
@@ -12,6 +11,7 @@
 #include "blocks.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
+#include "espalier/train/read.h"
 #include "items.h"
 #include "json.h"
 #include "settings.h"
