@@ -25,6 +25,7 @@ void DualState::start_near_gold(const Problem& problem, float kappa) {
 }
 
 void DualState::start_near_gold(const Problem& problem, float kappa, Sweep& sweep) {
+  way.reset();
   sweep.sum(size(), [&](std::size_t i, Workspace& ws) {
     std::fill(s(i).begin(), s(i).end(), 0.0f);
     problem.add_near_gold(i, kappa, s(i));
@@ -35,6 +36,7 @@ void DualState::start_near_gold(const Problem& problem, float kappa, Sweep& swee
 }
 
 void DualState::start_at(const Problem& problem, const Weights& theta, double beta, double gamma) {
+  way.reset();
   Workspace ws;
   for (std::size_t i = 0; i < size(); ++i) {
     problem.score(i, theta, static_cast<float>(beta), s(i), ws);
@@ -46,6 +48,7 @@ void DualState::start_at(const Problem& problem, const Weights& theta, double be
 
 void DualState::restore(const Problem& problem, In all_scores, In all_curvatures) {
   ESPALIER_EXPECT(all_scores.size() == scores_.size() && all_curvatures.size() == size());
+  way.reset();
   std::copy(all_scores.begin(), all_scores.end(), scores_.begin());
   Workspace ws;
   for (std::size_t i = 0; i < size(); ++i) {

@@ -160,7 +160,7 @@ CrossValidation cross_validate(
                           finished(f, point, fold.path.progress);
                       },
                       regularizer};
-    if (values.goes_back) start_from_nearest(fold.path, l2);
+    values.goes_back ? start_from_nearest(fold.path, l2) : prepare_next(fold.path, l2);
     const auto point = optimise_value(fold.path, run, l2, settings.stopping.gap);
     if (point) add_point(fold.path, run, *point);
     if (fold.path.status == Status::stopped && point) fold.path.points.pop_back();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -49,9 +50,29 @@ Path regularisation_path(const Problem& problem, const Loss& loss, const PathOpt
 
 void continue_path(PathInProgress& path, const PathRun& run, const std::vector<double>& values) {
   for (std::size_t k = path.points.size(); k < values.size(); ++k) {
+    prepare_next(path, values[k]);
     const auto point = optimise_value(path, run, values[k], run.settings.stopping.gap);
     if (!point || !add_point(path, run, *point)) break;
   }
+}
+
+void prepare_next(PathInProgress& path, double value) {
+  // Scores of the optimum move smoothly with the logarithm of l2, so that two values point to the next one.
+  // Not over a step of ten times (letter-scale, CoNLL-2000: a lower dual than where one was), but over one of
+  // two.
+  constexpr double kLongestStep = 3;
+  if (!path.training.dual || path.points.empty() || path.training_l2 == value) return;
+  DualState& dual = *path.training.dual;
+  if (dual.way) {
+    dual.way->ahead = dual.way->scores.size() > 0;
+    return;
+  }
+  dual.way.emplace();
+  // Half as much memory again as duals with marginals: who asked for duals without has none to spare.
+  if (!dual.keeps_marginals() || !(path.training_l2 <= kLongestStep * value)) return;
+  const In scores = dual.scores();
+  dual.way->scores = ZeroedArray<float>(scores.size());
+  std::copy(scores.begin(), scores.end(), dual.way->scores.begin());
 }
 
 std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double value, double gap) {

@@ -48,6 +48,9 @@ Path regularisation_path(const Problem& problem, const Loss& loss, const PathOpt
 // a checkpoint keeps.
 void continue_path(PathInProgress& path, const PathRun& run, const std::vector<double>& values);
 
+// Before a step of it: lets the duals go ahead to where the last two values point, from the third value on.
+// For values that fall by the same factor each.
+void prepare_next(PathInProgress& path, double value);
 // One step of it: optimises a value to a relative gap, from where the training is, and rates it. nullopt
 // where the run ended before its first report.
 std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run, double value, double gap);

@@ -9,6 +9,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -69,13 +71,19 @@ class Eg {
     if (options_.start == EgStart::gold)
       dual_.start_near_gold(problem_, static_cast<float>(options_.log_odds), sweep_);
     if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
-    set_weights();
+    if (dual_.way && dual_.way->w.shape() == problem_.weight_shape()) {
+      assign_weights(shared_.w, std::exchange(dual_.way->w, {}), 1, sweep_.team());
+      estimate_dual([](std::size_t, In, Workspace&) {});
+    } else {
+      set_weights();
+    }
     shared_.l2 = annealed_l2();
     if (shared_.rule == EgStepRule::same) shared_.eta = options_.eta ? *options_.eta : theorem_eta();
     if (shared_.rule == EgStepRule::paper) shared_.etas.assign(n_, static_cast<float>(initial_eta()));
 
     bool over = false;
     if (options_.start == EgStart::warm) {
+      if (dual_.way && std::exchange(dual_.way->ahead, false)) go_ahead();
       if (shared_.smoothing) over = smooth_as_before();
     } else {
       over = anneal();
@@ -86,6 +94,7 @@ class Eg {
       follow_estimate();
       if (run_.exhausted(passes()) || certificate_is_due()) over = certify_and_steer();
     }
+    if (dual_.way) leave_way();
     Summary summary = run_.finish();
     // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote
     // 9).
@@ -247,6 +256,69 @@ class Eg {
     gain_before_ = crew_.gain();
   }
 
+  // From the duals of the last value of a path to where those of this one are expected, as far from there as
+  // they are from those of the value before:
+  //   s_i <- s_i + (s_i - s_i of the value before)        (-infinity stays what it is)
+  // One inference for each example, which counts as a pass. Weights that imply scores, extrapolated in the
+  // same way, are no substitute: all examples follow an error of theirs at once.
+  void go_ahead() {
+    DualState::Way& way = *dual_.way;
+    if (!objective_.loss.smooth() || passes() + kPassesAhead > options_.stopping.passes) {
+      way.scores = {};
+      return;
+    }
+    const double before = value_.value;
+    const Weights w = shared_.w;
+    move_scores([](float& s, float& last) { last = std::exchange(s, s == last ? s : 2 * s - last); });
+    set_weights_exactly();
+    ahead_ = {before, value_.value};
+    if (value_.value > before) return;
+    move_scores([](float& s, float& last) { s = last; });
+    shared_.w = w;
+    estimate_dual([](std::size_t, In, Workspace&) {});
+  }
+
+  // Calls move(score, what it was at the value before) for all of them.
+  template <class Move>
+  void move_scores(const Move& move) {
+    const float* const first = dual_.scores().data();
+    sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
+      const Out s = dual_.s(i);
+      float* last = dual_.way->scores.data() + (s.data() - first);
+      for (float& score : s) move(score, *last++);
+      dual_.refresh(problem_, i, mine);
+      return 0.0;
+    });
+    steering_ += n_;
+  }
+
+  // set_weights() without what changes of weights in single precision may leave out (learning/negligible.h).
+  // All examples have moved by little: what they leave out together is more than the gap (Spanish trees, the
+  // path from 1000 to 0.79: 72 passes, and 86 otherwise).
+  void set_weights_exactly() {
+    value_.w.resize(problem_.weight_shape());
+    value_.w.fill(0);
+    sweep_.accumulate(problem_, value_.w, [&](std::size_t i, DoubleOut difference, Workspace&) {
+      const double omega = problem_.weight(i);
+      std::ranges::transform(std::as_const(dual_).mu(i), difference.begin(),
+                             [omega](float mu) { return -omega * static_cast<double>(mu); });
+      problem_.add_gold(i, omega, difference);
+      return 0.0;
+    });
+    assign_weights(shared_.w, value_.w, 1, sweep_.team());
+    estimate_dual([](std::size_t, In, Workspace&) {});
+  }
+
+  // What the next value begins with. Going ahead brings the duals this much nearer to where they end, or it
+  // is not worth its pass: what two certificates leave open in the scores grows as l2 falls, until it is most
+  // of their difference.
+  void leave_way() {
+    constexpr double kWorthwhileShare = 0.75;
+    dual_.way->w = std::move(shared_.w);  // as the last certificate has set them
+    if (ahead_ && ahead_->after - ahead_->before < kWorthwhileShare * (value_.value - ahead_->before))
+      dual_.way->scores = {};
+  }
+
   // w(u) anew from the duals in double precision, so that neither rounding in w nor a change that two workers
   // made at once limits the gap.
   void resynchronise() {
@@ -354,6 +426,8 @@ class Eg {
     steer_from_ = stuck < kWorthwhile * all ? passes() + std::min(passes(), kLongestWait) : 0;
   }
 
+  // Going ahead, back again, and one pass to go on from there.
+  static constexpr double kPassesAhead = 3;
   // Less than the quarter of a pass that is a round, so that every round may be certified where the gap seems
   // small enough.
   static constexpr double kLeastPassesBetween = 0.2;
@@ -373,6 +447,10 @@ class Eg {
   EgCrew crew_;
   DualValue value_;         // as it was last computed or estimated
   double gain_before_ = 0;  // of the crew, then
+  struct Ahead {
+    double before, after;  // the dual
+  };
+  std::optional<Ahead> ahead_;  // where the run began with it
   Schedule schedule_;
   // The last two estimates, at least a pass apart.
   struct Estimate {

@@ -274,6 +274,7 @@ Summary eg_batch(const Objective& objective, const EgBatchOptions& options, Dual
     dual.start_near_gold(objective.problem, options.start == EgStart::gold ? kBatchLogOdds : 0,
                          batch.sweep());
   }
+  dual.way.reset();
   StoredDuals duals(objective, batch.pass(), dual);
   return batch.solve(duals);
 }

@@ -104,6 +104,20 @@ TEST(Path, EveryPointIsOptimal) {
   EXPECT_EQ(at.back(), 1);
 }
 
+// Two values point to the next one, which takes fewer passes from there. Duals without marginals, which are
+// asked for where memory is short, go on from where they are; so does a path of steps that are too long.
+TEST(Path, GoesAheadOverShortSteps) {
+  const OwnedProblem owned(1, {.examples = 200, .attributes = 40, .labels = 4});
+  const auto passes = [&](double factor, bool recompute) {
+    SolverSettings settings;
+    settings.stopping.gap = 1e-4;
+    settings.eg.recompute = recompute;
+    return path_of(owned, {100, 0.5, factor}, settings).progress.passes;
+  };
+  EXPECT_LT(passes(0.7, false), 0.8 * passes(0.7, true));
+  EXPECT_EQ(passes(0.1, false), passes(0.1, true));
+}
+
 TEST(Path, BestIsThePointOfLeastBadness) {
   const OwnedProblem owned(2);
   const PathOptions options{8, 1, 0.5};

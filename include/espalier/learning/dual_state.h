@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "espalier/base/memory.h"
+#include "espalier/features/weights.h"
 #include "espalier/learning/problem.h"
 
 namespace espalier {
@@ -45,6 +47,16 @@ class DualState {
   // What EG learned of the curvature along its updates, |F_i delta|^2 / (eta a) in the notation of eg.cc; 0:
   // nothing yet. It does not depend on l2 either, and goes along a path with the duals.
   float& curvature(std::size_t i) { return examples_[i].curvature; }
+
+  // How the duals come along a path of values of l2 or l1, each a constant factor below the one before.
+  // Whoever changes scores in another way than eg leaves it.
+  struct Way {
+    ZeroedArray<float>
+        scores;          // where scores() were at the value before; empty: it is of no use, or too much
+    bool ahead = false;  // the next run is to go on by as much again, if that is better
+    Weights w;           // w(u), as the last run knew it; empty: it did not
+  };
+  std::optional<Way> way;
 
   // mu_i as it is kept, or else computed anew in memory of `frame`.
   In mu(const Problem& problem, std::size_t i, Workspace::Frame& frame, Workspace& ws) const;
