@@ -3,7 +3,9 @@
 
 build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libhwy-dev
   liblbfgs-dev liblzma-dev libre2-dev libunistring-dev libutf8proc-dev libxxhash-dev zlib1g-dev libzstd-dev)
-test_packages=(libgtest-dev librapidcheck-dev)
+python_packages=(pybind11-dev python3-dev)
+test_packages=(libgtest-dev librapidcheck-dev python3-pytest python3-hypothesis python3-numpy python3-scipy
+  python3-sklearn python3-pandas)
 ci_packages=(git clang clang-format clang-tidy)
 
 # require_packages NAME...: silent and quick when all are there; installs what is missing when run as root.

@@ -34,6 +34,7 @@
 #include "espalier/solvers/eg.h"
 #include "espalier/solvers/registry.h"
 #include "espalier/solvers/run.h"
+#include "espalier/solvers/solver_arguments.h"
 #include "espalier/solvers/solver_options.h"
 #include "espalier/structures/structure.h"
 #include "espalier/tasks/classify.h"

@@ -15,10 +15,10 @@
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/path.h"
 #include "espalier/solvers/registry.h"
+#include "espalier/solvers/solver_arguments.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/train/train.h"
 #include "selection/l2_search.h"
-#include "solvers/solver_arguments.h"
 
 namespace espalier::cli {
 

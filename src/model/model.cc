@@ -21,6 +21,8 @@ namespace {
 // Settings of models that have them.
 constexpr const char* kWeights = "weights";  // how they are kept (weight_coding.h)
 constexpr const char* kTrained = "trained";  // what training had
+// For messages.
+constexpr const char* kModelInMemory = "the model in memory";
 
 Json to_json(const Certificate& certificate) {
   Json json{{"primal", certificate.primal},
@@ -225,6 +227,15 @@ void Model::save(const std::string& path) const {
   file.commit();
 }
 
+std::string_view Model::bytes() const { return contents_->file.bytes(); }
+
+Model Model::from_bytes(std::string_view bytes) {
+  AlignedVector<char> image(bytes.begin(), bytes.end());
+  Model model(std::make_shared<Contents>(ModelFile(kModelInMemory, std::move(image))));
+  model.predictor();  // bytes that do not fit together are refused now
+  return model;
+}
+
 const Certificate& Model::certificate() const {
   if (info().certificate) return *info().certificate;
   if (info().l2) {
@@ -279,7 +290,7 @@ ModelFile in_memory(Json settings, const TaskSections& sections, const Weights& 
   writer.add_bytes("model", text);
   coded.add_to(writer);
   for (const auto& [name, bytes] : sections.arrays) writer.add_bytes(name, bytes);
-  return ModelFile("the model in memory", writer.image());
+  return ModelFile(kModelInMemory, writer.image());
 }
 
 }  // namespace
@@ -307,7 +318,7 @@ Model with_certificate(const Model& model, const Certificate& certificate) {
   model.contents_->file.for_each_section([&](const std::string& name, std::string_view bytes) {
     writer.add_bytes(name, name == "model" ? text : bytes);
   });
-  return Model(std::make_shared<Model::Contents>(ModelFile("the model in memory", writer.image())));
+  return Model(std::make_shared<Model::Contents>(ModelFile(kModelInMemory, writer.image())));
 }
 
 Model make_model(const ModelInfo& info, int version, const TaskSections& sections, const Weights& theta,

@@ -1,4 +1,4 @@
-#include "solvers/solver_arguments.h"
+#include "espalier/solvers/solver_arguments.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "solvers/solver_arguments.h"
+#include "espalier/solvers/solver_arguments.h"
 
 #include <gtest/gtest.h>
 
@@ -207,10 +207,10 @@ TEST(SolverArguments, AnOptionIsARowOfItsSolver) {
 TEST(SolverArguments, NobodyElseNamesTheOptions) {
   std::size_t read = 0;
   for (const std::string name :
-       {"include/espalier/solvers/registry.h", "src/solvers/solver_arguments.h", "src/solvers/registry.cc",
-        "src/solvers/solver_arguments.cc", "src/solvers/solver_sequence.cc", "src/solvers/automatic.cc",
-        "src/cli/training_options.h", "src/cli/training_options.cc", "src/cli/train.cc", "src/cli/path.cc",
-        "src/cli/cross_validate.cc"}) {
+       {"include/espalier/solvers/registry.h", "include/espalier/solvers/solver_arguments.h",
+        "src/solvers/registry.cc", "src/solvers/solver_arguments.cc", "src/solvers/solver_sequence.cc",
+        "src/solvers/automatic.cc", "src/cli/training_options.h", "src/cli/training_options.cc",
+        "src/cli/train.cc", "src/cli/path.cc", "src/cli/cross_validate.cc"}) {
     std::ifstream file(std::filesystem::path(ESPALIER_SOURCE_DIR) / name);
     ASSERT_TRUE(file) << name;
     std::ostringstream text;

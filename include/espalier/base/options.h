@@ -96,12 +96,19 @@ struct OptionRow {
   void set(void* object, std::string_view text) const;
 };
 
+// What is written as a text of its own, such as a Loss. parse() throws Error for others.
+template <class Value>
+concept NamedValue = requires(const Value value, std::string_view text) {
+  { value.name() } -> std::same_as<std::string>;
+  { Value::parse(text) } -> std::same_as<Value>;
+};
+
 // A row for a member of Struct, to be put into a table. The default is that of Struct().
 template <class Struct>
 class OptionOf {
  public:
   // `member` is &Struct::member, or a function from Struct& to a reference: bool, whole numbers, double,
-  // std::string, std::optional of one of these, or std::vector<std::string>.
+  // std::string, a NamedValue, std::optional of one of these, or std::vector<std::string>.
   template <class Member>
   OptionOf(std::string name, Member member, std::string help) : OptionOf(std::move(name), std::move(help)) {
     using Value = std::remove_cvref_t<std::invoke_result_t<Member, Struct&>>;
@@ -222,6 +229,10 @@ class OptionOf {
   void set_kind(double*) { row_.kind = OptionKind::real; }
   void set_kind(std::string*) { row_.kind = OptionKind::text; }
   void set_kind(std::vector<std::string>*) { row_.kind = OptionKind::texts; }
+  template <NamedValue Value>
+  void set_kind(Value*) {
+    row_.kind = OptionKind::text;
+  }
   template <class Value>
   void set_kind(std::optional<Value>*) {
     set_kind(static_cast<Value*>(nullptr));
@@ -232,6 +243,10 @@ class OptionOf {
   static Json to_json(const Value& value) {
     return value;
   }
+  template <NamedValue Value>
+  static Json to_json(const Value& value) {
+    return value.name();
+  }
   template <class Value>
   static Json to_json(const std::optional<Value>& value) {
     return value ? Json(*value) : Json();
@@ -239,6 +254,10 @@ class OptionOf {
   template <class Value>
   static void from_json(const Json& json, Value& value) {
     value = json.get<Value>();
+  }
+  template <NamedValue Value>
+  static void from_json(const Json& json, Value& value) {
+    value = Value::parse(json.get<std::string>());
   }
   template <class Value>
   static void from_json(const Json& json, std::optional<Value>& value) {

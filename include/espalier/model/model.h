@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "espalier/base/json.h"
@@ -47,6 +48,11 @@ class Model {
 
   // Writes one file, atomically. The same model gives the same bytes, also after it was loaded.
   void save(const std::string& path) const;
+
+  // What save() writes, in memory; valid as long as the model, or a copy of it, is. from_bytes() copies them,
+  // and throws what opening a file does.
+  std::string_view bytes() const;
+  static Model from_bytes(std::string_view bytes);
 
   // The same model with the nearest weights of 16 bits, which take half the room in its file; 32: as it is.
   // A certificate belongs to the weights that it was computed for: those of 16 bits come without, unless they

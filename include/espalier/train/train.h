@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "espalier/base/options.h"
 #include "espalier/learning/loss.h"
 #include "espalier/model/model.h"
 #include "espalier/selection/cccp.h"
@@ -52,6 +53,10 @@ struct TrainOptions {
   std::function<void(const std::string&)> notice{};   // told what a solver decides on its way
   std::function<void(const std::string&)> warning{};  // told what went wrong and does not end the run
 };
+
+// The options above as data, but for those that are objects of a program and those of single solvers, which
+// SolverArguments (solvers/solver_arguments.h) has.
+const OptionTable& train_option_table();
 
 // Trains to the gap asked for, or as far as passes and seconds go: the certificate of the model says how far
 // that is. Held-out data that was read (TrainingSet::read_dev) is for solvers that choose a setting by it.

@@ -1,0 +1,13 @@
+#include "bind.h"
+#include "espalier/version.h"
+
+PYBIND11_MODULE(_espalier, module) {
+  using namespace espalier::python;
+  module.doc() = "The library behind the package espalier. Use that: names in here may change.";
+  module.attr("__version__") = ESPALIER_VERSION;
+  bind_errors(module);
+  bind_model(module);
+  bind_training(module);
+  bind_items(module);
+  bind_tag(module);
+}

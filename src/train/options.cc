@@ -1,0 +1,42 @@
+#include "espalier/base/error.h"
+#include "espalier/train/train.h"
+
+namespace espalier {
+
+const OptionTable& train_option_table() {
+  using Row = OptionOf<TrainOptions>;
+  static const OptionTable table{
+      Row("loss", &TrainOptions::loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA").basic(),
+      Row("l2", &TrainOptions::l2, "l2/2 |theta|^2 against the sum of losses").from(0).basic(),
+      Row("l1", &TrainOptions::l1, "l1 |theta|_1 beside l2: many weights become zero, and the model smaller")
+          .from(0)
+          .basic(),
+      Row("l1_ratio", &TrainOptions::l1_ratio, "an l1 of so many times l2, for several values of l2").from(0),
+      Row("solver", &TrainOptions::solver, "auto, a solver, or several with commas between them").basic(),
+      Row("gap", &TrainOptions::gap, "stop at this duality gap, relative to the objective").from(0).basic(),
+      Row("passes", &TrainOptions::passes, "maximum number of passes over the data").above(0).basic(),
+      Row("seconds", &TrainOptions::seconds, "maximum training time").above(0).basic(),
+      Row("threads", &TrainOptions::threads, "number of threads; runs are reproducible only with 1")
+          .from(1)
+          .basic(),
+      Row("seed", &TrainOptions::seed, "seed of the random numbers"),
+      Row("repeat", &TrainOptions::repeat, "number of runs with different seeds; keeps the best dual")
+          .from(1),
+      Row("report_every", &TrainOptions::report_every, "passes between reports").above(0),
+      Row("patience", &TrainOptions::patience,
+          "stop where held-out data has not improved for so many reports, and keep the weights that were "
+          "best there; 0: neither"),
+      Row("bits", &TrainOptions::bits, "of each weight of the model: 16 or 32").between(16, 32),
+      Row(
+          "outer_gap", [](TrainOptions& options) -> double& { return options.rounds.gap; },
+          "where labels are uncertain: stop once a round lowers the objective by less than this share of it")
+          .from(0),
+      Row(
+          "outer_rounds", [](TrainOptions & options) -> auto& { return options.rounds.rounds; },
+          "where labels are uncertain: maximum number of rounds")
+          .from(1),
+  };
+  return table;
+}
+
+}  // namespace espalier
