@@ -38,7 +38,7 @@ std::string value_of(const OptionDescription& option, bool may_be_missing) {
   if (!option.words.empty()) offered = fmt::format("({})", fmt::join(option.words, " "));
   if (option.list) offered = fmt::format("_sequence compadd - {}", fmt::join(option.words, " "));
   const std::string& called = option.by_place ? option.names.front() : option.value;
-  return fmt::format("{}:{}:{}", may_be_missing ? ":" : "", escaped(called, ":"), offered);
+  return fmt::format("{}{}:{}", may_be_missing ? "::" : ":", escaped(called, ":"), offered);
 }
 
 // Rows for _arguments: one for each name of each option.
@@ -47,7 +47,7 @@ std::vector<std::string> argument_rows(const CommandDescription& command) {
   int place = 0;
   for (const OptionDescription& option : command.options) {
     if (option.by_place) {
-      rows.push_back(in_single_quotes(fmt::format("{}:{}", ++place, value_of(option, !option.required))));
+      rows.push_back(in_single_quotes(fmt::format("{}{}", ++place, value_of(option, !option.required))));
       continue;
     }
     for (const std::string& name : option.names) {
@@ -60,7 +60,7 @@ std::vector<std::string> argument_rows(const CommandDescription& command) {
       row += name;
       if (option.takes_value()) row += name.starts_with("--") ? "=" : "+";
       row += fmt::format("[{}]", escaped(option.text, "[]\\"));
-      if (option.takes_value()) row += ':' + value_of(option, option.may_lack_value);
+      if (option.takes_value()) row += value_of(option, option.may_lack_value);
       rows.push_back(in_single_quotes(row));
     }
   }
