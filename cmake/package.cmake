@@ -1,3 +1,11 @@
+if(ESPALIER_PYTHON)
+  find_package(Python REQUIRED COMPONENTS Interpreter)
+  add_custom_target(wheel
+    COMMAND ${Python_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/packaging/wheel_backend.py ${CMAKE_CURRENT_BINARY_DIR}
+            ${CMAKE_CURRENT_BINARY_DIR}/packages
+    DEPENDS espalier_package COMMENT "A wheel, in ${CMAKE_CURRENT_BINARY_DIR}/packages" VERBATIM)
+endif()
+
 # Debian packages, one for each component of what is installed: cmake --build build --target packages. CPack makes them from
 # the build that is there; a debian/ folder would say what cmake/install.cmake says once more, and build everything anew.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON) # tests are in no package
@@ -27,16 +35,16 @@ compressed(${CMAKE_CURRENT_SOURCE_DIR}/CHANGELOG.md ${packaging_folder}/changelo
 add_custom_target(packaging ALL DEPENDS ${packaging_folder}/changelog.Debian.gz ${packaging_folder}/changelog.gz)
 foreach(component ${package_components})
   install(FILES packaging/copyright ${packaging_folder}/changelog.Debian.gz ${packaging_folder}/changelog.gz
-    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package_of_${component}} COMPONENT ${component} EXCLUDE_FROM_ALL)
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package_of_${component}} COMPONENT ${component}_package EXCLUDE_FROM_ALL)
   set(overrides packaging/${package_of_${component}}.lintian-overrides)
   if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${overrides})
     set(overrides packaging/lintian-overrides)
   endif()
   install(FILES ${overrides} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME ${package_of_${component}}
-    COMPONENT ${component} EXCLUDE_FROM_ALL)
+    COMPONENT ${component}_package EXCLUDE_FROM_ALL)
 endforeach()
 install(FILES ${pages_folder}/zsh/_espalier DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
-  COMPONENT program EXCLUDE_FROM_ALL)
+  COMPONENT program_package EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME espalier)
@@ -47,9 +55,14 @@ set(CPACK_SET_DESTDIR ON) # espalier.pc has the prefix
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_COMPONENTS_ALL ${package_components})
-set(CPACK_COMPONENTS_GROUPING IGNORE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
+foreach(component ${package_components})
+  string(TOUPPER ${component} name)
+  list(APPEND CPACK_COMPONENTS_ALL ${component} ${component}_package)
+  set(CPACK_COMPONENT_${name}_GROUP ${component})
+  set(CPACK_COMPONENT_${name}_PACKAGE_GROUP ${component})
+endforeach()
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 # The changelog says which revision of the package this is, and who keeps it.
@@ -99,7 +112,6 @@ set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${packaging_folder}/shlibs ${pack
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 if(ESPALIER_PYTHON)
-  find_package(Python REQUIRED COMPONENTS Interpreter)
   math(EXPR next_python "${Python_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}~), \
