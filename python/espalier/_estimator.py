@@ -36,15 +36,20 @@ def table_parameters(rows, defaults=None, leave_out=()):
     """Parameters of rows of options; ``defaults`` has those that are not the library's."""
     defaults = defaults or {}
     return [
-        Parameter(row["name"], defaults.get(row["name"], row["default"]), row["help"])
+        Parameter(row["name"], defaults.get(row["name"], _default(row)), row["help"])
         for row in rows
         if row["name"] not in leave_out
     ]
 
 
+def _default(row):
+    """What nobody can change by accident: a tuple for a list."""
+    return tuple(row["default"]) if isinstance(row["default"], list) else row["default"]
+
+
 class Estimator(BaseEstimator):
-    """The base of the estimators. ``_parameters`` lists their keyword arguments; those of the library's tables of
-    training, solvers and the task are passed on under their own names where they are not at their default."""
+    """The base of the estimators. ``_parameters`` lists their arguments: their own, then those of the library's tables of
+    training, solvers and the task, which are passed on under their own names where they are not at their default."""
 
     _task = None
     _own_parameters = ()  # Parameter, before those of the tables
@@ -66,18 +71,27 @@ class Estimator(BaseEstimator):
             parameters += [p for p in table if all(p.name != own.name for own in parameters)]
         cls._parameters = parameters
 
-        def __init__(self, **parameters):
-            for parameter in type(self)._parameters:
-                setattr(self, parameter.name, parameters.pop(parameter.name, parameter.default))
-            for name in parameters:
-                raise TypeError(f"{type(self).__name__}() got an unexpected keyword argument {name!r}")
-
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        __init__.__signature__ = inspect.Signature(
-            [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)]
-            + [inspect.Parameter(p.name, keyword, default=p.default) for p in parameters]
+        # Those of the class itself may be given by position, too; what the library adds to its tables may not.
+        kinds = inspect.Parameter
+        signature = inspect.Signature(
+            [kinds("self", kinds.POSITIONAL_OR_KEYWORD)]
+            + [kinds(p.name, kinds.POSITIONAL_OR_KEYWORD, default=p.default) for p in cls._own_parameters]
+            + [
+                kinds(p.name, kinds.KEYWORD_ONLY, default=p.default)
+                for p in parameters[len(cls._own_parameters) :]
+            ]
         )
+
+        def __init__(self, *args, **kwargs):
+            bound = signature.bind(self, *args, **kwargs)
+            bound.apply_defaults()
+            for name, value in bound.arguments.items():
+                if name != "self":
+                    setattr(self, name, value)
+
+        __init__.__signature__ = signature
         __init__.__qualname__ = f"{cls.__qualname__}.__init__"
+        __init__.__doc__ = "Parameters\n\n" + "\n".join(f"{p.name}\n    {p.help}" for p in parameters)
         cls.__init__ = __init__
 
     def _options(self, *tables):
@@ -90,14 +104,20 @@ class Estimator(BaseEstimator):
                     options[parameter.name] = value
         return options
 
-    def _train(self, data, options):
-        """Trains with the data, and keeps what belongs to the run."""
+    def _train(self, data, options, report=None):
+        """Trains with the data, and keeps what belongs to the run. ``report`` sees every report beside the display."""
         init = getattr(self, "model_", None) if getattr(self, "warm_start", False) else None
         display = Display(getattr(self, "verbose", False), data)
-        run = data.train(options, init=init._model if init is not None else None, report=display.report)
+
+        def on_report(progress, dev):
+            display.report(progress, dev)
+            if report is not None:
+                report(progress, dev)
+
+        run = data.train(options, init=init._model if init is not None else None, report=on_report)
         display.end(run)
         if run.interrupted:
-            warnings.warn(f"interrupted; the model is the one so far: {run.message}", RuntimeWarning, stacklevel=3)
+            warnings.warn(f"interrupted; the model is the one so far: {run.message}", RuntimeWarning, stacklevel=4)
         self.model_ = Model(run.model)
         self.history_ = run.history
         self.status_ = run.status

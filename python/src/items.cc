@@ -67,12 +67,21 @@ void Sentences::clear() {
 }
 
 void Sentences::add(py::handle sentence, Place place) {
+  if (py::isinstance<ItemSequence>(sentence)) return add(sentence.cast<const ItemSequence&>().sentences);
   if (is_csr(sentence)) {
     add_csr(sentence, place);
   } else if (is_array(sentence)) {
     add_dense(sentence, place);
   } else {
     add_items(sentence, place);
+  }
+  sentences_.push_back(num_tokens());
+}
+
+void Sentences::add(const Sentences& sentence) {
+  for (std::size_t t = 0; t < sentence.num_tokens(); ++t) {
+    for (const auto& [name, value] : sentence.token(t)) attributes_.push_back({texts_.copy(name), value});
+    end_token();
   }
   sentences_.push_back(num_tokens());
 }
@@ -226,6 +235,39 @@ void Sentences::add_csr(py::handle matrix, Place& place) {
   }
 }
 
-void bind_items(py::module_&) {}
+void bind_items(py::module_& module) {
+  py::class_<ItemSequence>(module, "ItemSequence",
+                           "The items of a sentence, converted once for several uses.\n\n"
+                           ">>> from espalier.pycrfsuite import ItemSequence\n"
+                           ">>> ItemSequence([{'word': 'Anna', 'title': True}, ['a', 'b']]).items()\n"
+                           "[{'word:Anna': 1.0, 'title': 1.0}, {'a': 1.0, 'b': 1.0}]")
+      .def(py::init([](py::handle items) {
+             auto sequence = std::make_unique<ItemSequence>();
+             sequence->sentences.add(items, {"xseq"});
+             return sequence;
+           }),
+           py::arg("xseq"))
+      .def(
+          "items",
+          [](const ItemSequence& sequence) {
+            py::list result;
+            for (std::size_t t = 0; t < sequence.sentences.num_tokens(); ++t) {
+              py::dict item;
+              for (const auto& [name, value] : sequence.sentences.token(t))
+                item[py::str(name.data(), name.size())] = py::float_(value);
+              result.append(std::move(item));
+            }
+            return result;
+          },
+          "A dict {attribute: value} for each token.")
+      .def("__len__", [](const ItemSequence& sequence) { return sequence.sentences.num_tokens(); })
+      .def("__repr__",
+           [](const ItemSequence& sequence) {
+             return fmt::format("<ItemSequence of size {}>", sequence.sentences.num_tokens());
+           })
+      .def("__reduce__", [](const py::object& self) {
+        return py::make_tuple(self.attr("__class__"), py::make_tuple(self.attr("items")()));
+      });
+}
 
 }  // namespace espalier::python

@@ -38,6 +38,9 @@ class Sentences {
   // per token, or an ItemSequence.
   void add(py::handle sentence, Place place);
 
+  // Adds one that was converted before: the only one in `sentence`.
+  void add(const Sentences& sentence);
+
   std::size_t size() const { return sentences_.size() - 1; }
   std::size_t num_tokens() const { return tokens_.size() - 1; }
   // Tokens begin(i) to begin(i + 1) - 1 are those of sentence i.
@@ -61,7 +64,11 @@ class Sentences {
   TextArena texts_;
   std::vector<Attribute> attributes_;
   std::vector<std::size_t> tokens_{0}, sentences_{0};
-  std::vector<std::string> column_names_;
+};
+
+// One sentence, converted once for those who use it several times.
+struct ItemSequence {
+  Sentences sentences;
 };
 
 // Whether an object is a SciPy matrix or array of compressed rows; NumPy's arrays.

@@ -62,7 +62,8 @@ Model model_from(const py::bytes& bytes) {
 
 py::list names(const Dictionary& dictionary) {
   py::list list(dictionary.size());
-  for (std::uint32_t id = 0; id < dictionary.size(); ++id) list[id] = py::str(dictionary.name(id));
+  for (std::uint32_t id = 0; id < dictionary.size(); ++id)
+    list[id] = py::str(dictionary.name(id).data(), dictionary.name(id).size());
   return list;
 }
 

@@ -4,13 +4,15 @@
 #include <pybind11/stl.h>
 
 #include <memory>
-#include <mutex>
+#include <optional>
 
 #include "bind.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
 #include "items.h"
+#include "json.h"
 #include "settings.h"
+#include "tagger.h"
 #include "training.h"
 
 namespace espalier::python {
@@ -49,6 +51,19 @@ class LabelledSentences {
 
   const TagData& data() const { return data_; }
 
+  // Adds the sentences of another one.
+  void append(const LabelledSentences& other) {
+    const TagData& data = other.data_;
+    std::vector<TagData::Attribute> attributes;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+      for (std::size_t t = data.begin(i); t < data.begin(i + 1); ++t) {
+        data.attributes().get(t, attributes);
+        data_.add_attributes(attributes, data.label(t));
+      }
+      data_.end_sentence(data.weight(i));
+    }
+  }
+
  private:
   Sentences sentences_;
   TagData data_;
@@ -78,6 +93,13 @@ std::unique_ptr<TrainingData> make_training(const LabelledSentences& train, cons
                                             py::dict options) {
   OptionValues values(task_named("tag").options());
   options = options.attr("copy")();
+  // Pairs of labels, beside the name of a file.
+  if (options.contains("transitions") && !py::isinstance<py::str>(options["transitions"]) &&
+      !PyObject_HasAttrString(py::object(options["transitions"]).ptr(), "__fspath__")) {
+    values.as<TagOptions>().forbidden =
+        options["transitions"].cast<std::vector<std::pair<std::string, std::string>>>();
+    options.attr("pop")("transitions");
+  }
   take_options(options, values);
   refuse_rest(options);
   values.check_effective();
@@ -87,138 +109,51 @@ std::unique_ptr<TrainingData> make_training(const LabelledSentences& train, cons
   return data;
 }
 
-// A tagger that all threads of Python share.
-class SharedTagger {
- public:
-  explicit SharedTagger(Model model) : model_(std::move(model)), tagger_(model_.tagger()) {
-    for (std::uint32_t id = 0; id < tagger_.num_labels(); ++id)
-      labels_.push_back(py::str(std::string(tagger_.label(id))));
-    if (tagger_.format() == TagFormat::columns)
-      throw Error::in(model_.name(), "a model of columns", "expected one of attributes");
+// X and y of a metric.
+Evaluation evaluate(const py::sequence& gold, const py::sequence& predicted,
+                    const std::optional<std::string>& encoding) {
+  TagEvaluator evaluator(encoding);
+  if (py::len(gold) != py::len(predicted)) {
+    throw Error(fmt::format("y_true has {} sentences and y_pred has {}; expected as many", py::len(gold),
+                            py::len(predicted)));
   }
-
-  py::list tag(const py::sequence& X) {
-    py::list result;
-    std::vector<std::uint32_t> labels;
-    for_each_block(
-        X,
-        [&](const Sentences& block, Tagger::Sentence& sentence) {
-          labels.clear();
-          for (std::size_t i = 0; i < block.size(); ++i) {
-            set(block, i, sentence);
-            const auto best = sentence.labels();
-            labels.insert(labels.end(), best.begin(), best.end());
-          }
-        },
-        [&](const Sentences& block) {
-          for (std::size_t i = 0; i < block.size(); ++i)
-            result.append(
-                labels_of(std::span(labels).subspan(block.begin(i), block.begin(i + 1) - block.begin(i))));
-        });
-    return result;
-  }
-
-  py::list marginals(const py::sequence& X) {
-    py::list result;
-    std::vector<double> probabilities;
-    for_each_block(
-        X,
-        [&](const Sentences& block, Tagger::Sentence& sentence) {
-          probabilities.clear();
-          for (std::size_t i = 0; i < block.size(); ++i) {
-            set(block, i, sentence);
-            const auto of_sentence = sentence.marginals();
-            probabilities.insert(probabilities.end(), of_sentence.begin(), of_sentence.end());
-          }
-        },
-        [&](const Sentences& block) {
-          const double* next = probabilities.data();
-          for (std::size_t i = 0; i < block.size(); ++i) {
-            py::list tokens(block.begin(i + 1) - block.begin(i));
-            for (std::size_t t = 0; t < tokens.size(); ++t) {
-              py::dict of_token;
-              for (const py::str& label : labels_) of_token[label] = py::float_(*next++);
-              tokens[t] = std::move(of_token);
-            }
-            result.append(std::move(tokens));
-          }
-        });
-    return result;
-  }
-
- private:
-  // About so many tokens are converted at a time, so that threads take turns with the interpreter's lock.
-  static constexpr std::size_t kTokens = 4096;
-
-  static void set(const Sentences& block, std::size_t i, Tagger::Sentence& sentence) {
-    sentence.clear();
-    for (std::size_t t = block.begin(i); t < block.begin(i + 1); ++t) sentence.add_attributes(block.token(t));
-  }
-
-  py::list labels_of(std::span<const std::uint32_t> labels) const {
-    py::list list(labels.size());
-    for (std::size_t t = 0; t < labels.size(); ++t) {
-      PyObject* const name = labels_[labels[t]].ptr();
-      Py_INCREF(name);
-      PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(t), name);
-    }
-    return list;
-  }
-
-  // Converts sentences block by block; compute() runs without the interpreter's lock, collect() with it.
-  template <class Compute, class Collect>
-  void for_each_block(const py::sequence& X, const Compute& compute, const Collect& collect) {
-    const Worker worker(*this);
-    Sentences& block = worker->block;
-    const std::size_t size = py::len(X);
-    for (std::size_t i = 0; i < size;) {
-      block.clear();
-      for (; i < size && block.num_tokens() < kTokens; ++i)
-        block.add(py::object(X[i]), {"X", static_cast<std::ptrdiff_t>(i)});
-      {
-        const py::gil_scoped_release release;
-        compute(block, worker->sentence);
-      }
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      collect(block);
-    }
-  }
-
-  // What a thread works with; kept for the next one, since memory is reused.
-  struct Work {
-    explicit Work(const Tagger& tagger) : sentence(tagger) {}
-    Sentences block;
-    Tagger::Sentence sentence;
-  };
-  class Worker {
-   public:
-    explicit Worker(SharedTagger& of) : of_(of) {
-      const std::lock_guard lock(of_.mutex_);
-      if (of_.idle_.empty()) {
-        work_ = std::make_unique<Work>(of_.tagger_);
-      } else {
-        work_ = std::move(of_.idle_.back());
-        of_.idle_.pop_back();
+  std::vector<std::string_view> labels[2];
+  TextArena texts;  // an array makes its labels as they are asked for
+  for (std::size_t i = 0; i < py::len(gold); ++i) {
+    texts.clear();
+    const py::object of_sentence[] = {gold[i], predicted[i]};
+    for (const std::size_t k : {0, 1}) {
+      labels[k].clear();
+      Place place{k == 0 ? "y_true" : "y_pred", static_cast<std::ptrdiff_t>(i), -1};
+      for (const py::handle label : of_sentence[k]) {
+        ++place.token;
+        labels[k].push_back(texts.copy(text_of(label, place, "expected a text, the label of a token")));
       }
     }
-    ~Worker() {
-      const std::lock_guard lock(of_.mutex_);
-      of_.idle_.push_back(std::move(work_));
+    if (labels[0].size() != labels[1].size()) {
+      throw Error(fmt::format("y_true[{0}] has {1} labels and y_pred[{0}] has {2}; expected as many", i,
+                              labels[0].size(), labels[1].size()));
     }
-    Worker(const Worker&) = delete;
-    Work* operator->() const { return work_.get(); }
+    evaluator.add(labels[0], labels[1]);
+  }
+  return evaluator.evaluate();
+}
 
-   private:
-    SharedTagger& of_;
-    std::unique_ptr<Work> work_;
-  };
-
-  Model model_;
-  const Tagger& tagger_;
-  std::vector<py::str> labels_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Work>> idle_;
-};
+// {(attribute, label): weight}, or, of steps, {(label before, label): weight}; n-grams of more labels have them
+// all as their key.
+py::dict weights(const Model& model, bool of_steps) {
+  py::dict result;
+  model.predictor().for_each_weight([&](const WeightName& name, float weight) {
+    if (name.before.empty() == of_steps || weight == 0) return;
+    py::tuple key(of_steps ? name.before.size() + 1 : 2);
+    std::size_t k = 0;
+    for (const std::string_view before : name.before) key[k++] = py::str(std::string(before));
+    if (!of_steps) key[k++] = py::str(std::string(name.attribute));
+    key[k] = py::str(std::string(name.label));
+    result[key] = py::float_(weight);
+  });
+  return result;
+}
 
 }  // namespace
 
@@ -233,12 +168,36 @@ void bind_tag(py::module_& module) {
           py::arg("xseq"), py::arg("yseq"), py::arg("weight") = 1.0)
       .def("append_all", &append_all, py::arg("X"), py::arg("y"), py::arg("weights") = py::none(),
            py::arg("x_name") = "X", py::arg("y_name") = "y")
+      .def_static(
+          "joined",
+          [](const py::list& parts) -> py::object {
+            if (parts.size() == 1) return parts[0];
+            auto all = std::make_unique<LabelledSentences>();
+            for (const py::handle part : parts) all->append(part.cast<const LabelledSentences&>());
+            return py::cast(std::move(all));
+          },
+          "The sentences of all parts; of a single one, itself.")
       .def("__len__", [](const LabelledSentences& data) { return data.data().size(); });
   module.def("tag_training", &make_training, py::arg("train"), py::arg("dev"), py::arg("options"));
   py::class_<SharedTagger>(module, "Tagger")
       .def(py::init<Model>(), py::arg("model"))
       .def("tag", &SharedTagger::tag, py::arg("X"))
-      .def("marginals", &SharedTagger::marginals, py::arg("X"));
+      .def("marginals", &SharedTagger::marginals, py::arg("X"))
+      .def("kbest", &SharedTagger::kbest, py::arg("X"), py::arg("k"))
+      .def("entities", &SharedTagger::entities, py::arg("X"))
+      .def("score", &SharedTagger::score, py::arg("xseq"), py::arg("yseq"))
+      .def("probability", &SharedTagger::probability, py::arg("xseq"), py::arg("yseq"))
+      .def("contributions", &SharedTagger::contributions, py::arg("xseq"), py::arg("yseq") = py::none())
+      .def_property_readonly("has_probabilities", &SharedTagger::has_probabilities);
+  module.def("tag_weights", &weights, py::arg("model"), py::arg("of_steps"));
+  module.def(
+      "evaluate_tags",
+      [](const py::sequence& gold, const py::sequence& predicted,
+         const std::optional<std::string>& encoding) {
+        const Evaluation evaluation = evaluate(gold, predicted, encoding);
+        return py::make_tuple(to_python(evaluation.report), evaluation.text);
+      },
+      py::arg("y_true"), py::arg("y_pred"), py::arg("encoding") = py::none());
 }
 
 }  // namespace espalier::python

@@ -85,13 +85,13 @@ TrainedRun train(TrainingSet& data, TrainOptions options, py::object report) {
 void bind_training(py::module_& module) {
   bind_settings(module);
   py::class_<Progress>(module, "Progress", "One report of a run: a certificate, and what it took.")
-      .def_readonly("passes", &Progress::passes)
+      .def_readonly("passes", &Progress::passes, "Passes over the data.")
       .def_readonly("seconds", &Progress::seconds, "Of training alone.")
       .def_readonly("wall_seconds", &Progress::wall_seconds, "Of training and certification.")
-      .def_readonly("primal", &Progress::primal)
-      .def_readonly("dual", &Progress::dual)
-      .def_property_readonly("gap", &Progress::gap)
-      .def_property_readonly("relative_gap", &Progress::relative_gap)
+      .def_readonly("primal", &Progress::primal, "The objective at the weights.")
+      .def_readonly("dual", &Progress::dual, "A lower bound of the objective at any weights.")
+      .def_property_readonly("gap", &Progress::gap, "primal - dual.")
+      .def_property_readonly("relative_gap", &Progress::relative_gap, "(primal - dual) / primal.")
       .def("__repr__",
            [](const Progress& p) {
              return fmt::format(

@@ -203,22 +203,31 @@ WeightPlace ChainShape::ngram_weight(std::size_t k) const {
   return {ngram_row() + k / width, k % width};
 }
 
-ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
-                       std::span<const std::uint32_t> labels) {
+ChainShape chain_shape(const ChainShape& counts, const ChainFeatureSet& features, std::size_t order,
+                       const Sequences& sequences, std::span<const std::uint32_t> labels) {
   ChainShape shape{counts.num_attributes, counts.num_transition_attributes, counts.num_labels};
   const bool tied = sequences.transition_of.empty();
-  if (observed) {
-    shape.tokens = std::make_shared<ObservedPairs>(observed_pairs(sequences, labels, shape.num_attributes));
+  // What was not observed is not frequent.
+  const double min_freq = features.min_freq;
+  const bool of_tokens = features.observed_tokens || min_freq > 0;
+  const bool of_steps = features.observed_steps || min_freq > 0;
+  if (of_tokens || of_steps) {
+    const std::size_t num_pairs = shape.num_labels * shape.num_labels;
+    shape.tokens = std::make_shared<ObservedPairs>(
+        of_tokens ? observed_pairs(sequences, labels, shape.num_attributes, min_freq)
+                  : all_pairs(shape.num_attributes, shape.num_labels));
     if (!tied) {
-      shape.steps = std::make_shared<ObservedPairs>(
-          observed_steps(sequences, labels, shape.num_labels, shape.num_transition_attributes));
+      shape.steps =
+          std::make_shared<ObservedPairs>(of_steps ? observed_steps(sequences, labels, shape.num_labels,
+                                                                    shape.num_transition_attributes, min_freq)
+                                                   : all_pairs(shape.num_transition_attributes, num_pairs));
     }
   }
   if (order == 1 && shape.has_tables()) return shape;
   // Without attributes of transitions neighbours are not meant to interact.
   const bool pairs = !shape.has_tables() && shape.num_transition_attributes > 0;
-  shape.ngrams = std::make_shared<LabelNgrams>(
-      observed_ngrams(labels, sequences.offsets, shape.num_labels, pairs ? 2 : 3, order + 1));
+  shape.ngrams = std::make_shared<LabelNgrams>(observed_ngrams(
+      labels, sequences.offsets, shape.num_labels, pairs ? 2 : 3, order + 1, min_freq, pairs && !of_steps));
   return shape;
 }
 

@@ -62,11 +62,18 @@ struct ChainShape {
 // Whether weights of observed features may lie by rows: labels are bits, and rows fill vectors.
 constexpr bool rows_may_be_observed(std::size_t num_labels) { return num_labels > 4 && num_labels <= 64; }
 
-// A shape with the counts of `counts`, for chains of this order: with weights for all features, or for those
-// that were observed in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are
+// Which features have weights: of attributes with labels, and of steps, all or those that were observed; and
+// only those whose values, where they were observed, add up to at least `min_freq`.
+struct ChainFeatureSet {
+  bool observed_tokens = false, observed_steps = false;
+  double min_freq = 0;
+};
+
+// A shape with the counts of `counts`, for chains of this order: with weights for these features, where
+// observed means in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are
 // always observed ones.
-ChainShape chain_shape(const ChainShape& counts, bool observed, std::size_t order, const Sequences& sequences,
-                       std::span<const std::uint32_t> labels);
+ChainShape chain_shape(const ChainShape& counts, const ChainFeatureSet& features, std::size_t order,
+                       const Sequences& sequences, std::span<const std::uint32_t> labels);
 
 // The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table
 // for each of `tables`, rows of sequences.transitions, then n-grams. Where weights of tokens are coefficients

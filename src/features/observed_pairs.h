@@ -34,11 +34,14 @@ class ObservedPairs {
   std::vector<std::uint32_t> labels_;
 };
 
-// Every attribute of a token with the labels that such tokens have.
+// Every attribute of a token with the labels that such tokens have, if its values there add up to at least
+// `min_freq`; 0: whatever they are.
 ObservedPairs observed_pairs(const Sequences& sequences, std::span<const std::uint32_t> labels,
-                             std::size_t num_attributes);
-// Every attribute of a step with the pairs of labels that it leads from and to.
+                             std::size_t num_attributes, double min_freq = 0);
+// Every attribute of a step with the pairs of labels that it leads from and to, likewise.
 ObservedPairs observed_steps(const Sequences& sequences, std::span<const std::uint32_t> labels,
-                             std::size_t num_labels, std::size_t num_attributes);
+                             std::size_t num_labels, std::size_t num_attributes, double min_freq = 0);
+// Every attribute with every label.
+ObservedPairs all_pairs(std::size_t num_attributes, std::size_t num_labels);
 
 }  // namespace espalier

@@ -1,6 +1,7 @@
 #include "structures/label_ngrams.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -38,18 +39,26 @@ std::optional<std::size_t> LabelNgrams::find(std::span<const std::uint32_t> labe
 }
 
 LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<const std::size_t> offsets,
-                            std::size_t num_labels, std::size_t shortest, std::size_t longest) {
-  std::set<std::vector<std::uint32_t>> seen;
+                            std::size_t num_labels, std::size_t shortest, std::size_t longest,
+                            double min_freq, bool all_pairs) {
+  std::map<std::vector<std::uint32_t>, std::size_t> seen;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto sequence = labels.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     for (std::size_t n = shortest; n <= longest && n <= sequence.size(); ++n) {
       for (std::size_t t = 0; t + n <= sequence.size(); ++t) {
         const auto ngram = sequence.subspan(t, n);
-        seen.emplace(ngram.begin(), ngram.end());
+        ++seen[{ngram.begin(), ngram.end()}];
       }
     }
   }
-  return LabelNgrams(num_labels, {seen.begin(), seen.end()});
+  std::set<std::vector<std::uint32_t>> kept;
+  for (const auto& [ngram, count] : seen) {
+    if (static_cast<double>(count) >= min_freq) kept.insert(ngram);
+  }
+  for (std::uint32_t before = 0; all_pairs && before < num_labels; ++before) {
+    for (std::uint32_t label = 0; label < num_labels; ++label) kept.insert({before, label});
+  }
+  return LabelNgrams(num_labels, {kept.begin(), kept.end()});
 }
 
 }  // namespace espalier

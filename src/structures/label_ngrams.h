@@ -35,9 +35,10 @@ class LabelNgrams {
   std::shared_ptr<const NgramAutomaton> automaton_;  // shared by copies
 };
 
-// Every n-gram of `shortest` to `longest` labels that occurs in these sequences; sequence i has the labels
-// offsets[i] to offsets[i + 1] - 1.
+// Every n-gram of `shortest` to `longest` labels that occurs at least `min_freq` times in these sequences;
+// sequence i has the labels offsets[i] to offsets[i + 1] - 1. With all_pairs, also every pair of labels.
 LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<const std::size_t> offsets,
-                            std::size_t num_labels, std::size_t shortest, std::size_t longest);
+                            std::size_t num_labels, std::size_t shortest, std::size_t longest,
+                            double min_freq = 0, bool all_pairs = false);
 
 }  // namespace espalier

@@ -115,7 +115,7 @@ TEST_F(SmallChains, ObservedWeights) {
   add_token({0});
   end_sequence();
   const std::vector<std::uint32_t> labels{0, 1, 0};
-  const ChainShape shape = chain_shape(shape_, true, 1, sequences_, labels);
+  const ChainShape shape = chain_shape(shape_, {true, true}, 1, sequences_, labels);
   EXPECT_EQ(shape.weights(), (WeightShape{3 + 2, 1})) << "three pairs, and the n-grams 0 1 and 1 0";
   EXPECT_FALSE(shape.has_tables());
   EXPECT_EQ(shape.token_weight(0, 0), (WeightPlace{0, 0}));
@@ -147,7 +147,7 @@ TEST_F(SmallChains, ObservedTransitionsThatLookAtTheInput) {
   end_sequence();
   sequences_.transition_of = {0, 1, 1, 0};
   const std::vector<std::uint32_t> labels{0, 1, 1, 0};
-  const ChainShape shape = chain_shape(shape_, true, 1, sequences_, labels);
+  const ChainShape shape = chain_shape(shape_, {true, true}, 1, sequences_, labels);
   // Attribute 0 is seen from 0 to 1, from 1 to 1 and from 1 to 0, attribute 1 from 0 to 1 and from 1 to 1.
   EXPECT_EQ(shape.weights(), (WeightShape{5, 1}));
   EXPECT_TRUE(shape.has_tables());
@@ -168,7 +168,7 @@ TEST_F(SmallChains, NgramsFillRowsOfAllLabels) {
   for (int t = 0; t < 5; ++t) add_token({});
   end_sequence();
   const std::vector<std::uint32_t> labels{0, 1, 1, 0, 1};
-  const ChainShape shape = chain_shape(shape_, false, 2, sequences_, labels);
+  const ChainShape shape = chain_shape(shape_, {}, 2, sequences_, labels);
   EXPECT_EQ(shape.num_ngrams(), 3u) << "0 1 1, 1 0 1 and 1 1 0";
   EXPECT_EQ(shape.weights(), (WeightShape{6 + 2, 2}));
   EXPECT_EQ(shape.ngram_weight(0), (WeightPlace{6, 0}));
@@ -181,7 +181,7 @@ TEST_F(SmallChains, NgramsFillRowsOfAllLabels) {
 // there.
 RC_GTEST_PROP(ChainFeatures, ObservedFeaturesScoreAsAllDoWithZerosForTheOthers, (std::uint64_t seed)) {
   const ChainData data = any_chain_data();
-  const ChainShape shape = chain_shape(data.shape, true, 1, data.sequences, data.gold);
+  const ChainShape shape = chain_shape(data.shape, {true, true}, 1, data.sequences, data.gold);
   const Weights theta = test_support::random_weights(seed, shape.weights());
   Weights all(data.shape.weights());
   const auto copy = [&](const std::optional<WeightPlace>& from, const std::optional<WeightPlace>& to) {
@@ -217,8 +217,8 @@ RC_GTEST_PROP(ChainFeatures, ObservedTokensChangeByNoMoreThanTheySay, ()) {
   ChainData data = any_chain_data();
   RC_PRE(data.shape.num_labels > 1);
   data.sequences.transition_of.clear();
-  const ChainShape shape =
-      chain_shape({data.shape.num_attributes, 0, data.shape.num_labels}, true, 1, data.sequences, data.gold);
+  const ChainShape shape = chain_shape({data.shape.num_attributes, 0, data.shape.num_labels}, {true, true}, 1,
+                                       data.sequences, data.gold);
   const ChainFeatures features(data.sequences, shape);
   const std::size_t labels = shape.num_labels;
   Workspace ws;

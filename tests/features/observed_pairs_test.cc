@@ -39,6 +39,28 @@ TEST(ObservedPairs, LabelsOfEachAttributeInOrder) {
   EXPECT_EQ(pairs.begin(3), 3u);
 }
 
+// Values are summed over the tokens of a label, as CRFsuite sums them.
+TEST(ObservedPairs, OnlyThoseThatAreFrequent) {
+  Sequences sequences;
+  for (const auto& [a, value] : std::vector<std::pair<std::uint32_t, float>>{
+           {0, 0.5f}, {0, 0.5f}, {0, 0.75f}, {1, 2.0f}, {1, -1.5f}, {1, 1.0f}}) {
+    sequences.tokens.add(a, value);
+    sequences.tokens.finish_row();
+  }
+  sequences.offsets.push_back(6);
+  const Labels labels{0, 0, 1, 2, 2, 3};
+  const ObservedPairs pairs = observed_pairs(sequences, labels, 2, 1);
+  EXPECT_EQ(labels_of(pairs, 0), Labels{0});
+  EXPECT_EQ(labels_of(pairs, 1), Labels{3});
+  EXPECT_EQ(observed_pairs(sequences, labels, 2, 0).size(), 4u);
+}
+
+TEST(ObservedPairs, All) {
+  const ObservedPairs pairs = all_pairs(2, 3);
+  EXPECT_EQ(labels_of(pairs, 0), (Labels{0, 1, 2}));
+  EXPECT_EQ(labels_of(pairs, 1), (Labels{0, 1, 2}));
+}
+
 TEST(ObservedPairs, NoAttributesAtAll) {
   const ObservedPairs none;
   EXPECT_EQ(none.size(), 0u);

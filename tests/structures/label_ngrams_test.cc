@@ -41,6 +41,17 @@ TEST(LabelNgrams, AreThoseOfTheSequences) {
   EXPECT_EQ(ngram(ngrams, 2), (Labels{0, 1, 1}));
 }
 
+TEST(LabelNgrams, ThatAreFrequentOrPairs) {
+  const Labels labels = {0, 1, 1, 0, 1, 2, 0, 1};
+  const std::vector<std::size_t> offsets = {0, 5, 8};
+  const LabelNgrams frequent = observed_ngrams(labels, offsets, 3, 2, 3, 2);
+  ASSERT_EQ(frequent.size(), 1U);
+  EXPECT_EQ(ngram(frequent, 0), (Labels{0, 1}));
+  const LabelNgrams with_pairs = observed_ngrams(labels, offsets, 3, 2, 3, 0, true);
+  EXPECT_EQ(with_pairs.size(), 9U + 4U);
+  EXPECT_TRUE(with_pairs.find(Labels{2, 2}));
+}
+
 // Pairs need no history but the last label, and then all states behave alike.
 TEST(NgramAutomaton, OfPairsIsTheLabels) {
   const LabelNgrams ngrams(5, {{0, 1}, {3, 2}, {4, 4}});

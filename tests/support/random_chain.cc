@@ -79,7 +79,8 @@ ChainData random_chain_data(std::uint64_t seed, const RandomChainOptions& option
     const Chain::Output y = chain.sample(s, random, ws);
     data.gold.insert(data.gold.end(), y.begin(), y.end());
   }
-  data.shape = chain_shape(data.shape, options.observed, options.order, data.sequences, data.gold);
+  data.shape =
+      chain_shape(data.shape, {options.observed, options.observed}, options.order, data.sequences, data.gold);
   if (options.weighted) {
     for (std::size_t i = 0; i < options.sequences; ++i) data.omega.push_back(between(random, 0.5, 2));
   }

@@ -14,6 +14,9 @@
 #include <tuple>
 #include <vector>
 
+#include "espalier/tasks/tag.h"
+#include "support/error_message.h"
+
 namespace espalier::chunks_test {
 namespace {
 
@@ -409,6 +412,18 @@ TEST_F(Conlleval, RawTagsHaveAnAccuracy) {
   EXPECT_EQ(result.headline, "accuracy 88.36 %");
   EXPECT_EQ(result.rates.size(), 1u);
   EXPECT_NE(contents(file("raw.out.txt")).find("accuracy:  88.36%"), std::string::npos);
+}
+
+// In memory, as `eval` counts.
+TEST(TagEvaluator, CountsAsTheFilesDo) {
+  const std::vector<std::string_view> gold{"S-A", "S-A", "O"}, predicted{"S-A", "S-A", "S-A"};
+  TagEvaluator plain, converted("bioes");
+  plain.add(gold, predicted);
+  converted.add(gold, predicted);
+  EXPECT_EQ(plain.evaluate().report["chunks"], (Json{{"gold", 1}, {"predicted", 1}, {"correct", 0}}));
+  EXPECT_EQ(converted.evaluate().report["chunks"], (Json{{"gold", 2}, {"predicted", 3}, {"correct", 2}}));
+  EXPECT_EQ(testing::error_message([&] { plain.add(gold, {}); }),
+            "0 predicted labels for 3 gold ones; expected as many");
 }
 
 }  // namespace

@@ -207,8 +207,10 @@ TEST(KernelModel, Refusals) {
   tag.format = "crfsuite";
   tag.kernel = "poly,3";
   tag.features = "observed";
-  EXPECT_EQ(error_message([&] { read_tag_training(path, tag); }),
-            "features: observed with kernel, whose coefficients are not of features; expected all");
+  EXPECT_EQ(
+      error_message([&] { read_tag_training(path, tag); }),
+      "features observed: given with kernel, whose coefficients are not of features; expected features all "
+      "and no min_freq");
 }
 
 // A model whose parts do not fit, made by hand.

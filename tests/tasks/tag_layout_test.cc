@@ -13,6 +13,7 @@
 #include "support/random_problem.h"
 #include "support/temporary_folder.h"
 #include "tasks/tag/model.h"
+#include "tasks/tag/weights.h"
 #include "tasks/trained.h"
 
 namespace espalier::tag_layout_test {
@@ -34,6 +35,10 @@ const std::vector<Layout> kLayouts{
     {"all", "all", 1, ""},
     {"observed", "observed", 1, ""},
     {"order 2", "all", 2, ""},
+    {"all transitions", "observed-attributes", 1, ""},
+    {"all attributes", "observed-transitions", 1, ""},
+    {"all transitions, order 2", "observed-attributes", 2, ""},
+    {"all steps that look at the input", "observed-attributes", 1, "U:%x[0,0]\nB\nB:%x[0,0]\n"},
     {"observed, order 3", "observed", 3, "U:%x[0,0]\nB\n"},
     {"steps that look at the input", "observed", 1, "U:%x[0,0]\nB\nB:%x[0,0]\n"},
     {"order 2, steps that look at the input", "observed", 2, "U:%x[0,0]\nB:%x[-1,0]/%x[0,0]\n"},
@@ -71,7 +76,7 @@ TEST_F(TagLayoutTest, AModelHasTheShapeOfItsTraining) {
     const Trained tagger(load_tag_predictor, set->sections(), test_support::random_weights(1, weights));
     const TagModel model = load(tagger);
     EXPECT_EQ(model.shape().weights(), weights) << layout.name;
-    EXPECT_EQ(model.shape().observed(), layout.features == std::string("observed")) << layout.name;
+    EXPECT_EQ(model.shape().observed(), layout.features != std::string("all")) << layout.name;
     const TaskSections again = model.sections();
     EXPECT_EQ(again.settings, tagger.sections.settings) << layout.name;
     EXPECT_EQ(again.arrays, tagger.sections.arrays) << layout.name;
@@ -134,11 +139,41 @@ TEST_F(TagLayoutTest, StepsOfShortSentencesLookAtTheInput) {
             "x\tC\ny\tB\n\nx\tA\nx\tA\n\ny\tA\n\n");
 }
 
+// With every pair, features have the optimum that all features have.
+TEST_F(TagLayoutTest, ObservedOnOneSideAreAllOnTheOther) {
+  const auto count = [&](const char* features, double min_freq = 0) {
+    TagOptions options;
+    options.format = "crfsuite";
+    options.features = features;
+    options.min_freq = min_freq;
+    const auto set = read_tag_training(
+        folder.file("train.txt", "A\tx\ty:0.5\nB\ty\n\nA\tx\ty:0.5\nC\tx\n\nB\tz\n"), options);
+    const TagModel model =
+        load(Trained(load_tag_predictor, set->sections(), Weights(set->problem().weight_shape())));
+    std::size_t tokens = 0, steps = 0;
+    for_each_weight(model, Weights(model.shape().weights()),
+                    [&](const WeightName& name, float) { ++(name.before.empty() ? tokens : steps); });
+    return std::pair(tokens, steps);
+  };
+  using Counts = std::pair<std::size_t, std::size_t>;
+  EXPECT_EQ(count("all"), Counts(9, 9));
+  EXPECT_EQ(count("observed"), Counts(5, 2));
+  EXPECT_EQ(count("observed-attributes"), Counts(5, 9));
+  EXPECT_EQ(count("observed-transitions"), Counts(9, 2));
+  // x A twice, y A adds up to 1, y B, x C, z B; A B and A C once.
+  EXPECT_EQ(count("observed", 1), Counts(5, 2));
+  EXPECT_EQ(count("all", 1), Counts(5, 2));
+  EXPECT_EQ(count("observed", 1.5), Counts(1, 0));
+  EXPECT_EQ(error_message([&] { count("observed", -1); }), "min_freq: -1; expected a number >= 0");
+}
+
 TEST_F(TagLayoutTest, RefusesWhatIsNoLayout) {
   const auto message = [&](const char* features, std::size_t order) {
     return error_message([&] { read({"", features, order, ""}); });
   };
-  EXPECT_EQ(message("some", 1), "features: unknown set of features 'some'; expected all or observed");
+  EXPECT_EQ(message("some", 1),
+            "features: unknown set of features 'some'; expected all, observed, observed-attributes or "
+            "observed-transitions");
   EXPECT_EQ(message("all", 0), "order: 0; expected 1 to 4");
   EXPECT_EQ(message("all", 5), "order: 5; expected 1 to 4");
 }

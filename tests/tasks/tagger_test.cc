@@ -377,6 +377,37 @@ TEST(TaggerAllocations, NoneAfterAFewSentences) {
   }
 }
 
+// What each token contributes adds up to the score that kbest() has by inference.
+TEST(Tagger, ContributionsAddUpToTheScore) {
+  for (const std::string templates :
+       {"", "U:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nB\n", "U:%x[0,0]\nB:%x[0,0]\nB\n"}) {
+    const RandomModel model("B-A I-A B-C I-C O", 5, !templates.empty(), templates);
+    Tagger::Sentence sentence(model.tagger);
+    const std::vector<std::string> words = some_words(4);
+    if (templates.empty()) {
+      RandomModel::add(sentence, words);
+    } else {
+      for (const std::string& word : words) sentence.add_columns({word});
+    }
+    std::size_t of_steps = 0;
+    for (const auto& [labels, score] : sentence.kbest(20)) {
+      double sum = 0;
+      for (std::size_t t = 0; t < labels.size(); ++t) {
+        sentence.for_each_contribution(t, labels, [&](const Tagger::Sentence::Contribution& one) {
+          sum += one.value * one.weight;
+          of_steps += one.before.size();
+        });
+      }
+      EXPECT_NEAR(sum, score, 1e-12 * std::abs(score)) << templates;
+      EXPECT_NEAR(sentence.score(labels), score, 1e-12 * std::abs(score)) << templates;
+    }
+    EXPECT_EQ(of_steps, 20u * 3 * (templates.find("B:%x") == std::string::npos ? 1 : 2)) << templates;
+    const std::uint32_t first[] = {0};
+    sentence.allow(1, first);
+    EXPECT_EQ(sentence.score(Labels{0, 1, 0, 0}), -std::numeric_limits<double>::infinity());
+  }
+}
+
 TEST(Tagger, ManyThreadsShareIt) {
   const RandomModel model("B-A I-A B-C I-C O", 11);
   const auto tag = [&](std::vector<double>& to) {

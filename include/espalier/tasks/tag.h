@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "espalier/features/dictionary.h"
@@ -46,10 +47,15 @@ struct TagOptions {
   // 1, which has the same text at the first token of each; empty: nobody asks.
   std::string group_by;
   std::vector<std::string> gazetteers;  // columns: files of phrases
-  std::string features = "all";         // all, or observed: what training saw
-  std::size_t order = 1;                // how many labels before one it depends on: 1 to 4
+  // Which pairs of an attribute and a label, and which of neighbouring labels, have weights: all, observed
+  // (those that training saw), observed-attributes (of the former, and all of the latter) or
+  // observed-transitions.
+  std::string features = "all";
+  double min_freq = 0;  // of these, only pairs whose values add up to at least this in training; 0: whatever
+  std::size_t order = 1;    // how many labels before one it depends on: 1 to 4
   std::string valid;        // an encoding, whose well-formed label sequences alone are allowed; empty: all
   std::string transitions;  // a file of pairs of labels that do not follow one another
+  std::vector<std::pair<std::string, std::string>> forbidden;  // more of these, of a program
   std::string invalid = "refuse";  // sequences that break these: refuse (an error) or drop
   std::string costs;               // a file with the cost of each gold and predicted label; empty: 1 each
   // What l1 is not for, where there is one: names of attributes, and "transitions" for all steps and n-grams.
@@ -137,6 +143,24 @@ class TagData {
 std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options = {},
                                                const TagData* dev = nullptr);
 
+// How good predicted labels are: accuracy, and precision, recall and F1 of the chunks that they spell, as
+// conlleval counts them.
+class TagEvaluator {
+ public:
+  // With an encoding, such as bioes, labels are converted from any to BIO before chunks are counted: conlleval
+  // takes neighbouring chunks of one type for one in others.
+  explicit TagEvaluator(const std::optional<std::string>& encoding = {});
+  ~TagEvaluator();
+  // One sentence. Throws Error where the numbers of labels differ.
+  void add(std::span<const std::string_view> gold, std::span<const std::string_view> predicted);
+  // What `eval` says.
+  Evaluation evaluate() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 struct TagModel;
 struct Sequences;
 class ChunkLabels;
@@ -193,6 +217,13 @@ class Tagger::Sentence {
     double score;
   };
 
+  // A weight with what it is multiplied by. Its names are valid during the call.
+  struct Contribution {
+    std::string_view attribute;             // of the token or step
+    std::span<const std::uint32_t> before;  // labels before that it looks at; none: it is one of the token
+    double value, weight;
+  };
+
   // The tagger has to outlive it.
   explicit Sentence(const Tagger& tagger);
   ~Sentence();
@@ -229,6 +260,12 @@ class Tagger::Sentence {
   // The chunks of the best labels, or of other ones.
   std::span<const Chunk> chunks() { return chunks(labels()); }
   std::span<const Chunk> chunks(std::span<const std::uint32_t> labels);
+  // The score of these labels; -infinity where the model or allow() forbid them.
+  double score(std::span<const std::uint32_t> labels);
+  // What token t adds to it: its attributes with its label, and the labels up to it. Throws Error for a model
+  // of a kernel, which has no weights of attributes.
+  void for_each_contribution(std::size_t t, std::span<const std::uint32_t> labels,
+                             const std::function<void(const Contribution&)>& visit);
   // The k best labellings with their scores, best first; and how probable one with such a score is.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);

@@ -65,6 +65,38 @@ bool may_follow(Encoding encoding, const Tag& before, const Tag& after) {
 
 constexpr std::string_view kStart = "(start)", kStop = "(stop)", kEvery = "*";
 
+// fail(found, expected) throws.
+template <class Fail>
+void forbid(std::string_view before, std::string_view after, const Dictionary& labels,
+            ChainConstraints& constraints, const Fail& fail) {
+  const auto size = static_cast<std::uint32_t>(labels.size());
+  // The labels that a name stands for, as a range.
+  const auto range_of = [&](std::string_view name) -> std::array<std::uint32_t, 2> {
+    if (name == kEvery) return {0, size};
+    const auto id = labels.find(name);
+    if (!id)
+      fail(fmt::format("the label {}", in_quotes(name)),
+           "expected a label of the training data, (start), (stop) or *");
+    return {*id, *id + 1};
+  };
+  if (before == kStop || after == kStart)
+    fail(fmt::format("{} {}", before, after), "expected (start) on the left or (stop) on the right");
+  if (before == kStart && after == kStop) fail("(start) (stop)", "expected a label: no sequence is empty");
+  if (before == kEvery && after == kEvery) fail("* *", "expected a label on one side");
+  if (before == kStart) {
+    const auto [begin, end] = range_of(after);
+    for (std::uint32_t j = begin; j < end; ++j) constraints.first[j] = 0;
+  } else if (after == kStop) {
+    const auto [begin, end] = range_of(before);
+    for (std::uint32_t i = begin; i < end; ++i) constraints.last[i] = 0;
+  } else {
+    const auto from = range_of(before), to = range_of(after);
+    for (std::uint32_t i = from[0]; i < from[1]; ++i) {
+      for (std::uint32_t j = to[0]; j < to[1]; ++j) constraints.step[std::size_t{i} * size + j] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 ChainConstraints all_allowed(std::size_t num_labels) {
@@ -90,43 +122,24 @@ void forbid_by_scheme(std::string_view name, const Dictionary& labels, ChainCons
 }
 
 void forbid_listed(const std::string& path, const Dictionary& labels, ChainConstraints& constraints) {
-  const auto size = static_cast<std::uint32_t>(labels.size());
   LineReader reader(path);
   std::string_view line;
-  // The labels that a field stands for, as a range.
-  const auto range_of = [&](std::string_view name) -> std::array<std::uint32_t, 2> {
-    if (name == kEvery) return {0, size};
-    const auto id = labels.find(name);
-    if (!id)
-      reader.fail(fmt::format("the label {}", in_quotes(name)),
-                  "expected a label of the training data, (start), (stop) or *");
-    return {*id, *id + 1};
-  };
+  const auto fail = [&](std::string_view found, std::string_view expected) { reader.fail(found, expected); };
   while (reader.next(line)) {
     std::array<std::string_view, 3> fields;  // one more than there may be
     const std::size_t count = split_fields(line, fields);
     if (count == 0) continue;
-    if (count != 2)
-      reader.fail(fmt::format("{}", count == 1 ? "1 field" : "more than 2 fields"), "expected BEFORE AFTER");
-    const std::string_view before = fields[0], after = fields[1];
-    if (before == kStop || after == kStart) {
-      reader.fail(fmt::format("{} {}", before, after), "expected (start) on the left or (stop) on the right");
-    }
-    if (before == kStart && after == kStop)
-      reader.fail("(start) (stop)", "expected a label: no sequence is empty");
-    if (before == kEvery && after == kEvery) reader.fail("* *", "expected a label on one side");
-    if (before == kStart) {
-      const auto [begin, end] = range_of(after);
-      for (std::uint32_t j = begin; j < end; ++j) constraints.first[j] = 0;
-    } else if (after == kStop) {
-      const auto [begin, end] = range_of(before);
-      for (std::uint32_t i = begin; i < end; ++i) constraints.last[i] = 0;
-    } else {
-      const auto from = range_of(before), to = range_of(after);
-      for (std::uint32_t i = from[0]; i < from[1]; ++i) {
-        for (std::uint32_t j = to[0]; j < to[1]; ++j) constraints.step[std::size_t{i} * size + j] = 0;
-      }
-    }
+    if (count != 2) fail(count == 1 ? "1 field" : "more than 2 fields", "expected BEFORE AFTER");
+    forbid(fields[0], fields[1], labels, constraints, fail);
+  }
+}
+
+void forbid_pairs(std::span<const std::pair<std::string, std::string>> pairs, const Dictionary& labels,
+                  ChainConstraints& constraints) {
+  for (const auto& [before, after] : pairs) {
+    forbid(before, after, labels, constraints, [](std::string_view found, std::string_view expected) {
+      throw Error::in(setting("transitions"), found, expected);
+    });
   }
 }
 

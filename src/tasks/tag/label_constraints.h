@@ -30,6 +30,9 @@ void forbid_by_scheme(std::string_view scheme, const Dictionary& labels, ChainCo
 // and (stop) stand for the ends of a sequence, and * on one side for every label. Throws Error::at for labels
 // that are not there and pairs that make no sense.
 void forbid_listed(const std::string& path, const Dictionary& labels, ChainConstraints& constraints);
+// The same of pairs that a program has in memory.
+void forbid_pairs(std::span<const std::pair<std::string, std::string>> pairs, const Dictionary& labels,
+                  ChainConstraints& constraints);
 
 // A length, the least one, that no sequence may have; nullopt if every length is possible. Looks at lengths
 // up to 10,000 where the labels that can be reached do not repeat before.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/names.h"
 #include "base/text.h"
@@ -13,7 +14,10 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kLargestOrder = 4;
+constexpr const char* kAll = "all";
 constexpr const char* kObserved = "observed";
+constexpr const char* kObservedAttributes = "observed-attributes";
+constexpr const char* kObservedTransitions = "observed-transitions";
 
 [[noreturn]] void refuse(const StoredTask& stored, const std::string& found) {
   throw Error::in(stored.file, found, "retrain the model");
@@ -63,36 +67,51 @@ LabelNgrams load_ngrams(const StoredTask& stored, std::size_t order, std::size_t
   return LabelNgrams(num_labels, std::move(ngrams));
 }
 
+bool has_all(const TagOptions& options) { return options.features == kAll && options.min_freq == 0; }
+
+// "features observed" or "min_freq 2"
+std::string not_all(const TagOptions& options) {
+  return options.features == kAll ? fmt::format("{} {:g}", setting("min_freq"), options.min_freq)
+                                  : fmt::format("{} {}", setting("features"), options.features);
+}
+
 }  // namespace
 
+std::vector<std::string> feature_sets() {
+  return {kAll, kObserved, kObservedAttributes, kObservedTransitions};
+}
+
 void check_layout(const TagOptions& options) {
-  if (options.features != "all" && options.features != kObserved) {
-    const std::vector<std::string> names{"all", kObserved};
+  const std::vector<std::string> names = feature_sets();
+  if (std::ranges::find(names, options.features) == names.end()) {
     throw Error(
         fmt::format("{}: {}", setting("features"), unknown_name("set of features", options.features, names)));
   }
+  if (!(options.min_freq >= 0) || !std::isfinite(options.min_freq))
+    throw Error::in(setting("min_freq"), fmt::format("{}", options.min_freq), "expected a number >= 0");
   if (!options.kernel.empty()) Kernel::parse(options.kernel);
-  if (!options.kernel.empty() && options.features == kObserved) {
-    throw Error::in(
-        setting("features"),
-        fmt::format("observed with {}, whose coefficients are not of features", setting("kernel")),
-        "expected all");
+  if (!options.kernel.empty() && !has_all(options)) {
+    throw Error::in(not_all(options),
+                    fmt::format("given with {}, whose coefficients are not of features", setting("kernel")),
+                    fmt::format("expected {} all and no {}", setting("features"), setting("min_freq")));
   }
   if (options.order < 1 || options.order > kLargestOrder) {
     throw Error::in(setting("order"), fmt::format("{}", options.order),
                     fmt::format("expected 1 to {}", kLargestOrder));
   }
-  if (options.partial && options.features == kObserved) {
-    throw Error::in(setting("features"),
-                    fmt::format("observed with {}, where labels are not all seen", setting("partial")),
-                    "expected all");
+  if (options.partial && !has_all(options)) {
+    throw Error::in(not_all(options),
+                    fmt::format("given with {}, where labels are not all seen", setting("partial")),
+                    fmt::format("expected {} all and no {}", setting("features"), setting("min_freq")));
   }
 }
 
 TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const TagDictionaries& dictionaries)
     : order_(options.order) {
-  shape_ =
-      chain_shape(shape(dictionaries), options.features == kObserved, order_, train.sequences, train.labels);
+  const bool both = options.features == kObserved;
+  const ChainFeatureSet features{both || options.features == kObservedAttributes,
+                                 both || options.features == kObservedTransitions, options.min_freq};
+  shape_ = chain_shape(shape(dictionaries), features, order_, train.sequences, train.labels);
   pack_ngrams();
 }
 

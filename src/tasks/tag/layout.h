@@ -39,6 +39,8 @@ class TagLayout {
   std::vector<std::uint32_t> packed_ngrams_;  // as a model file has them: the length of each, then its labels
 };
 
+// What TagOptions::features may be.
+std::vector<std::string> feature_sets();
 // Throws Error for options that ask for no layout.
 void check_layout(const TagOptions& options);
 

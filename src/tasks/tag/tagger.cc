@@ -11,6 +11,7 @@
 #include "structures/chain_kbest.h"
 #include "structures/kbest_memory.h"
 #include "tasks/tag/chunk_labels.h"
+#include "tasks/tag/label_constraints.h"
 #include "tasks/tag/model.h"
 #include "tasks/tag/parser.h"
 #include "tasks/tag/streamed_chain.h"
@@ -308,6 +309,64 @@ std::span<const Tagger::Chunk> Tagger::Sentence::chunks(std::span<const std::uin
   ESPALIER_EXPECT(labels.size() == size());
   state_->find_chunks(labels);
   return state_->chunks;
+}
+
+double Tagger::Sentence::score(std::span<const std::uint32_t> labels) {
+  ESPALIER_EXPECT(labels.size() == size());
+  State& state = *state_;
+  state.prepare();
+  if (labels.empty()) return 0;
+  const std::span<double> scores = state.chain.double_scores(state.ws);
+  state.exclude(scores);
+  const Chain chain = state.chain.structure();
+  if (const ChainConstraints* constraints = chain.constraints()) {
+    const auto one = [&](std::size_t t) { return labels.subspan(t, 1); };
+    if (first_break(*constraints, labels.size(), one)) return kExcluded;
+  }
+  Workspace::Frame frame(state.ws);
+  const auto chi = frame.take<double>(scores.size());
+  std::fill(chi.begin(), chi.end(), 0.0);
+  chain.add_indicator(labels, 1.0, chi);
+  double sum = 0;
+  for (std::size_t k = 0; k < chi.size(); ++k) {
+    if (chi[k] != 0) sum += chi[k] * scores[k];
+  }
+  return sum;
+}
+
+void Tagger::Sentence::for_each_contribution(std::size_t t, std::span<const std::uint32_t> labels,
+                                             const std::function<void(const Contribution&)>& visit) {
+  ESPALIER_EXPECT(t < size() && labels.size() == size());
+  State& state = *state_;
+  state.prepare();
+  const TagModel& model = state.tagger.model_;
+  if (model.kernel) {
+    throw Error(
+        "contributions of attributes: asked of a model of a kernel, which has no weights of them; expected "
+        "one without a kernel");
+  }
+  const ChainShape shape = state.tagger.shape();
+  const WeightsView theta = state.tagger.theta_;
+  const Sequences& sequence = *state.sequence;
+  const auto add = [&](const Dictionary& names, const SparseRows::Row& row,
+                       std::span<const std::uint32_t> before, const auto& place_of) {
+    for (std::size_t j = 0; j < row.ids.size(); ++j) {
+      if (const std::optional<WeightPlace> place = place_of(row.ids[j]))
+        visit({names.name(row.ids[j]), before, row.value(j), theta.at(*place)});
+    }
+  };
+  add(model.dictionaries.attributes, sequence.tokens.row(t), {},
+      [&](std::uint32_t a) { return shape.token_weight(a, labels[t]); });
+  if (t > 0 && shape.has_tables()) {
+    const std::size_t row = sequence.transition_of.empty() ? 0 : sequence.transition_of[t];
+    add(model.dictionaries.transitions, sequence.transitions.row(row), labels.subspan(t - 1, 1),
+        [&](std::uint32_t a) { return shape.step_weight(a, labels[t - 1], labels[t]); });
+  }
+  for (std::size_t n = 2; shape.ngrams && n <= shape.ngrams->order() + 1 && n <= t + 1; ++n) {
+    const auto ngram = labels.subspan(t + 1 - n, n);
+    if (const auto k = shape.ngrams->find(ngram))
+      visit({model.ngram_attribute(), ngram.first(n - 1), 1, theta.at(shape.ngram_weight(*k))});
+  }
 }
 
 void Tagger::Sentence::for_each_best(

@@ -10,6 +10,7 @@
 #include "tasks/kernel_options.h"
 #include "tasks/predict_options.h"
 #include "tasks/tag/encoding.h"
+#include "tasks/tag/layout.h"
 
 namespace espalier {
 namespace {
@@ -48,9 +49,15 @@ const OptionTable& options() {
           .file("a gazetteer")
           .logged_as("gazetteers")
           .basic(),
-      Row("features", &TagOptions::features, "weights of all attribute-label pairs, or of observed ones")
-          .choices({"all", "observed"})
+      Row("features", &TagOptions::features,
+          "weights of all attribute-label and label-label pairs, of observed ones, or of observed ones among "
+          "the former or the latter alone")
+          .choices(feature_sets())
           .basic(),
+      Row("min_freq", &TagOptions::min_freq,
+          "drop pairs of an attribute and a label, or of labels, whose values add up to less in training")
+          .from(0)
+          .logged_if_changed(),
       Row("order", &TagOptions::order,
           "number of preceding labels that a label depends on, 1 to 4; n-grams of 3 and more labels are "
           "those "
@@ -66,8 +73,11 @@ const OptionTable& options() {
                       setting("transitions")))
           .choices({"refuse", "drop"})
           .value("refuse|drop")
-          .only_if([](const TagOptions& tag) { return !tag.valid.empty() || !tag.transitions.empty(); },
-                   fmt::format("{} or {}", setting("valid"), setting("transitions"))),
+          .only_if(
+              [](const TagOptions& tag) {
+                return !tag.valid.empty() || !tag.transitions.empty() || !tag.forbidden.empty();
+              },
+              fmt::format("{} or {}", setting("valid"), setting("transitions"))),
       Row("costs", &TagOptions::costs, "list of costs, as lines GOLD PREDICTED COST; other errors cost 1")
           .file("the list of costs"),
       Row("l1_except", &TagOptions::l1_except,

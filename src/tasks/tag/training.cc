@@ -127,8 +127,10 @@ struct DevSet {
 std::string rules_of(const TagOptions& options, const std::string& valid = "",
                      const std::string& transitions = "") {
   std::string text = options.valid.empty() ? "" : valid + options.valid;
-  if (!options.valid.empty() && !options.transitions.empty()) text += " and ";
-  return options.transitions.empty() ? text : text + transitions + options.transitions;
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : " and ") + more; };
+  if (!options.transitions.empty()) add(transitions + options.transitions);
+  if (!options.forbidden.empty()) add("forbidden pairs of labels");
+  return text;
 }
 // The same with the settings: "valid bio and transitions transitions.txt".
 std::string source_of(const TagOptions& options) {
@@ -139,10 +141,11 @@ std::optional<ChainConstraints> read_constraints(const TagOptions& options, cons
   if (options.invalid != "refuse" && options.invalid != "drop") {
     throw Error::in(setting("invalid"), "found " + in_quotes(options.invalid), "expected refuse or drop");
   }
-  if (options.valid.empty() && options.transitions.empty()) return std::nullopt;
+  if (options.valid.empty() && options.transitions.empty() && options.forbidden.empty()) return std::nullopt;
   ChainConstraints constraints = all_allowed(labels.size());
   if (!options.valid.empty()) forbid_by_scheme(options.valid, labels, constraints);
   if (!options.transitions.empty()) forbid_listed(options.transitions, labels, constraints);
+  forbid_pairs(options.forbidden, labels, constraints);
   if (const auto length = impossible_length(constraints)) {
     throw Error::in(source_of(options),
                     fmt::format("no sequence of {} label{} is left", *length, *length == 1 ? "" : "s"),
