@@ -102,7 +102,7 @@ def wheel_of_build(build, folder):
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: configures and builds in build/, as ./quickstart does, then makes the wheel."""
     build = os.path.join(SOURCE, "build")
-    _run("cmake", "--preset", "release", "-S", SOURCE, "-DESPALIER_PYTHON=ON", f"-DPython_EXECUTABLE={_interpreter()}")
+    _run("cmake", "--preset", "release", "-S", SOURCE, "-DESPALIER_PYTHON=ON", f"-DPython_EXECUTABLE:FILEPATH={_interpreter()}")
     _run("cmake", "--build", build, "--target", "espalier_package")
     return wheel_of_build(build, wheel_directory)
 
