@@ -1,6 +1,10 @@
-"""What scikit-learn's BaseEstimator does, for where it is absent."""
+"""What scikit-learn has for estimators, for where it is absent."""
 
 import inspect
+
+
+class NotFittedError(ValueError, AttributeError):
+    """An estimator was used before it was fitted."""
 
 
 class BaseEstimator:

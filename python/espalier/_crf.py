@@ -90,12 +90,8 @@ class CRF(Estimator):
         if (X_dev is None) != (y_dev is None):
             raise _espalier.Error("held-out data needs both X_dev and y_dev; expected both or neither")
         options, settings = self._objective()
-        train = _espalier.LabelledSentences()
-        train.append_all(X, y, sample_weight)
-        dev = None
-        if X_dev is not None:
-            dev = _espalier.LabelledSentences()
-            dev.append_all(X_dev, y_dev, None, "X_dev", "y_dev")
+        train = _labelled(X, y, "X", "y", None if sample_weight is None else list(sample_weight))
+        dev = None if X_dev is None else _labelled(X_dev, y_dev, "X_dev", "y_dev")
         return self._fit(train, dev, options, settings)
 
     def _fit(self, train, dev, options, settings):
@@ -294,8 +290,16 @@ def _coefficient(name, value):
     return number
 
 
-def _sequence(X):
-    """X as something with a length: iterators become lists, arrays of objects and lists stay as they are."""
-    if isinstance(X, (str, bytes, dict)):
-        raise _espalier.Error(f"X: {type(X).__name__} {X!r:.40}; expected a list of sentences")
-    return X if hasattr(X, "__len__") and hasattr(X, "__getitem__") else list(X)
+def _labelled(X, y, x_name, y_name, weights=None):
+    data = _espalier.LabelledSentences()
+    data.append_all(_sequence(X, x_name), _sequence(y, y_name), weights, x_name, y_name)
+    return data
+
+
+def _sequence(X, name="X"):
+    """X as a list or tuple: what else can be iterated over (arrays, series, generators) becomes one."""
+    if isinstance(X, (list, tuple)):
+        return X
+    if isinstance(X, (str, bytes, dict)) or not hasattr(X, "__iter__"):
+        raise _espalier.Error(f"{name}: {type(X).__name__} {repr(X)[:40]}; expected a list of sentences")
+    return list(X)

@@ -9,18 +9,9 @@ from ._progress import Display
 
 try:
     from sklearn.base import BaseEstimator
+    from sklearn.exceptions import NotFittedError
 except ImportError:
-    from ._base import BaseEstimator
-
-
-class NotFittedError(ValueError, AttributeError):
-    """Raised by an estimator that was not fitted, where scikit-learn is absent."""
-
-
-try:
-    from sklearn.exceptions import NotFittedError  # noqa: F811
-except ImportError:
-    pass
+    from ._base import BaseEstimator, NotFittedError
 
 
 class Parameter:

@@ -105,12 +105,12 @@ def entity_scores(y_true, y_pred, encoding=None):
     >>> scores["precision"], scores["recall"], scores["types"]["PER"]["f1"]
     (0.5, 1.0, 1.0)
     """
-    return _espalier.evaluate_tags(y_true, y_pred, encoding)[0]
+    return _espalier.evaluate_tags(list(y_true), list(y_pred), encoding)[0]
 
 
 def entity_classification_report(y_true, y_pred, encoding=None):
     """The same as a text: what ``espalier eval`` prints."""
-    return _espalier.evaluate_tags(y_true, y_pred, encoding)[1]
+    return _espalier.evaluate_tags(list(y_true), list(y_pred), encoding)[1]
 
 
 def _entity_rate(name, y_true, y_pred, encoding):

@@ -17,6 +17,7 @@ Model files are espalier's, which ``espalier predict`` and ``espalier.load`` rea
 """
 
 import contextlib
+import functools
 import os
 import sys
 
@@ -91,6 +92,7 @@ _PARAMS = {
 _ALIASES = {"ap": "averaged-perceptron", "pa": "passive-aggressive"}
 
 
+@functools.cache
 def _own_params():
     """Arguments of CRF that CRFsuite does not have: those of the library's tables."""
     theirs = {param.argument for params in _PARAMS.values() for param in params.values()}

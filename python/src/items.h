@@ -26,9 +26,9 @@ std::string_view text_of(py::handle object, const Place& place, const char* expe
 // Sentences with the attributes of their tokens, as Python has them, in memory of their own: nothing points
 // into Python's objects, so that they can be used while other threads change those.
 //
-// An item is a dict, whose values are numbers and bools (the attribute's value), texts ("key:text", 1), dicts,
-// lists and sets ("key:" before each of their attributes); or a list, tuple or set of texts; or a row of
-// numbers, whose attributes are called after their columns, "0", "1", ...
+// An item is a dict, whose values are numbers and bools (the attribute's value), texts ("key:text", 1),
+// dicts, lists and sets ("key:" before each of their attributes); or a list, tuple or set of texts; or a row
+// of numbers, whose attributes are called after their columns, "0", "1", ...
 class Sentences {
  public:
   using Attribute = NamedRows::Attribute;

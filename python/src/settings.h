@@ -17,8 +17,8 @@ std::vector<std::string> words_of(const std::string& name, py::handle value);
 // Sets every option of the dict that the table has, and takes it out of the dict.
 void take_options(py::dict& given, OptionValues& values);
 
-// What keyword arguments say of training: all that is in the tables of training and of solvers is taken out of
-// the dict.
+// What keyword arguments say of training: all that is in the tables of training and of solvers is taken out
+// of the dict.
 TrainOptions take_train_options(py::dict& given);
 
 // Throws Error if something is left.

@@ -139,8 +139,8 @@ Evaluation evaluate(const py::sequence& gold, const py::sequence& predicted,
   return evaluator.evaluate();
 }
 
-// {(attribute, label): weight}, or, of steps, {(label before, label): weight}; n-grams of more labels have them
-// all as their key.
+// {(attribute, label): weight}, or, of steps, {(label before, label): weight}; n-grams of more labels have
+// them all as their key.
 py::dict weights(const Model& model, bool of_steps) {
   py::dict result;
   model.predictor().for_each_weight([&](const WeightName& name, float weight) {

@@ -28,7 +28,7 @@ void Conductor::tick() {
   // Often enough for whoever pressed Ctrl-C, and too rarely to be felt by other threads of Python.
   constexpr std::chrono::milliseconds kBetween{50};
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_ < kBetween) return;
+  if (now - last_.load() < kBetween) return;
   last_ = now;
   with_python([] {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();

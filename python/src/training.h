@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,11 +46,11 @@ class Conductor {
   py::object report_;
   std::atomic<bool> stop_{false};
   std::optional<py::error_already_set> raised_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+  std::atomic<std::chrono::steady_clock::time_point> last_ = std::chrono::steady_clock::now();
 };
 
-// Trains with the interpreter's lock released. `report` is called with a Progress and a dict of rates on held-out
-// data, or None.
+// Trains with the interpreter's lock released. `report` is called with a Progress and a dict of rates on
+// held-out data, or None.
 TrainedRun train(TrainingSet& data, TrainOptions options, py::object report);
 
 }  // namespace espalier::python

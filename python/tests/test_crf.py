@@ -6,6 +6,7 @@ import pickle
 import warnings
 
 import numpy
+import pandas
 import pytest
 import scipy.sparse
 
@@ -28,6 +29,7 @@ def test_predicts_what_it_learned(crf, held_out):
     assert crf.predict([[]]) == [[]]
     assert crf.predict(iter(X)) == predicted
     assert crf.predict(numpy.array(X, dtype=object)) == predicted
+    assert crf.predict(pandas.Series(X, index=range(len(X))[::-1])) == predicted
 
 
 def test_score_is_the_accuracy_of_tokens(crf, held_out):
@@ -311,9 +313,11 @@ def test_unknown_attributes_and_labels_at_prediction(crf, held_out):
     with pytest.raises(espalier.Error) as error:
         crf.sequence_score(held_out[0][0][:1], ["X"])
     assert str(error.value) == "yseq[0]: the label 'X'; expected one of the model's"
-    for X in ("text", {"a": 1}, b"bytes"):
+    for X in ("text", {"a": 1}, b"bytes", None, 5):
         with pytest.raises(espalier.Error, match="expected a list of sentences"):
             crf.predict(X)
+        with pytest.raises(espalier.Error, match="^y: .*expected a list of sentences"):
+            CRF().fit([[["a"]]], X)
 
 
 def test_arguments_of_sklearn_crfsuite_come_first_and_help_shows_them_all():

@@ -277,5 +277,22 @@ TEST_F(ModelTest, SavesNothingWhereItCannot) {
   EXPECT_FALSE(std::filesystem::exists(folder.path("none")));
 }
 
+TEST_F(ModelTest, BytesAreThoseOfItsFile) {
+  const Model model = make_model(info, *set, theta);
+  const std::string file = read_all(path);
+  EXPECT_EQ(model.bytes(), file);
+  const Model again = Model::from_bytes(file);
+  EXPECT_EQ(again.bytes(), file);
+  EXPECT_EQ(again.describe(), model.describe());
+  EXPECT_EQ(
+      error_message([] { Model::from_bytes(""); }),
+      "the model in memory: truncated: 0 bytes, less than a header; copy the model again or retrain it");
+  std::string damaged = file;
+  damaged.back() ^= 1;
+  EXPECT_TRUE(error_message([&] {
+                Model::from_bytes(damaged);
+              }).starts_with("the model in memory: corrupt section "));
+}
+
 }  // namespace
 }  // namespace espalier::model_test

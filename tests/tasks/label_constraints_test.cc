@@ -178,5 +178,18 @@ TEST(LabelConstraints, FindsWhereASequenceBreaks) {
   EXPECT_EQ(broken({{O, E}, {I, E}}), 1u);
 }
 
+TEST_F(Listed, PairsOfAProgramAreTheSame) {
+  ChainConstraints constraints = all_allowed(3);
+  const std::vector<std::pair<std::string, std::string>> pairs{{"a", "b"}, {"(start)", "c"}, {"b", "*"}};
+  forbid_pairs(pairs, names({"a", "b", "c"}), constraints);
+  const ChainConstraints listed = read("a b\n(start) c\nb *\n");
+  EXPECT_EQ(constraints.first, listed.first);
+  EXPECT_EQ(constraints.last, listed.last);
+  EXPECT_EQ(constraints.step, listed.step);
+  const std::vector<std::pair<std::string, std::string>> wrong{{"a", "d"}};
+  EXPECT_EQ(error_message([&] { forbid_pairs(wrong, names({"a"}), constraints); }),
+            "transitions: the label 'd'; expected a label of the training data, (start), (stop) or *");
+}
+
 }  // namespace
 }  // namespace espalier::label_constraints_test

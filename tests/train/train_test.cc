@@ -158,5 +158,22 @@ TEST_F(TrainTest, RefusesWhatIsNoProblem) {
             "the model in memory: a model of classify; expected a model of tag");
 }
 
+// As data, options have the defaults and the names of the struct, and the errors of options.
+TEST_F(TrainTest, OptionsAreATable) {
+  OptionValues values(train_option_table());
+  const TrainOptions usual;
+  for (const OptionRow& row : train_option_table().rows()) EXPECT_EQ(row.load(&usual), row.default_value);
+  values.set("loss", "2,0.5");
+  values.set("gap", "1e-5");
+  values.set("outer_rounds", "7");
+  const auto& options = values.as<TrainOptions>();
+  EXPECT_EQ(options.loss, (Loss{2, 0.5}));
+  EXPECT_EQ(options.gap, 1e-5);
+  EXPECT_EQ(options.rounds.rounds, 7);
+  EXPECT_EQ(values.get("loss"), Json("2,0.5"));
+  EXPECT_TRUE(error_message([&] { values.set("loss", "crv"); }).starts_with("loss: unknown loss 'crv'"));
+  EXPECT_EQ(error_message([&] { values.set("passes", "0"); }), "passes: found '0'; expected a number > 0");
+}
+
 }  // namespace
 }  // namespace espalier::train_test

@@ -147,8 +147,8 @@ std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOpt
 // conlleval counts them.
 class TagEvaluator {
  public:
-  // With an encoding, such as bioes, labels are converted from any to BIO before chunks are counted: conlleval
-  // takes neighbouring chunks of one type for one in others.
+  // With an encoding, such as bioes, labels are converted from any to BIO before chunks are counted:
+  // conlleval takes neighbouring chunks of one type for one in others.
   explicit TagEvaluator(const std::optional<std::string>& encoding = {});
   ~TagEvaluator();
   // One sentence. Throws Error where the numbers of labels differ.
