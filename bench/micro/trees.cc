@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "features/arc_features.h"
 #include "structures/nonprojective.h"

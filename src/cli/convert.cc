@@ -5,6 +5,7 @@
 #include "cli/model_options.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
+#include "espalier/train/read.h"
 #include "espalier/train/round.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
@@ -55,7 +56,7 @@ Converted round_own(const ConvertArguments& arguments) {
   Reading reading;
   reading.stop = interrupt.flag();
   reading.loss = model.info().loss;
-  const auto data = task.read(arguments.data, arguments.of_data.of(task), reading);
+  const auto data = read_training(task, arguments.data, arguments.of_data.of(task), reading);
   return {from, round_and_certify(model, arguments.bits, *data)};
 }
 

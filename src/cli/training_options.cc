@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
+#include "espalier/train/read.h"
 #include "espalier/version.h"
 #include "model/model_file.h"
 
@@ -244,7 +245,7 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(Reading reading) const {
   std::optional<NothingToSave> until_read("while reading " + name(train));
   reading.loss = checked_loss();
   reading.group_by = group_by;
-  auto data = task.read(train, *of_task, reading);
+  auto data = read_training(task, train, *of_task, reading);
   if (dev.empty()) return data;
   until_read.emplace("while reading " + name(dev));
   data->read_dev(dev);

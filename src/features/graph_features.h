@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/spin_lock.h"
-#include "espalier/base/prefetch.h"
+#include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 
 namespace espalier {
 

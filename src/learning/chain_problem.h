@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "espalier/learning/factored.h"
+#include "espalier/learning/capabilities.h"
 #include "espalier/learning/structured_problem.h"
 #include "features/chain_features.h"
 #include "learning/partial_gold.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "espalier/learning/gold_log_odds.h"
+#include "espalier/learning/problem.h"
 #include "learning/certify.h"
 #include "learning/sweep.h"
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "espalier/base/zeroed_array.h"
+#include "espalier/base/memory.h"
 #include "espalier/learning/problem.h"
 
 namespace espalier {

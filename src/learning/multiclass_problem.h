@@ -8,7 +8,7 @@
 
 #include "espalier/features/row_features.h"
 #include "espalier/features/sparse_rows.h"
-#include "espalier/learning/factored.h"
+#include "espalier/learning/capabilities.h"
 #include "espalier/learning/structured_problem.h"
 #include "features/kernel_matrix.h"
 #include "structures/multiclass.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/aligned.h"
 #include "espalier/base/error.h"
+#include "espalier/base/memory.h"
 
 namespace espalier {
 

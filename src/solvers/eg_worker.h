@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/objective.h"

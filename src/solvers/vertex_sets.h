@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/zeroed_array.h"
+#include "espalier/base/memory.h"
 #include "espalier/learning/problem.h"
 #include "learning/mean_state.h"
 

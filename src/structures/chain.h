@@ -107,7 +107,7 @@ class Chain {
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 
-  // The Factored capability (learning/factored.h), which chains with n-grams lack. Cliques are pairs of
+  // The Factored capability (learning/capabilities.h), which chains with n-grams lack. Cliques are pairs of
   // neighbours (a single node where length = 1), each with its own L^2 marginals, row = the label before.
   bool factored() const { return ngrams_ == nullptr; }
   std::size_t num_clique_marginals() const {

@@ -48,8 +48,8 @@ class Multiclass {
   // H(u) = log Z(s) - s.mu, and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 
-  // The Factored capability (learning/factored.h). There is one clique, the label itself: clique marginals
-  // are mu.
+  // The Factored capability (learning/capabilities.h). There is one clique, the label itself: clique
+  // marginals are mu.
   std::size_t num_clique_marginals() const { return num_labels_; }
   double clique_entropy(std::span<const double> clique_mu) const;  // -sum_k mu_k log mu_k
 

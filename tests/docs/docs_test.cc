@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/input.h"
@@ -20,12 +22,14 @@ using testing::read_commands;
 using testing::same_line;
 using testing::TemporaryFolder;
 
-const std::filesystem::path kSource = ESPALIER_SOURCE_DIR;
+namespace fs = std::filesystem;
+
+const fs::path kSource = ESPALIER_SOURCE_DIR;
 
 // README.md, and what is in docs/.
 std::vector<std::string> documents() {
   std::vector<std::string> names{"README.md"};
-  for (const auto& entry : std::filesystem::directory_iterator(kSource / "docs")) {
+  for (const auto& entry : fs::directory_iterator(kSource / "docs")) {
     if (entry.path().extension() == ".md") names.push_back("docs/" + entry.path().filename().string());
   }
   return names;
@@ -40,7 +44,7 @@ struct Outcome {
 // back.
 Outcome run(const std::string& command, const TemporaryFolder& folder) {
   const std::string script = folder.file(".command", command);
-  const std::string program = std::filesystem::path(ESPALIER_PROGRAM).parent_path().string();
+  const std::string program = fs::path(ESPALIER_PROGRAM).parent_path().string();
   const std::string shell =
       "cd '" + folder.path() + "' && PATH='" + program + "':\"$PATH\" bash .command 2>&1";
   Outcome outcome;
@@ -58,22 +62,41 @@ Outcome run(const std::string& command, const TemporaryFolder& folder) {
   return outcome;
 }
 
+// The pictures in docs/pictures/ are drawn by commands of the page that shows them. To draw them anew:
+//   ESPALIER_WRITE_DOCS=1 build/tests/test_docs --gtest_filter='*gallery'
+void check_pictures(const std::string& name, const TemporaryFolder& folder) {
+  const std::string page = read_all((kSource / name).string());
+  constexpr std::string_view kOpening = "](pictures/";
+  for (std::size_t at = 0; (at = page.find(kOpening, at)) != std::string::npos;) {
+    at += kOpening.size();
+    const std::string picture = page.substr(at, page.find(')', at) - at);
+    const fs::path drawn = folder.path(picture), kept = kSource / "docs/pictures" / picture;
+    ASSERT_TRUE(fs::exists(drawn)) << name << ": no command draws " << picture;
+    if (std::getenv("ESPALIER_WRITE_DOCS") != nullptr) {
+      fs::create_directories(kept.parent_path());
+      fs::copy_file(drawn, kept, fs::copy_options::overwrite_existing);
+    }
+    EXPECT_LT(fs::file_size(kept), 100'000u) << kept;
+  }
+}
+
 void check_commands(const std::string& name) {
   const TemporaryFolder folder;
-  std::filesystem::create_directory_symlink(kSource / "examples", folder.path("examples"));
+  fs::create_directory_symlink(kSource / "examples", folder.path("examples"));
   for (const Command& command : read_commands(read_all((kSource / name).string()))) {
     SCOPED_TRACE(name + ":" + std::to_string(command.line) + ": " + command.text);
     const Outcome outcome = run(command.text, folder);
     EXPECT_EQ(outcome.status, 0);
     EXPECT_EQ(compare_output(command, outcome.lines), "");
   }
+  check_pictures(name, folder);
 }
 
 // One test for each, so that they run at the same time.
 class Documents : public ::testing::TestWithParam<std::string> {};
 TEST_P(Documents, CommandsDoWhatTheyShow) { check_commands(GetParam()); }
 INSTANTIATE_TEST_SUITE_P(Documentation, Documents, ::testing::ValuesIn(documents()), [](const auto& page) {
-  std::string name = std::filesystem::path(page.param).stem().string();
+  std::string name = fs::path(page.param).stem().string();
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
 });
@@ -91,7 +114,7 @@ TEST(Documentation, TheFirstStepsAreThere) {
 
 TEST(Documentation, TheUmbrellaHeaderHasEveryHeader) {
   const std::string umbrella = read_all((kSource / "include/espalier/espalier.h").string());
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(kSource / "include")) {
+  for (const auto& entry : fs::recursive_directory_iterator(kSource / "include")) {
     if (entry.path().extension() != ".h" || entry.path().filename() == "espalier.h") continue;
     const std::string name = entry.path().lexically_relative(kSource / "include").generic_string();
     EXPECT_NE(umbrella.find("#include \"" + name + "\"\n"), std::string::npos) << name;

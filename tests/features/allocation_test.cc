@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "features/dependency_features.h"
 #include "features/gazetteer.h"
 #include "features/templates.h"

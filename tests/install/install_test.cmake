@@ -53,9 +53,9 @@ foreach(file ${library_folder}/libespalier.so.${interface} ${prefix}/share/man/m
   endif()
 endforeach()
 # What is for packages alone.
-foreach(folder doc lintian zsh/vendor-completions)
-  if(EXISTS ${prefix}/share/${folder})
-    message(FATAL_ERROR "${prefix}/share/${folder}: cmake --install made it; expected only packages to")
+foreach(name doc/espalier/copyright lintian zsh/vendor-completions)
+  if(EXISTS ${prefix}/share/${name})
+    message(FATAL_ERROR "${prefix}/share/${name}: cmake --install made it; expected only packages to")
   endif()
 endforeach()
 file(REMOVE_RECURSE ${FOLDER})

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "support/simd_targets.h"
 
 namespace espalier::arcs_test {

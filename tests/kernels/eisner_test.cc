@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "structures/projective.h"
 #include "support/simd_targets.h"
 

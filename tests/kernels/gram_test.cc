@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "espalier/features/weights.h"
 #include "support/simd_targets.h"
 

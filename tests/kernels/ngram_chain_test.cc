@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "structures/chain.h"
 #include "support/random_ngrams.h"
 #include "support/simd_targets.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "espalier/features/weights.h"
 #include "kernels/rows.h"
 #include "support/simd_targets.h"

@@ -19,6 +19,7 @@
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/train/read.h"
 #include "model/make_model.h"
 #include "model/model_file.h"
 #include "support/error_message.h"

@@ -23,6 +23,13 @@ const RandomDataOptions kDense{.examples = 60, .attributes = 3, .labels = 3, .de
 // The same with more weights than L-BFGS is expected to learn at once.
 const RandomDataOptions kWide{.examples = 40, .attributes = 800, .labels = 3, .density = 1, .noise = 0.3};
 
+// The same with so many examples that they get in each other's way.
+const RandomDataOptions kCrowded{
+    .examples = 1500, .attributes = 700, .labels = 3, .density = 0.2, .noise = 0.3};
+
+// An l2 at which eg begins, and crawls.
+constexpr double kSmall = 2e-3;
+
 struct Outcome {
   Summary summary;
   Training training;
@@ -55,8 +62,8 @@ TEST(Automatic, StaysWithEgWhereThatIsHealthy) {
 }
 
 TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
-  const OwnedProblem owned(3, kWide);
-  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const OwnedProblem owned(3, kCrowded);
+  const Objective objective{owned.problem, Loss::crf(), kSmall};
   const Outcome outcome = solve(objective, 1e-4);
   EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
   ASSERT_FALSE(outcome.notices.empty());
@@ -66,8 +73,8 @@ TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
 
 // Weights that ran far ahead are a worse start than none: what is left then takes no longer than all of it.
 TEST(Automatic, LbfgsStartsFromNothingWhereEgGotNowhere) {
-  const OwnedProblem owned(3, kWide);
-  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const OwnedProblem owned(3, kCrowded);
+  const Objective objective{owned.problem, Loss::crf(), kSmall};
   const Outcome outcome = solve(objective);
   ASSERT_EQ(outcome.notices.size(), 1u);
   const std::string& notice = outcome.notices.front();
@@ -84,7 +91,7 @@ TEST(Automatic, LbfgsStartsFromNothingWhereEgGotNowhere) {
 // The next l2 of a path is eg's again, whoever came to the end of this one.
 TEST(Automatic, LeavesDualsForEgWhereLbfgsEnds) {
   const OwnedProblem owned(3, kWide);
-  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const Objective objective{owned.problem, Loss::crf(), kSmall};
   Outcome outcome = solve(objective, 1e-4);
   ASSERT_EQ(outcome.summary.status, Status::converged);
   ASSERT_TRUE(outcome.training.dual.has_value());
@@ -92,6 +99,19 @@ TEST(Automatic, LeavesDualsForEgWhereLbfgsEnds) {
   const double dual = evaluate_dual(objective, *outcome.training.dual).value;
   const Progress& last = outcome.summary.history.back();
   EXPECT_LE(last.primal - dual, 10 * last.gap());
+}
+
+// Where each block alone would drive the weights far beyond what they will be, eg does not even begin.
+TEST(Automatic, BeginsWithLbfgsWhereL2IsNextToNothing) {
+  const OwnedProblem owned(3, kWide);
+  const Objective objective{owned.problem, Loss::crf(), kSmall / 1000};
+  const Outcome outcome = solve(objective);
+  Training weights;
+  SolverSettings settings;
+  const Summary alone = find_solver("lbfgs", objective.loss).run(objective, settings, weights, {});
+  EXPECT_EQ(outcome.summary.status, Status::converged) << outcome.summary.message;
+  EXPECT_TRUE(outcome.notices.empty());
+  EXPECT_EQ(outcome.summary.history.back().passes, alone.history.back().passes);
 }
 
 TEST(Automatic, BeginsWithLbfgsWhereThereAreFewWeights) {
@@ -148,7 +168,7 @@ TEST(Automatic, TheSameSeedGivesTheSameBits) {
 
 TEST(Automatic, EndsWhereItIsInterrupted) {
   const OwnedProblem owned(3, kWide);
-  const Objective objective{owned.problem, Loss::crf(), 1e-6};
+  const Objective objective{owned.problem, Loss::crf(), kSmall};
   std::atomic<bool> stop = false;
   Training training;
   SolverSettings settings;

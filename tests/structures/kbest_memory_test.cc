@@ -18,6 +18,28 @@ TEST(KbestMemory, RefusesWhatTakesTooMuch) {
             "kbest: that many outputs take more than 1 GiB of memory; expected a smaller number");
 }
 
+// However many are asked for, only those that exist count, and -infinity excludes some of them.
+TEST(KbestMemory, KnowsBeforeItBegins) {
+  constexpr std::size_t kMany = 99'999'999, kBytes = 64;
+  Workspace ws;
+  const auto message_for = [&](std::size_t length, std::size_t allowed) {
+    const Chain chain(length, 9);
+    std::vector<double> s(chain.num_statistics(), 1.5);
+    for (std::size_t t = 0; t < length; ++t) {
+      for (std::size_t y = allowed; y < 9; ++y) s[t * 9 + y] = -std::numeric_limits<double>::infinity();
+    }
+    return error_message([&] { KbestMemory::check(chain, s, kMany, kBytes, ws); });
+  };
+  // 64 bytes each: 9^7 and 2^23 fit into 2^30 bytes, 9^8 and 2^25 do not.
+  EXPECT_EQ(message_for(7, 9), "(no error)");
+  EXPECT_EQ(message_for(8, 9),
+            "kbest: that many outputs take more than 1 GiB of memory; expected a smaller number");
+  EXPECT_EQ(message_for(23, 2), "(no error)");
+  EXPECT_EQ(message_for(25, 2),
+            "kbest: that many outputs take more than 1 GiB of memory; expected a smaller number");
+  EXPECT_EQ(message_for(2000, 1), "(no error)");
+}
+
 // 9^2000 sequences exist. Those that nobody looks at cost nothing, whatever k is, and a chain may be long.
 TEST(KbestMemory, SequencesComeOneAtATime) {
   struct Enough {};

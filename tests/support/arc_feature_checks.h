@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "features/arc_features.h"
 #include "features/dependency_features.h"
 #include "features/relation_features.h"

@@ -13,6 +13,7 @@
 #include "cli/commands.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/train/read.h"
 #include "espalier/train/train.h"
 #include "support/temporary_folder.h"
 
@@ -58,7 +59,7 @@ TEST_F(ToyTest, ThroughTheDoor) {
   const TaskEntry& toy = *find_task("toy");
   OptionValues options(toy.options());
   options.set("letters", "1");
-  const auto data = toy.read(words, options, {});
+  const auto data = read_training(toy, words, options);
   const Model model = train(*data, {.l2 = 0.1, .gap = 1e-6});
   EXPECT_LE(model.certificate().relative_gap(), 1e-6);
   model.save(folder.path("toy.esp"));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/train/read.h"
 #include "espalier/train/trainer.h"
 #include "model/make_model.h"
 #include "support/error_message.h"
@@ -88,6 +90,13 @@ class InitTest : public ::testing::TestWithParam<Case> {
   TrainOptions options(double gap = 1e-3) const {
     return {.l2 = GetParam().l2, .solver = "eg", .gap = gap, .report_every = 0.5};
   }
+  // Of data(count) with options(), trained once for all tests.
+  Model cold_model() const {
+    static std::map<std::string, Model> models;
+    const auto found = models.find(GetParam().name);
+    if (found != models.end()) return found->second;
+    return models.emplace(GetParam().name, train(*data(GetParam().count), options())).first->second;
+  }
 
   testing::TemporaryFolder folder;
 };
@@ -98,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Tasks, InitTest, ::testing::ValuesIn(kCases),
 // The first report of a run that starts from its own model is that of the model.
 TEST_P(InitTest, BeginsWhereTheModelIs) {
   const auto set = data(GetParam().count);
-  const Model cold = train(*set, options());
+  const Model cold = cold_model();
   for (const bool keep_marginals : {true, false}) {
     TrainOptions warm_options = options(2e-3);
     warm_options.init = cold;
@@ -126,17 +135,16 @@ TEST_P(InitTest, HandsOverToSdca) {
   TrainOptions sdca = options();
   sdca.solver = "sdca";
   const Model cold = train(*set, sdca);
-  sdca.init = train(*set, options());
+  sdca.init = cold_model();
   EXPECT_LT(train(*set, sdca).certificate().passes, 0.4 * cold.certificate().passes);
 }
 
 // Some examples are new.
 TEST_P(InitTest, SavesPassesWithMoreData) {
   const int count = GetParam().count;
-  const Model old = train(*data(count), options());
   const auto set = data(count + count / 10);
   TrainOptions warm = options();
-  warm.init = old;
+  warm.init = cold_model();
   const std::string beginning = Trainer(*set, warm, warm.l2).beginning();
   if (!GetParam().tells_new_apart) {
     EXPECT_EQ(beginning, "the model in memory: not a good starting point for eg here; started from scratch");
@@ -147,8 +155,8 @@ TEST_P(InitTest, SavesPassesWithMoreData) {
 }
 
 TEST_P(InitTest, RecomputedMarginalsAreNotKept) {
-  const auto set = data(GetParam().count / 2);
-  const Model model = train(*set, options());
+  const auto set = data(GetParam().count);
+  const Model model = cold_model();
   const Objective objective{set->problem(), Loss::crf(), GetParam().l2};
   for (const bool keep : {true, false}) {
     SolverSettings settings;

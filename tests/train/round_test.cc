@@ -17,6 +17,7 @@
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/train/read.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/generated_data.h"

@@ -13,6 +13,7 @@
 #include "espalier/tasks/tag.h"
 #include "espalier/train/cross_validate.h"
 #include "espalier/train/race.h"
+#include "espalier/train/read.h"
 #include "selection/cross_validation_run.h"
 #include "support/error_message.h"
 #include "support/generated_data.h"

@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "espalier/base/aligned.h"
 #include "espalier/base/error.h"
+#include "espalier/base/memory.h"
 
 namespace espalier {
 

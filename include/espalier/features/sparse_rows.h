@@ -5,8 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/aligned.h"
-#include "espalier/base/prefetch.h"
+#include "espalier/base/memory.h"
 
 namespace espalier {
 

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <span>
 
+#include "espalier/base/memory.h"
 #include "espalier/base/soft_threshold.h"
-#include "espalier/base/zeroed_array.h"
 
 namespace espalier {
 

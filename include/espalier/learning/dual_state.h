@@ -4,8 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "espalier/base/aligned.h"
-#include "espalier/base/zeroed_array.h"
+#include "espalier/base/memory.h"
 #include "espalier/learning/problem.h"
 
 namespace espalier {

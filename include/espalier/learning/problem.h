@@ -2,13 +2,19 @@
 
 #include <cstddef>
 
-#include "espalier/base/prefetch.h"
+#include "espalier/base/memory.h"
 #include "espalier/base/progress.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/capabilities.h"
 
 namespace espalier {
+
+// Nats that a wrong part is behind the right one in duals that start near the gold outputs
+// (Problem::add_near_gold). Much less than 10 leaves so much mass on wrong outputs that |w(u)|^2 of thousands
+// of examples swamps the dual; much more only takes longer to come back from, and every mass has to be a
+// float.
+inline constexpr float kGoldLogOdds = 12;
 
 // All that a solver may know of a learning problem: n examples, each with K_i statistics, a gold output z_i,
 // a cost p_i.chi(y) + q_i (zero at the gold output), a weight omega_i and a linear feature operator F_i.

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "espalier/learning/gold_log_odds.h"
+#include "espalier/learning/problem.h"
 
 namespace espalier {
 

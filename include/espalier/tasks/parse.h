@@ -97,11 +97,11 @@ inline constexpr int kParseVersion = 1;
 // The default of ParseOptions::longest, by the order.
 inline constexpr std::size_t kLongestParsed[] = {500, 150};
 
-// Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.
-std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options);
+// Throws Error for what it cannot read.
 std::unique_ptr<Predictor> load_parse_predictor(const StoredTask& stored);
 
-// Dependency trees in memory, to train a parser on: what a file in CoNLL's format has, added word by word.
+// Dependency trees in memory, to train a parser on (make_parse_training(), train/read.h): what a file in
+// CoNLL's format has, added word by word.
 // Text is copied. Numbers of lines in messages are those of words, over all sentences.
 class ParseData {
  public:
@@ -131,11 +131,6 @@ class ParseData {
   DependencySentence open_;    // the one at the end
   std::size_t num_words_ = 0;  // of sentences that were ended
 };
-
-// What read_parse_training() makes of a file. `dev` is held-out data. None of them need outlive the result.
-// Throws Error if relations are to be learnt and a word has none.
-std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options = {},
-                                                 const ParseData* dev = nullptr);
 
 struct ParseModel;
 

@@ -11,10 +11,23 @@
 #include <vector>
 
 #include "espalier/base/options.h"
+#include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
+#include "espalier/learning/problem.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
+
+// A simpler model that a task needs before it has its problem, such as parse's to prune heads: a CRF, roughly
+// trained.
+struct RoughRun {
+  double l2, gap, passes;
+  std::size_t threads = 1;
+  const std::atomic<bool>* stop = nullptr;
+};
+// Who trains it: tasks make problems, and know nothing of who solves them. Of a run that was stopped, any
+// weights.
+using RoughTrainer = std::function<Weights(const Problem& problem, const RoughRun& run)>;
 
 // What reading training data depends on besides the task's own options.
 struct Reading {
@@ -23,6 +36,7 @@ struct Reading {
   std::size_t threads = 1;
   Loss loss = Loss::crf();  // that it is read for
   std::string group_by{};   // which examples belong together, where the task knows groups; empty: nobody asks
+  RoughTrainer train_roughly{};  // read_training() (train/read.h) brings one
 };
 
 // Data to try a task with, from `espalier generate NAME`.
@@ -50,7 +64,7 @@ struct TaskEntry {
   int version = 1;  // of what the task keeps in a model file; older programs refuse newer ones
   const OptionTable& (*options)() = nullptr;          // of training
   const OptionTable& (*predict_options)() = nullptr;  // that its predictors take (PredictOptions)
-  // Both throw Error for what they cannot read.
+  // Both throw Error for what they cannot read. Who reads training data calls read_training() (train/read.h).
   std::unique_ptr<TrainingSet> (*read)(const std::string& path, const OptionValues& options,
                                        const Reading& reading) = nullptr;
   std::unique_ptr<Predictor> (*load)(const StoredTask&) = nullptr;

@@ -17,7 +17,6 @@
 #include "espalier/features/dictionary.h"
 #include "espalier/learning/loss.h"
 #include "espalier/learning/problem.h"
-#include "espalier/tasks/evaluation.h"
 
 namespace espalier {
 
@@ -65,6 +64,17 @@ struct WeightName {
   std::string_view attribute;
   std::span<const std::string_view> before;  // none: an attribute of a token or an example
   std::string_view label;
+};
+
+// How good predictions are, for people and for programs.
+struct Evaluation {
+  Json rates;            // "error": 0.074, ...: what a run's log has for each report; fractions
+  Json report;           // what `eval --json` prints: the rates and whatever belongs to them
+  std::string text;      // what `eval` prints; ends with a newline
+  std::string headline;  // "error 7.42 %", for progress lines and tables
+  double dev_error = 0;  // what selection minimises on held-out data: an error rate, 1 - F1 or a mean cost
+  std::string metric;    // what people call it: "F1 %", "error %"
+  double value = 0;      // in that unit
 };
 
 // Training data of some task, turned into a Problem.

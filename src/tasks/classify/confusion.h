@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/evaluation.h"
+#include "espalier/tasks/task.h"
 
 namespace espalier {
 

@@ -11,6 +11,7 @@
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "structures/factor_graph.h"
+#include "structures/kbest_memory.h"
 #include "tasks/common.h"
 #include "tasks/graph/builder.h"
 #include "tasks/graph/model.h"
@@ -143,6 +144,8 @@ std::vector<GraphLabeller::Graph::Scored> GraphLabeller::Graph::kbest(std::size_
   if (!has_kbest())
     throw Error("the k best labellings with approximate inference; expected a model of exact inference");
   state_->find_best();
+  KbestMemory::check(state_->structure(), state_->s, k, sizeof(Scored) + size() * sizeof(std::uint32_t),
+                     state_->ws);
   std::vector<Scored> best;
   for (MarkovGraph::Scored& one : state_->structure().kbest(state_->s, k)) {
     best.push_back({std::move(one.output), one.score});

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "espalier/features/sparse_rows.h"
-#include "espalier/tasks/evaluation.h"
 #include "espalier/tasks/task.h"
 #include "features/graph_features.h"
 #include "features/kernel_nodes.h"

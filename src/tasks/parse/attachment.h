@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "espalier/tasks/evaluation.h"
+#include "espalier/tasks/task.h"
 #include "tasks/parse/dependency_reader.h"
 
 namespace espalier {

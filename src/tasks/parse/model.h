@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "espalier/base/aligned.h"
+#include "espalier/base/memory.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/tasks/task.h"
 #include "features/dependency_features.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "structures/kbest_memory.h"
 #include "tasks/common.h"
 #include "tasks/parse/model.h"
 #include "tasks/pieces.h"
@@ -251,6 +252,8 @@ std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {
     return best;
   }
   state_->score(0);
+  KbestMemory::check(state_->tree(), state_->s, k,
+                     sizeof(Scored) + size() * (labelled ? 2 : 1) * sizeof(std::uint32_t), state_->ws);
   for (DependencyTree::Scored& one : state_->tree().kbest(state_->s, k)) {
     best.push_back({std::move(one.output.heads), {}, one.score});
     if (labelled) best.back().relations = std::move(one.output.labels);

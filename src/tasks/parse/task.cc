@@ -1,9 +1,8 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
-#include "espalier/tasks/parse.h"
-#include "espalier/tasks/registry.h"
 #include "generate/writers.h"
+#include "tasks/parse/training.h"
 #include "tasks/predict_options.h"
 
 namespace espalier {
@@ -75,7 +74,7 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
   parse.notice = reading.notice;
   parse.threads = reading.threads;
   parse.stop = reading.stop;
-  return read_parse_training(path, parse);
+  return read_parse_training(path, parse, reading.train_roughly);
 }
 
 }  // namespace

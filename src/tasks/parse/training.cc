@@ -1,3 +1,5 @@
+#include "tasks/parse/training.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,9 +11,7 @@
 #include "base/fingerprint.h"
 #include "base/text.h"
 #include "espalier/base/error.h"
-#include "espalier/solvers/eg.h"
 #include "espalier/tasks/named_rows.h"
-#include "espalier/tasks/parse.h"
 #include "learning/dependency_problem.h"
 #include "structures/projectivity.h"
 #include "tasks/parse/attachment.h"
@@ -79,7 +79,8 @@ SentenceSource source_of(const ParseData& data, bool labelled) {
 
 class ParseTrainingSet final : public TrainingSet {
  public:
-  ParseTrainingSet(const SentenceSource& source, const ParseOptions& options) {
+  ParseTrainingSet(const SentenceSource& source, const ParseOptions& options,
+                   const RoughTrainer& train_roughly) {
     model_.shape.projective = parse_projective(options.structure);
     model_.shape.single_root = options.single_root;
     model_.bits = static_cast<unsigned>(options.hash_bits);
@@ -90,7 +91,7 @@ class ParseTrainingSet final : public TrainingSet {
       model_.shape.num_labels = model_.relations.size();
       model_.relation_bits = model_.bits - std::min(4u, model_.bits - 1);
     }
-    if (model_.second_order || model_.shape.num_labels > 1) prune(options);
+    if (model_.second_order || model_.shape.num_labels > 1) prune(options, train_roughly);
     if (model_.second_order) {
       for (std::size_t i = 0; i < train_.size(); ++i)
         parts_.append(arcs_(i, train_.length(i)), model_.shape.projective);
@@ -235,7 +236,9 @@ class ParseTrainingSet final : public TrainingSet {
   }
 
   // Learns which heads are possible, by a model without labels, and leaves the others out.
-  void prune(const ParseOptions& options) {
+  void prune(const ParseOptions& options, const RoughTrainer& train_roughly) {
+    if (!train_roughly)
+      throw Error("nobody to train the model that prunes heads; expected read_training(), which brings one");
     const auto started = std::chrono::steady_clock::now();
     if (options.notice) options.notice("training a simpler model to prune heads");
     TreeShape unlabelled = model_.shape;
@@ -247,16 +250,9 @@ class ParseTrainingSet final : public TrainingSet {
     const DependencyProblem problem(DependencyExamples(bare, all, features, unlabelled));
     // Good enough to tell what is hopeless: no more is needed of it.
     constexpr double kL2 = 30, kGap = 0.05, kPasses = 10;
-    EgOptions eg_options;
-    eg_options.stopping.gap = kGap;
-    eg_options.stopping.passes = kPasses;
-    eg_options.stopping.stop = options.stop;
-    eg_options.threads = options.threads;
-    DualState dual(problem);
-    Weights theta(problem.weight_shape());
-    eg({problem, Loss::crf(), kL2}, eg_options, dual, theta);
+    const Weights theta = train_roughly(problem, {kL2, kGap, kPasses, options.threads, options.stop});
     const auto stop_if_asked = [&] {
-      if (eg_options.stopping.interrupted())
+      if (options.stop != nullptr && options.stop->load(std::memory_order_relaxed))
         throw Stopped("stopped while training the pruning model; no model was saved");
     };
     stop_if_asked();
@@ -293,14 +289,15 @@ class ParseTrainingSet final : public TrainingSet {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options) {
+std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options,
+                                                 const RoughTrainer& train_roughly) {
   DependencyReader reader(path, true);
-  return std::make_unique<ParseTrainingSet>(source_of(reader), options);
+  return std::make_unique<ParseTrainingSet>(source_of(reader), options, train_roughly);
 }
 
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options,
-                                                 const ParseData* dev) {
-  auto set = std::make_unique<ParseTrainingSet>(source_of(data, !options.unlabelled), options);
+                                                 const ParseData* dev, const RoughTrainer& train_roughly) {
+  auto set = std::make_unique<ParseTrainingSet>(source_of(data, !options.unlabelled), options, train_roughly);
   if (dev != nullptr) set->take_dev(*dev);
   return set;
 }

@@ -16,12 +16,19 @@ namespace espalier {
 
 inline constexpr std::string_view kArcWeight = "arc", kRelationWeight = "relation", kPartWeight = "part";
 
+// Where those of pairs of arcs begin. Made from the numbers alone: there are millions of weights, and
+// features take long to make.
+inline std::size_t first_part_weight(const ParseModel& model) {
+  const std::size_t arcs = std::size_t{1} << model.bits, labels = model.shape.num_labels;
+  return arcs + (labels > 1 ? (std::size_t{1} << model.relation_bits) * row_stride(labels) : 0);
+}
+
 inline std::optional<std::size_t> find_parse_weight(const ParseModel& model, const WeightName& name) {
   const std::size_t arcs = std::size_t{1} << model.bits;
   if (name.label.empty()) {
     if (const auto arc = find_hashed_row(name, kArcWeight, arcs)) return arc;
     if (const auto part = find_hashed_row(name, kPartWeight, model.second_order ? arcs : 0))
-      return model.features().weight_shape().rows - arcs + *part;
+      return first_part_weight(model) + *part;
   }
   const auto row = find_hashed_row(name, kRelationWeight, std::size_t{1} << model.relation_bits);
   const auto label = model.relations.find(name.label);
@@ -39,7 +46,7 @@ void for_each_parse_weight(const ParseModel& model, const float* theta, const Vi
     for (std::uint32_t l = 0; l < labels; ++l)
       visit(WeightName{name, {}, model.relations.name(l)}, theta[arcs + row * row_stride(labels) + l]);
   }
-  const float* const parts = theta + model.features().weight_shape().rows - arcs;
+  const float* const parts = theta + first_part_weight(model);
   for (std::size_t place = 0; model.second_order && place < arcs; ++place)
     visit(WeightName{fmt::format("{} {}", kPartWeight, place), {}, ""}, parts[place]);
 }

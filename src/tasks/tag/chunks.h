@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "espalier/features/dictionary.h"
-#include "espalier/tasks/evaluation.h"
+#include "espalier/tasks/task.h"
 
 namespace espalier {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "espalier/base/json.h"
-#include "espalier/tasks/evaluation.h"
+#include "espalier/tasks/task.h"
 #include "espalier/tasks/treebank.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "espalier/base/zeroed_array.h"
+#include "espalier/base/memory.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/team.h"
 
-namespace espalier::zeroed_array_test {
+namespace espalier::memory_test {
 namespace {
 
 // Around the size from which arrays come from the system, and well beyond it.
@@ -59,4 +59,4 @@ TEST(TeamRange, IsSharedOutWhole) {
 }
 
 }  // namespace
-}  // namespace espalier::zeroed_array_test
+}  // namespace espalier::memory_test
