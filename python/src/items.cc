@@ -22,6 +22,11 @@ std::string described(py::handle object) {
 
 bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object); }
 
+// What most items and sentences are, and what need not be asked for its attributes.
+bool is_of_python(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object) || PyDict_Check(object) || is_text(object);
+}
+
 py::object iterate(py::handle object, const Place& place, const char* expected) {
   PyObject* const iterator = is_text(object.ptr()) ? nullptr : PyObject_GetIter(object.ptr());
   if (iterator == nullptr) {
@@ -52,10 +57,13 @@ std::string_view text_of(py::handle object, const Place& place, const char* expe
   refuse(place, described(object), expected);
 }
 
-bool is_array(py::handle object) { return py::isinstance<py::array>(object); }
+// Without NumPy's own answer, which would import it for those who do not have it.
+bool is_array(py::handle object) {
+  return !is_of_python(object.ptr()) && PyObject_HasAttrString(object.ptr(), "__array_interface__");
+}
 
 bool is_csr(py::handle object) {
-  if (PyList_Check(object.ptr()) || !PyObject_HasAttrString(object.ptr(), "indptr")) return false;
+  if (is_of_python(object.ptr()) || !PyObject_HasAttrString(object.ptr(), "indptr")) return false;
   return PyObject_HasAttrString(object.ptr(), "indices") && PyObject_HasAttrString(object.ptr(), "data");
 }
 

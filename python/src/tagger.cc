@@ -10,7 +10,7 @@ namespace espalier::python {
 namespace {
 
 // About so many tokens are converted at a time, so that threads take turns with the interpreter's lock.
-constexpr std::size_t kTokens = 4096;
+constexpr std::size_t kTokens = 512;
 
 void set(const Sentences& block, std::size_t i, Tagger::Sentence& sentence) {
   sentence.clear();

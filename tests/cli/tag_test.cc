@@ -343,7 +343,8 @@ TEST_F(CliTagTest, Mistakes) {
   expect("train tag train.txt --format csv -o out.esp",
          "--format: found 'csv'; expected columns, crfsuite or wapiti; see 'espalier train tag --help'");
   expect("train tag train.txt --features some -o out.esp",
-         "--features: found 'some'; expected all, observed, observed-attributes or observed-transitions; see 'espalier train tag --help'");
+         "--features: found 'some'; expected all, observed, observed-attributes or observed-transitions; see "
+         "'espalier train tag --help'");
   expect("train tag train.txt --order 5 -o out.esp",
          "--order: found '5'; expected a whole number from 1 to 4; see 'espalier train tag --help'");
   expect("train tag train.txt --template none -o out.esp",
