@@ -6,6 +6,8 @@ build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohman
 python_packages=(pybind11-dev python3-dev)
 test_packages=(libgtest-dev librapidcheck-dev python3-pytest python3-hypothesis python3-numpy python3-scipy
   python3-sklearn python3-pandas)
+# Packages are made and checked where these are; nothing else needs them.
+package_packages=(dpkg-dev lintian mandoc zsh mmdebstrap python3-build python3-venv)
 ci_packages=(git clang clang-format clang-tidy python3-distributed)
 site_packages=(mkdocs-material doxygen)
 

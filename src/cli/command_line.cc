@@ -32,107 +32,75 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
   return names;
 }
 
-constexpr std::size_t kHelpWidth = 100,
-                      kDescriptions = 26;  // columns of the help, and where descriptions begin
-
-// The words of a text in lines, from `column` on, all but the first of them indented up to it. A TAB is a
-// space that does not end a line.
-std::string wrapped(std::string_view text, std::size_t column) {
-  std::string result;
-  std::size_t at = column;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (at > column && at + 1 + end > kHelpWidth) {
-      result += '\n' + std::string(column, ' ');
-      at = column;
-    } else if (at > column) {
-      result += ' ';
-      ++at;
-    }
-    result += text.substr(0, end);
-    at += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  std::ranges::replace(result, '\t', ' ');
-  return result;
-}
-
-// A row of a list: what it is about on the left, what there is to say of it on the right.
-std::string help_row(const std::string& left, const std::string& description) {
-  std::string row = "  " + left;
-  if (row.size() + 2 > kDescriptions) {
-    row += '\n' + std::string(kDescriptions, ' ');
-  } else {
-    row.resize(kDescriptions, ' ');
-  }
-  return row + wrapped(description, kDescriptions) + '\n';
-}
-
-// Help in groups of options. The short one leaves the advanced options out and says where they are.
+// What CLI11 has no place for, and the help.
 class HelpFormatter : public CLI::FormatterBase {
  public:
+  struct Words {
+    std::vector<std::string> words;
+    bool list = false;
+  };
   std::set<const CLI::Option*> advanced;
+  std::map<const CLI::Option*, Words> offered;
   std::map<const CLI::App*, std::string> advanced_footers;
 
-  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
-    const bool all = mode == CLI::AppFormatMode::All;
-    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
-    std::string text = fmt::format("Usage: {} [OPTIONS]", name);
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional())
-        text += (option->get_required() ? " " : " [") + option->get_name(true) +
-                (option->get_required() ? "" : "]");
-    }
-    if (!commands.empty()) text += app->get_parent() == nullptr ? " COMMAND" : " TASK";
-    text += fmt::format("\n{}\n", wrapped(app->get_description(), 0));
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode mode) const override {
+    return help_text(describe(*app), mode == CLI::AppFormatMode::All);
+  }
 
-    std::string positionals;
-    for (const CLI::Option* option : app->get_options()) {
-      if (option->get_positional()) positionals += help_row(option->get_name(true), describe(*option));
-    }
-    if (!positionals.empty()) text += '\n' + positionals;
-    bool hidden = advanced_footers.contains(app);
-    for (const std::string& group : app->get_groups()) {
-      std::string rows;
-      for (const CLI::Option* option : app->get_options()) {
-        if (option->get_group() != group || option->get_positional() || is_help(*app, *option)) continue;
-        hidden = hidden || advanced.contains(option);
-        if (all || !advanced.contains(option)) rows += help_row(names_of(*option), describe(*option));
-      }
-      if (!rows.empty()) text += fmt::format("\n{}:\n{}", group, rows);
-    }
-    if (!commands.empty()) {
-      text += app->get_parent() == nullptr ? "\nCommands:\n" : "\nTasks:\n";
-      for (const CLI::App* command : commands)
-        text += help_row(command->get_name(), command->get_description());
-    }
-    if (!app->get_footer().empty()) text += fmt::format("\n{}\n", app->get_footer());
-    if (!hidden) return text;
-    if (!all) return text + fmt::format("\n'{} --help-all' lists all options.\n", name);
-    const auto footer = advanced_footers.find(app);
-    return footer == advanced_footers.end() ? text : text + footer->second;
+  CommandDescription describe(const CLI::App& app) const {
+    CommandDescription description;
+    for (const CLI::App* command = &app; command != nullptr; command = command->get_parent())
+      description.path.insert(description.path.begin(), command->get_name());
+    description.summary = app.get_description();
+    description.groups = app.get_groups();
+    for (const CLI::Option* option : app.get_options()) description.options.push_back(describe(app, *option));
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+      description.commands.push_back(describe(*command));
+    description.footer = app.get_footer();
+    const auto footer = advanced_footers.find(&app);
+    if (footer != advanced_footers.end()) description.advanced_footer = footer->second;
+    return description;
   }
 
  private:
-  // Whoever reads the help knows how to ask for it.
-  static bool is_help(const CLI::App& app, const CLI::Option& option) {
-    return app.get_parent() != nullptr &&
-           (&option == app.get_help_ptr() || &option == app.get_help_all_ptr());
-  }
-  static std::string names_of(const CLI::Option& option) {
-    std::string text;
-    for (const std::string& name : option.get_snames()) text += fmt::format("-{}, ", name);
-    text += fmt::format("--{}", fmt::join(option.get_lnames(), ", --"));
-    if (option.get_items_expected_max() > 0) text += ' ' + option.get_type_name();
-    return text;
-  }
-  static std::string describe(const CLI::Option& option) {
-    std::string text = option.get_description();
-    if (option.get_required() && !option.get_positional()) text += " (required)";
+  OptionDescription describe(const CLI::App& app, const CLI::Option& option) const {
+    OptionDescription description;
+    description.by_place = option.get_positional();
+    if (description.by_place) {
+      description.names.push_back(option.get_name(true));
+    } else {
+      for (const std::string& name : option.get_snames()) description.names.push_back('-' + name);
+      for (const std::string& name : option.get_lnames()) description.names.push_back("--" + name);
+      if (option.get_items_expected_max() > 0) description.value = option.get_type_name();
+    }
+    description.required = option.get_required();
+    description.may_lack_value = option.get_items_expected_min() == 0;
+    description.repeatable = option.get_items_expected_max() > 1;
+    description.text = option.get_description();
+    if (description.required && !description.by_place) description.text += " (required)";
     // The default of an option that may lack its value is what it then means, and its name lists it first.
-    const bool has_default = !option.get_default_str().empty() && option.get_items_expected_min() > 0;
-    if (has_default) text += fmt::format(" (default:\t{})", option.get_default_str());
-    return text;
+    if (!option.get_default_str().empty() && !description.may_lack_value)
+      description.text += fmt::format(" (default:\t{})", option.get_default_str());
+    description.group = option.get_group();
+    description.advanced = advanced.contains(&option);
+    description.asks_for_help =
+        app.get_parent() != nullptr && (&option == app.get_help_ptr() || &option == app.get_help_all_ptr());
+    if (const auto words = offered.find(&option); words != offered.end()) {
+      description.words = words->second.words;
+      description.list = words->second.list;
+    } else {
+      description.words = words_of(description.value);
+    }
+    return description;
+  }
+  // Of "X|auto" those that are meant as they are.
+  static std::vector<std::string> words_of(const std::string& value) {
+    std::vector<std::string> words;
+    if (value.find('|') == std::string::npos) return words;
+    for (const std::string& word : CLI::detail::split(value, '|')) {
+      if (std::ranges::none_of(word, [](char c) { return 'A' <= c && c <= 'Z'; })) words.push_back(word);
+    }
+    return words;
   }
 };
 
@@ -251,6 +219,14 @@ Option Option::description(const std::string& text) {
   option_->description(text);
   return *this;
 }
+Option Option::offer(std::vector<std::string> words) {
+  help_of(*app_).offered[option_] = {std::move(words), false};
+  return *this;
+}
+Option Option::offer_list(std::vector<std::string> words) {
+  help_of(*app_).offered[option_] = {std::move(words), true};
+  return *this;
+}
 
 Command Command::add_subcommand(const std::string& name, const std::string& summary) {
   return Command(app_->add_subcommand(name, summary));
@@ -289,6 +265,7 @@ Option Command::add_flag(const std::string& names, bool& variable, const std::st
 }
 Option Command::add_option(const OptionRow& row, std::function<void(const std::string& text)> set) {
   Option option = add_option_of(row, std::move(set));
+  if (!row.choices.empty()) option.offer(row.choices);
   return row.basic ? option : option.advanced();
 }
 Option Command::add_option_of(const OptionRow& row, std::function<void(const std::string& text)> set) {
@@ -324,6 +301,7 @@ Option Command::get_option(const std::string& name) { return {app_, app_->get_op
 void Command::remove_option(const std::string& name) {
   CLI::Option* option = app_->get_option(name);
   help_of(*app_).advanced.erase(option);
+  help_of(*app_).offered.erase(option);
   app_->remove_option(option);
 }
 void Command::group(const std::string& title) { app_->option_defaults()->group(title); }
@@ -341,8 +319,11 @@ Program::Program(const std::string& name, const std::string& description, const 
   app_->set_version_flag("-V,--version", version, "show the version");
 }
 Program::~Program() = default;
+Program::Program(Program&&) noexcept = default;
 
 Command Program::root() { return Command(app_.get()); }
+
+CommandDescription Program::describe() const { return help_of(*app_).describe(*app_); }
 
 std::optional<int> Program::parse(std::vector<std::string> arguments) {
   if (!arguments.empty() && arguments.front() == "help") {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/description.h"
 #include "espalier/base/options.h"
 
 namespace CLI {
@@ -37,6 +38,9 @@ class Option {
   Option metavar(const std::string& text);  // what help calls the value; N or X for numbers if nobody says
   Option advanced();                        // only --help-all shows it
   Option description(const std::string& text);
+  // Values that completions offer, of an option without a row, or whose row does not have them.
+  Option offer(std::vector<std::string> words);
+  Option offer_list(std::vector<std::string> words);  // one of them, or several with commas between
 
  private:
   CLI::App* app_;
@@ -90,8 +94,10 @@ class Program {
  public:
   Program(const std::string& name, const std::string& description, const std::string& version);
   ~Program();
+  Program(Program&&) noexcept;
 
   Command root();
+  CommandDescription describe() const;
   // Runs the callback of the command that was given. Returns the exit status where nothing is left to do
   // (--help, help COMMAND, --version). Throws Error if the command line is wrong.
   std::optional<int> parse(std::vector<std::string> arguments);

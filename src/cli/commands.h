@@ -24,6 +24,8 @@ void add_infer(Command program, Action& action);
 void add_demo(Command program, Action& action);
 void add_generate(Command program, Action& action);
 
+// All of them. The action must outlive the program.
+Program make_program(Action& action);
 // The whole program, given its arguments (without its own name). Prints errors and returns the exit status.
 int run(std::vector<std::string> arguments);
 // Says what is wrong on standard error.

@@ -87,7 +87,8 @@ void add_convert(Command program, Action& action) {
   command.add_option("-o,--output", arguments->output, "where to save the model").metavar("FILE").required();
   command.add_option("--bits", arguments->bits, "bits of each weight, 16 or 32; 16: the nearest such weights")
       .capture_default_str()
-      .check(bits_of_weights());
+      .check(bits_of_weights())
+      .offer({"16", "32"});
   command
       .add_option(
           "--data", arguments->data,

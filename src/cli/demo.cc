@@ -97,7 +97,7 @@ void add_demo(Command program, Action& action) {
       program.add_subcommand("demo", "a tour with generated data: generate, train, evaluate, predict");
   const std::vector<std::string> names = demos();
   const auto task = std::make_shared<std::string>(names.at(0));
-  command.add_option("TASK", *task, listed(names)).capture_default_str();
+  command.add_option("TASK", *task, listed(names)).capture_default_str().offer(names);
   std::string examples = "Examples:\n  espalier demo";
   for (std::size_t i = 1; i < names.size(); ++i) examples += "\n  espalier demo " + names[i];
   command.footer(examples);

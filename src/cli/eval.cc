@@ -3,6 +3,7 @@
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
+#include "cli/model_options.h"
 #include "cli/validators.h"
 #include "espalier/model/model.h"
 
@@ -20,7 +21,8 @@ void add_eval(Command program, Action& action) {
   command.add_option("GOLD", arguments->gold, "labelled data; '-' is standard input").required();
   command
       .add_option("--format", arguments->options.format, "format of GOLD; default: that of the training data")
-      .metavar("NAME");
+      .metavar("NAME")
+      .offer(words_of_tasks(&TaskEntry::options, "format"));
   command.add_option("--threads", arguments->options.threads, "number of threads, for tagging and parsing")
       .check(whole_number_from(1))
       .capture_default_str();

@@ -20,13 +20,17 @@ std::vector<TaskGenerator> generators() {
   return all;
 }
 
-const TaskGenerator& find_generator(const std::vector<TaskGenerator>& all, std::string_view name) {
-  const auto found = std::ranges::find(all, name, &TaskGenerator::name);
-  if (found != all.end()) return *found;
+std::vector<std::string> names_of(const std::vector<TaskGenerator>& all) {
   std::vector<std::string> names;
   names.reserve(all.size());
   for (const TaskGenerator& generator : all) names.emplace_back(generator.name);
-  throw Error("generate: " + unknown_name("task", name, names));
+  return names;
+}
+
+const TaskGenerator& find_generator(const std::vector<TaskGenerator>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &TaskGenerator::name);
+  if (found != all.end()) return *found;
+  throw Error("generate: " + unknown_name("task", name, names_of(all)));
 }
 
 // Calls append(buffer) for every piece of the output.
@@ -55,10 +59,10 @@ void add_generate(Command program, Action& action) {
     std::uint64_t sentences = 1000, seed = 1;
   };
   const auto arguments = std::make_shared<Arguments>();
-  std::string names;
+  std::string kinds;
   for (const TaskGenerator& generator : generators())
-    names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", generator.name, generator.summary);
-  command.add_option("TASK", arguments->task, names).required();
+    kinds += fmt::format("{}{} ({})", kinds.empty() ? "" : ", ", generator.name, generator.summary);
+  command.add_option("TASK", arguments->task, kinds).required().offer(names_of(generators()));
   command.add_option("-n,--sentences", arguments->sentences, "number of sentences, or of pictures")
       .capture_default_str()
       .check(whole_number_from(0));

@@ -18,6 +18,11 @@
 namespace espalier::cli {
 namespace {
 
+const std::vector<std::string>& queries() {
+  static const std::vector<std::string> all{"PR", "MAR", "MPE"};
+  return all;
+}
+
 const OptionTable& inference_options() {
   using Options = GraphInferenceOptions;
   using Row = OptionOf<Options>;
@@ -178,6 +183,7 @@ void add_infer(Command program, Action& action) {
                   "PR (log10 of the partition function), MAR (each variable's marginals) or MPE (the best "
                   "assignment)")
       .metavar("NAME")
+      .offer(queries())
       .required();
   command.add_options(arguments->inference);
   command.add_flag("--json", arguments->json, "one JSON object, with natural logarithms");
@@ -194,9 +200,8 @@ void add_infer(Command program, Action& action) {
   command.callback([arguments, &action] {
     action = [arguments] {
       const std::string& task = arguments->task;
-      const std::vector<std::string> tasks{"PR", "MAR", "MPE"};
-      if (std::ranges::find(tasks, task) == tasks.end())
-        throw Error(fmt::format("--task: {}", unknown_name("task", task, tasks)));
+      if (std::ranges::find(queries(), task) == queries().end())
+        throw Error(fmt::format("--task: {}", unknown_name("task", task, queries())));
       arguments->inference.check_effective();
       const Answer answer = InferenceQuery(*arguments).answer();
       OutputFile output(arguments->output);

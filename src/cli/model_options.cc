@@ -11,6 +11,18 @@
 
 namespace espalier::cli {
 
+std::vector<std::string> words_of_tasks(TaskOptions table, const std::string& name) {
+  std::vector<std::string> words;
+  for (const TaskEntry& task : task_table()) {
+    const OptionRow* row = (task.*table)().find(name);
+    if (row == nullptr) continue;
+    for (const std::string& word : row->choices) {
+      if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+    }
+  }
+  return words;
+}
+
 // An option as help has it, which does not know the model's task yet: of those that have it, the tasks that
 // say the same of it say so together.
 OptionRow ModelOptions::merged(const std::string& name) const {
@@ -20,9 +32,6 @@ OptionRow ModelOptions::merged(const std::string& name) const {
     const OptionRow* row = find(task, name);
     if (row == nullptr) continue;
     if (!all) all = *row;
-    for (const std::string& word : row->choices) {
-      if (std::ranges::find(all->choices, word) == all->choices.end()) all->choices.push_back(word);
-    }
     all->range.least = std::min(all->range.least, row->range.least);
     all->range.most = std::max(all->range.most, row->range.most);
     auto help = std::ranges::find(helps, row->help, &decltype(helps)::value_type::first);
@@ -37,7 +46,7 @@ OptionRow ModelOptions::merged(const std::string& name) const {
   }
   // Which words are right is for the model's task to say, unless they decide what the rest of the command
   // line means. So are defaults that are words.
-  if (all->implied.empty()) all->choices.clear();
+  all->choices = all->implied.empty() ? std::vector<std::string>() : words_of_tasks(table_, name);
   if (all->kind == OptionKind::text) all->default_value = Json();
   return *all;
 }
@@ -50,9 +59,11 @@ void ModelOptions::add_to(Command command, bool basic) {
       names.push_back(row.name);
       OptionRow all = merged(row.name);
       all.basic = all.basic && basic;
-      command.add_option(all, [this, name = row.name](const std::string& text) {
+      Option option = command.add_option(all, [this, name = row.name](const std::string& text) {
         given_.push_back({name, text});
       });
+      const std::vector<std::string> words = words_of_tasks(table_, row.name);
+      if (!words.empty()) option.offer(words);
     }
   }
 }

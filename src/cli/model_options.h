@@ -9,13 +9,16 @@
 
 namespace espalier::cli {
 
+// &TaskEntry::predict_options, or &TaskEntry::options.
+using TaskOptions = const OptionTable& (*TaskEntry::*)();
+// The words that one task or another takes for an option.
+std::vector<std::string> words_of_tasks(TaskOptions table, const std::string& name);
+
 // Options of the task that a model is of, which a command line does not know before the model is open: those
 // of all tasks are taken, and only those of its own are right.
 class ModelOptions {
  public:
-  // &TaskEntry::predict_options, or &TaskEntry::options.
-  using Table = const OptionTable& (*TaskEntry::*)();
-  explicit ModelOptions(Table table) : table_(table) {}
+  explicit ModelOptions(TaskOptions table) : table_(table) {}
 
   // An option each, which is for --help-all alone unless `basic` ones may be for newcomers. Must outlive the
   // parsing.
@@ -34,7 +37,7 @@ class ModelOptions {
   OptionRow merged(const std::string& name) const;
   [[noreturn]] void refuse(const Given& given, const TaskEntry& task) const;
 
-  Table table_;
+  TaskOptions table_;
   std::vector<Given> given_;
 };
 

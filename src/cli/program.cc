@@ -19,7 +19,7 @@ void complain(std::string what) {
   std::fputs(("espalier: " + what + '\n').c_str(), stderr);
 }
 
-int run(std::vector<std::string> arguments) {
+Program make_program(Action& action) {
   Program parser(
       "espalier",
       "Trains structured predictors (CRFs, max-margin Markov networks and the losses between them) to a "
@@ -33,7 +33,6 @@ int run(std::vector<std::string> arguments) {
       "  espalier train tag train.txt --dev dev.txt --l2 auto -o model.esp\n"
       "  espalier eval model.esp test.txt\n\n"
       "'espalier help COMMAND' shows the options of a command and more examples.");
-  Action action;
   add_train(program, action);
   add_predict(program, action);
   add_eval(program, action);
@@ -46,7 +45,12 @@ int run(std::vector<std::string> arguments) {
   add_infer(program, action);
   add_demo(program, action);
   add_generate(program, action);
+  return parser;
+}
 
+int run(std::vector<std::string> arguments) {
+  Action action;
+  Program parser = make_program(action);
   try {
     if (const auto status = parser.parse(std::move(arguments))) return *status;
     check_files(parser.options());

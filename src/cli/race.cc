@@ -152,6 +152,7 @@ void add_race(Command program, Action& action) {
             .add_option("--solvers", arguments->solvers,
                         "solvers of those that --help-all lists, separated by commas")
             .metavar("NAMES")
+            .offer_list(names_of_solvers())
             .required();
         subcommand.add_option("--l2", arguments->l2, "regularisation l2/2 |theta|^2")
             .capture_default_str()

@@ -86,7 +86,8 @@ void add_train(Command program, Action& action) {
                     "bits of each weight of the model, 16 or 32; 16: rounded and certified at the end")
         .advanced()
         .capture_default_str()
-        .check(bits_of_weights());
+        .check(bits_of_weights())
+        .offer({"16", "32"});
     subcommand.footer(fmt::format("Examples:\n{}", without_last_newline(task.train_examples)));
     subcommand.add_advanced_footer(fmt::format(
         "More examples:\n"

@@ -31,6 +31,12 @@ std::string nothing_saved(double passes) {
                      passes);
 }
 
+std::vector<std::string> names_of_solvers() {
+  std::vector<std::string> names{"auto"};
+  for (const SolverEntry& entry : solver_table()) names.emplace_back(entry.name);
+  return names;
+}
+
 std::string solver_list() {
   const SolverEntry automatic = find_solver("auto", Loss::crf());
   std::string list = fmt::format("Solvers:\n  {:<14} {}\n", automatic.name, automatic.summary);
@@ -53,6 +59,7 @@ void TrainingOptions::add_to(Command command) {
   command.add_option("--dev", dev, "held-out data to evaluate on at every report").metavar("FILE");
   command.add_option("--loss", loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA")
       .metavar("NAME")
+      .offer({"crf", "svm", "softmax-margin", "perceptron"})
       .capture_default_str();
   Option of_l1 =
       command
@@ -67,6 +74,7 @@ void TrainingOptions::add_to(Command command) {
       .check(number_from_zero());
   command.add_option("--solver", solver, "auto, or one that --help-all lists")
       .metavar("NAME")
+      .offer_list(names_of_solvers())
       .capture_default_str();
   command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
       .capture_default_str()

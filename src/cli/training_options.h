@@ -87,6 +87,7 @@ std::string nothing_saved(double passes);
 
 // All solvers, a line each, with what they are for.
 std::string solver_list();
+std::vector<std::string> names_of_solvers();  // auto, too
 
 // The options of interrupted runs, for `train` and `path`.
 void add_checkpoint_options(Command command, TrainingOptions& options);
