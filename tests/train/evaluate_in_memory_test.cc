@@ -7,6 +7,7 @@
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/treebank.h"
+#include "espalier/train/read.h"
 #include "espalier/train/train.h"
 #include "support/error_message.h"
 #include "support/generated_data.h"
