@@ -14,12 +14,13 @@ inline constexpr float kNegligibleOfNorm = 2e-2f, kNegligibleOfWeights = 2e-3f;
 // Most parts of a sentence are so unlikely that a step moves next to nothing on them. The largest number
 // below a power of two up to which at most this part of all that moves lies; what is left out of the weights
 // is set right at every certificate.
-inline float negligible(std::span<const float> delta, float part) {
+template <class Real>
+float negligible(std::span<const Real> delta, float part) {
   constexpr int kExponents = 256, kMantissa = 23;
   std::array<float, kExponents> mass{};  // by exponents
   float sum = 0;
-  for (const float change : delta) {
-    const float size = std::abs(change);
+  for (const Real change : delta) {
+    const float size = std::abs(static_cast<float>(change));
     mass[std::bit_cast<std::uint32_t>(size) >> kMantissa] += size;
     sum += size;
   }
