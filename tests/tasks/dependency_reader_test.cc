@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "base/input.h"
+#include "espalier/tasks/parse.h"
 #include "support/error_message.h"
 #include "support/temporary_folder.h"
-#include "espalier/tasks/parse.h"
 
 namespace espalier::dependency_reader_test {
 namespace {
