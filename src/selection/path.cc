@@ -67,7 +67,7 @@ void prepare_next(PathInProgress& path, double value) {
     dual.way->ahead = dual.way->scores.size() > 0;
     return;
   }
-  dual.way.emplace();
+  dual.way = DualState::Way{};
   // Half as much memory again as duals with marginals: who asked for duals without has none to spare.
   if (!dual.keeps_marginals() || !(path.training_l2 <= kLongestStep * value)) return;
   const In scores = dual.scores();

@@ -24,7 +24,7 @@ struct WarmRun {
   }
   const Progress& last() const { return summary.history.back(); }
   void keep_scores() {
-    dual.way.emplace();
+    dual.way = DualState::Way{};
     dual.way->scores = ZeroedArray<float>(dual.scores().size());
     std::ranges::copy(dual.scores(), dual.way->scores.begin());
   }
@@ -108,7 +108,7 @@ TEST(EgAhead, LeavesItsWeights) {
   for (const auto& named : problems.all()) {
     WarmRun run{DualState(named.problem)};
     run.go_on(named.problem, named.l2, to_gap(1e-3), EgStart::gold);
-    run.dual.way.emplace();
+    run.dual.way = DualState::Way{};
     run.go_on(named.problem, named.l2 / 2, to_gap(1e-3));
     const std::span<const float> w = run.dual.way->w.values(), theta = run.theta.values();
     ASSERT_EQ(w.size(), theta.size()) << named.name;
@@ -122,7 +122,7 @@ TEST(EgAhead, ANewStartHasNoWay) {
   const ProblemsOfAllKinds problems(1);
   const Problem& problem = problems.all().front().problem;
   DualState dual(problem);
-  dual.way.emplace();
+  dual.way = DualState::Way{};
   dual.start_uniform(problem);
   EXPECT_FALSE(dual.way);
 }
