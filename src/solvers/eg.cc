@@ -294,8 +294,8 @@ class Eg {
   }
 
   // set_weights() with less left out than changes of weights in single precision may leave out
-  // (learning/negligible.h). All examples have moved by little: what they would leave out together is more than
-  // the gap (Spanish trees, the path from 1000 to 0.79: 72 passes, and 86 otherwise).
+  // (learning/negligible.h). All examples have moved by little: what they would leave out together is more
+  // than the gap (Spanish trees, the path from 1000 to 0.79: 72 passes, and 86 otherwise).
   void set_weights_exactly() {
     constexpr float kLeftOut = 1e-5f;
     value_.w.resize(problem_.weight_shape());
