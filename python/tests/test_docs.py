@@ -26,10 +26,6 @@ def test_docstrings(name):
     assert doctest.testmod(module).failed == 0
 
 
-def test_docstrings_of_the_extension():
-    assert doctest.run_docstring_examples(espalier._espalier.ItemSequence, {}) is None
-
-
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples" / "python").glob("*.py")))
 def test_examples(script, tmp_path):
     if script == "tag_with_dask.py":
