@@ -138,7 +138,7 @@ void accumulate_arcs(benchmark::State& state) {
   Workspace ws;
   std::size_t i = 0;
   for (auto _ : state) {
-    data.features.accumulate(data.sentences[i], arcs, std::span(delta), 0.0f, kWholeSpace, data.w.data(), ws);
+    data.features.accumulate(data.sentences[i], arcs, std::span(delta), 0.0f, WeightsSink(data.w.data()), ws);
     i = (i + 1) % data.sentences.size();
     benchmark::ClobberMemory();
   }

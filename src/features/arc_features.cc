@@ -494,9 +494,8 @@ namespace {
 template <class Real>
 class WaitingChanges {
  public:
-  WaitingChanges(std::size_t most_places, RowShare share, Real* w, Workspace::Frame& frame)
-      : w_(w),
-        share_(share),
+  WaitingChanges(std::size_t most_places, const WeightsSink<Real>& w, Workspace::Frame& frame)
+      : w_(w.weights()),
         stride_(most_places),
         places_(frame.take<std::uint32_t>(kWaiting * stride_)),
         rows_(frame.take<Real>(kWaiting * kLineOfWeights)) {}
@@ -509,12 +508,12 @@ class WaitingChanges {
   void add_row(const std::uint32_t* places, std::size_t n, const Real* row) {
     const std::size_t k = next();
     std::copy_n(row, kLineOfWeights, rows_.data() + k * kLineOfWeights);
-    sizes_[k] = {take_own(places, n, n, k), true};
+    sizes_[k] = {take(places, n, n, k), true};
   }
   void add_pairs(const std::uint32_t* places, std::size_t n, Real change) {
     const std::size_t k = next();
     rows_[k * kLineOfWeights] = change;
-    sizes_[k] = {take_own(places, 2 * n, n, k), false};  // with a distance: on the same lines
+    sizes_[k] = {take(places, 2 * n, n, k), false};  // with a distance: on the same lines
   }
 
  private:
@@ -528,16 +527,11 @@ class WaitingChanges {
     if (began_ - ended_ == kWaiting) make_oldest();
     return began_++ % kWaiting;
   }
-  // Those of the share, of which the first num_lines have their lines asked for.
-  std::size_t take_own(const std::uint32_t* places, std::size_t n, std::size_t num_lines, std::size_t k) {
+  // The first num_lines have their lines asked for.
+  std::size_t take(const std::uint32_t* places, std::size_t n, std::size_t num_lines, std::size_t k) {
     for (std::size_t t = 0; t < num_lines; ++t) ask_for<1>(w_, places[t]);
-    std::uint32_t* to = places_.data() + k * stride_;
-    if (share_.of == 1) {
-      std::copy_n(places, n, to);
-      return n;
-    }
-    const auto own = [this](std::uint32_t place) { return share_.has(place / kLineOfWeights); };  // by lines
-    return static_cast<std::size_t>(std::copy_if(places, places + n, to, own) - to);
+    std::copy_n(places, n, places_.data() + k * stride_);
+    return n;
   }
   void make_oldest() {
     const std::size_t k = ended_++ % kWaiting;
@@ -552,13 +546,44 @@ class WaitingChanges {
   }
 
   Real* w_;
-  RowShare share_;
   std::size_t stride_;
   std::span<std::uint32_t> places_;
   std::span<Real> rows_;
   Size sizes_[kWaiting] = {};
   std::size_t began_ = 0, ended_ = 0;
 };
+
+// The same, listed.
+template <class Real>
+class ListedChanges {
+ public:
+  explicit ListedChanges(const ListSink<Real>& list) : list_(list) {}
+
+  void add_row(const std::uint32_t* places, std::size_t n, const Real* row) {
+    list_.add_lines(places, n, row);
+  }
+  // As rows with two columns: lists are half as long. Where features meet in a weight the order is another, but
+  // all of them add the same.
+  void add_pairs(const std::uint32_t* places, std::size_t n, Real change) {
+    if (n == 0) return;
+    Real row[kLineOfWeights] = {change};
+    row[(places[n] - places[0]) % kLineOfWeights] = change;
+    list_.add_lines(places, n, row);
+  }
+
+ private:
+  ListSink<Real> list_;
+};
+
+template <class Real>
+WaitingChanges<Real> changes_to(const WeightsSink<Real>& w, std::size_t most_places,
+                                Workspace::Frame& frame) {
+  return {most_places, w, frame};
+}
+template <class Real>
+ListedChanges<Real> changes_to(const ListSink<Real>& list, std::size_t, Workspace::Frame&) {
+  return ListedChanges<Real>(list);
+}
 
 template <class Real>
 std::size_t count_above(std::span<const Real> delta, Real negligible) {
@@ -569,16 +594,16 @@ std::size_t count_above(std::span<const Real> delta, Real negligible) {
 
 }  // namespace
 
-template <class Real>
+template <class Real, class Sink>
 void ArcFeatures::accumulate(std::span<const WordAtoms> words, const ArcSet& arcs,
-                             std::span<const Real> delta, Real negligible, RowShare share, Real* w,
+                             std::span<const Real> delta, Real negligible, const Sink& w,
                              Workspace& ws) const {
   Workspace::Frame frame(ws);
-  WaitingChanges<Real> waiting(2 * apart_.size() + kMostBetween, share, w, frame);
+  auto changes = changes_to(w, 2 * apart_.size() + kMostBetween, frame);
   spread(
       words, arcs, delta, negligible, count_above(delta, negligible),
-      [&](const std::uint32_t* places, std::size_t n, Real change) { waiting.add_pairs(places, n, change); },
-      [&](const std::uint32_t* places, std::size_t n, const Real* row) { waiting.add_row(places, n, row); },
+      [&](const std::uint32_t* places, std::size_t n, Real change) { changes.add_pairs(places, n, change); },
+      [&](const std::uint32_t* places, std::size_t n, const Real* row) { changes.add_row(places, n, row); },
       ws);
 }
 
@@ -624,9 +649,13 @@ template void ArcFeatures::score(std::span<const WordAtoms>, const ArcSet&, cons
 template void ArcFeatures::score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
                                  std::span<double>, Workspace&, double) const;
 template void ArcFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
-                                      float, RowShare, float*, Workspace&) const;
+                                      float, const WeightsSink<float>&, Workspace&) const;
+template void ArcFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
+                                      float, const ListSink<float>&, Workspace&) const;
 template void ArcFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,
-                                      double, RowShare, double*, Workspace&) const;
+                                      double, const WeightsSink<double>&, Workspace&) const;
+template void ArcFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,
+                                      double, const ListSink<double>&, Workspace&) const;
 template double ArcFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
                                           float, Workspace&) const;
 template double ArcFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,

@@ -8,6 +8,7 @@
 #include "espalier/features/weights.h"
 #include "features/arc_groups.h"
 #include "features/arc_templates.h"
+#include "features/sinks.h"
 #include "structures/arc_set.h"
 
 namespace espalier {
@@ -25,10 +26,10 @@ class ArcFeatures {
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
              std::span<Scale> s, Workspace& ws, double threshold = 0) const;
-  // w += F delta, for the weights of a share. Arcs with |delta| <= negligible are left out.
-  template <class Real>
+  // w += F delta, where w is what the sink has (sinks.h). Arcs with |delta| <= negligible are left out.
+  template <class Real, class Sink>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+                  Real negligible, const Sink& w, Workspace& ws) const;
   // |F delta|^2, likewise.
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
@@ -51,7 +52,5 @@ class ArcFeatures {
   ArcGroups shared_, apart_;
   unsigned bits_;
 };
-
-inline constexpr RowShare kWholeSpace{0, 1};
 
 }  // namespace espalier

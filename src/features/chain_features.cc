@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
 #include "features/pair_rows.h"
+#include "features/sinks.h"
 #include "features/step_tables.h"
 #include "kernels/relaxed.h"
 #include "kernels/rows.h"
@@ -33,15 +33,15 @@ SparseRows::Range expand(const SparseRows::Row& row, const ChainShape& shape, Wo
   return {offsets.data(), ids.data(), row.values.empty() ? nullptr : values.data(), labels};
 }
 
-// n-grams as runs of weights that lie side by side: use(first n-gram of the run, its weight, n-grams in the
-// run).
-template <class W, class Use>
-void for_each_ngram_run(const ChainShape& shape, kernels::RowTable<W> w, const Use& use) {
-  const std::size_t ngrams = shape.num_ngrams(), width = w.width == w.stride ? ngrams : w.width;
-  W* row = w.data + shape.ngram_row() * w.stride;
+// n-grams as runs of weights that lie side by side: use(first n-gram of the run, the place of its weight,
+// n-grams in the run). Rows is a table or a block of them.
+template <class Rows, class Use>
+void for_each_ngram_run(const ChainShape& shape, const Rows& rows, const Use& use) {
+  const std::size_t ngrams = shape.num_ngrams(), width = rows.width == rows.stride ? ngrams : rows.width;
+  std::size_t place = shape.ngram_row() * rows.stride;
   for (std::size_t k = 0; k < ngrams; k += width) {
-    use(k, row, std::min(width, ngrams - k));
-    row += w.stride;
+    use(k, place, std::min(width, ngrams - k));
+    place += rows.stride;
   }
 }
 
@@ -76,7 +76,8 @@ void score_steps(const Sequences& sequences, std::size_t i, std::span<const std:
   }
   // The same for all n-grams.
   const auto threshold = static_cast<Real>(w.threshold.of_row(shape.ngram_row()));
-  for_each_ngram_run(shape, w, [&](std::size_t first, const W* weights, std::size_t n) {
+  for_each_ngram_run(shape, w, [&](std::size_t first, std::size_t place, std::size_t n) {
+    const W* weights = w.data + place;
     for (std::size_t k = 0; k < n; ++k)
       table[first + k] = scale * soft(static_cast<Real>(kernels::relaxed_load(weights + k)), threshold);
   });
@@ -94,41 +95,30 @@ void score_one(const Sequences& sequences, std::span<const std::uint32_t> tables
   score_steps(sequences, 0, tables, shape, as_kernel(theta), Real{1}, s, ws);
 }
 
-constexpr RowShare kAllRows{0, 1};
-
-template <class Real>
-void accumulate_tokens(const ChainShape& shape, const SparseRows::Range& tokens, std::span<const Real> delta,
-                       kernels::RowTable<Real> w) {
-  if (shape.by_pairs()) {
-    accumulate_pairs(*shape.tokens, tokens, shape.num_labels, delta.data(), w.data);
-  } else {
-    kernels::accumulate_row_range(w, as_kernel(tokens), delta.data());
-  }
+RowBlock all_rows(const ChainShape& shape) {
+  const std::size_t width = shape.by_pairs() ? 1 : shape.num_labels;
+  return {0, width, row_stride(width)};
 }
 
 // Tables and n-grams.
-template <class Real>
+template <class Real, class Sink>
 void accumulate_steps(const Sequences& sequences, std::size_t i, std::span<const std::uint32_t> tables,
-                      const ChainShape& shape, std::span<const Real> delta, RowShare share,
-                      kernels::RowTable<Real> w, Workspace& ws) {
+                      const ChainShape& shape, std::span<const Real> delta, const Sink& sink, Workspace& ws) {
   const std::size_t labels = shape.num_labels;
+  const RowBlock block = all_rows(shape);
   const Real* table = delta.data() + sequences.length(i) * labels;
   for (const std::uint32_t row : tables) {
-    Workspace::Frame frame(ws);
     if (shape.observed()) {
-      const auto entries = entries_of_share(sequences.transitions.range(row, row + 1), share, frame);
-      accumulate_pairs(*shape.steps, entries, labels * labels, table, w.data + shape.tokens->size());
+      sink.add_pairs(shape.tokens->size(), *shape.steps, sequences.transitions.range(row, row + 1),
+                     labels * labels, table);
     } else {
-      const auto rows = expand(sequences.transitions.row(row), shape, frame);
-      kernels::accumulate_row_range(w, as_kernel(entries_of_share(rows, share, frame)), table);
+      Workspace::Frame frame(ws);
+      sink.add_row_range(block, as_kernel(expand(sequences.transitions.row(row), shape, frame)), table);
     }
     table += labels * labels;
   }
-  for_each_ngram_run(shape, w, [&](std::size_t first, Real* weights, std::size_t n) {
-    for (std::size_t k = 0; k < n; ++k) {
-      if (!share.has(static_cast<std::uint32_t>(first + k))) continue;
-      kernels::relaxed_store(weights + k, kernels::relaxed_load(weights + k) + table[first + k]);
-    }
+  for_each_ngram_run(shape, block, [&](std::size_t first, std::size_t place, std::size_t n) {
+    sink.add_run(place, table + first, n);
   });
 }
 
@@ -275,10 +265,6 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
     table_of_.reserve(sequences.num_tokens());
   }
   const std::vector<float> frequencies = tokens_.frequencies(shape.num_attributes, size());
-  // Without a lock on these, two threads lost so much in them that CoNLL-2000 had five times the gap after
-  // five passes; on rarer ones it made no difference.
-  constexpr float kCommon = 0.1f;
-  for (const float frequency : frequencies) common_.push_back(frequency >= kCommon);
   StepTables tables;
   Workspace ws;
   sizes_.reserve(size());
@@ -366,11 +352,10 @@ std::span<const std::uint32_t> ChainFeatures::rows(std::size_t i) const {
 }
 
 // With what tokens may change of it.
-template <class Real>
-kernels::RowTable<Real> ChainFeatures::token_table(BasicWeights<Real>& w) const {
-  kernels::RowTable<Real> table = as_kernel(w);
-  if (shape_.by_rows) table.columns = observed_columns_.data();
-  return table;
+RowBlock ChainFeatures::token_block() const {
+  RowBlock block = all_rows(shape_);
+  if (shape_.by_rows) block.columns = observed_columns_.data();
+  return block;
 }
 
 template <class W, class Real>
@@ -395,34 +380,30 @@ void ChainFeatures::score(std::size_t i, const DoubleWeights& w, double scale, s
                           Workspace& ws) const {
   score_all(i, w, scale, s, ws);
 }
-void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
-  accumulate_tokens(shape_, tokens(i), delta, token_table(w));
-  accumulate_steps(sequences_, i, rows(i), shape_, delta, kAllRows, as_kernel(w), ws);
-}
-void ChainFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
-                                      Workspace& ws) const {
-  // With few threads nobody has the lock. With many, whoever would wait adds first what needs none.
-  std::unique_lock lock(common_rows_, std::try_to_lock);
-  if (lock.owns_lock()) {
-    accumulate_tokens(shape_, tokens(i), delta, token_table(w));
+template <class Real, class Sink>
+void ChainFeatures::add_all(std::size_t i, std::span<const Real> delta, const Sink& sink,
+                            Workspace& ws) const {
+  if (shape_.by_pairs()) {
+    sink.add_pairs(0, *shape_.tokens, tokens(i), shape_.num_labels, delta.data());
   } else {
-    Workspace::Frame frame(ws);
-    const auto [common, rare] = split_entries(tokens(i), frame, [&](std::uint32_t a) { return common_[a]; });
-    accumulate_tokens(shape_, rare, delta, token_table(w));
-    lock.lock();
-    accumulate_tokens(shape_, common, delta, token_table(w));
+    sink.add_row_range(token_block(), as_kernel(tokens(i)), delta.data());
   }
-  accumulate_steps(sequences_, i, rows(i), shape_, delta, kAllRows, as_kernel(w), ws);
+  accumulate_steps(sequences_, i, rows(i), shape_, delta, sink, ws);
+}
+void ChainFeatures::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
+  add_all(i, delta, WeightsSink(w.row(0)), ws);
 }
 void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,
                                Workspace& ws) const {
-  accumulate(i, delta, kAllRows, w, ws);
+  add_all(i, delta, WeightsSink(w.row(0)), ws);
 }
-void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                               Workspace& ws) const {
-  Workspace::Frame frame(ws);
-  accumulate_tokens(shape_, entries_of_share(tokens(i), share, frame), delta, token_table(w));
-  accumulate_steps(sequences_, i, rows(i), shape_, delta, share, as_kernel(w), ws);
+void ChainFeatures::list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                                 Workspace& ws) const {
+  add_all(i, delta, ListSink(changes), ws);
+}
+void ChainFeatures::list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                                 Workspace& ws) const {
+  add_all(i, delta, ListSink(changes), ws);
 }
 
 template <class Real>

@@ -7,12 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "base/spin_lock.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "features/kernel_matrix.h"
 #include "features/observed_pairs.h"
 #include "features/pair_overlap.h"
+#include "features/row_changes.h"
 #include "features/row_overlap.h"
 #include "features/sequences.h"
 #include "kernels/rows.h"
@@ -114,10 +114,11 @@ class ChainFeatures {
   void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const;
-  // While other threads do so, too: nothing is lost in rows that many sequences have.
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const;
+  // What it adds, appended to lists.
+  void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                    Workspace& ws) const;
+  void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                    Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
   // An upper bound on |F_i(chi(y) - chi(y'))|^2 over all pairs of outputs.
@@ -142,8 +143,9 @@ class ChainFeatures {
   SparseRows::Range tokens(std::size_t i) const {
     return tokens_.range(sequences_.offsets[i], sequences_.offsets[i + 1]);
   }
-  template <class Real>
-  kernels::RowTable<Real> token_table(BasicWeights<Real>& w) const;
+  RowBlock token_block() const;
+  template <class Real, class Sink>
+  void add_all(std::size_t i, std::span<const Real> delta, const Sink& sink, Workspace& ws) const;
   template <class W, class Real>
   void score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s, Workspace& ws) const;
   template <class Real>
@@ -160,8 +162,6 @@ class ChainFeatures {
   std::vector<std::uint32_t> rows_{0};      // untied: of all sequences; tied: the one that there is
   std::vector<std::size_t> rows_begin_{0};  // untied: where those of a sequence begin
   std::vector<Sizes> sizes_;
-  std::vector<bool> common_;      // attributes that many sequences have: a bit each, which stay in the cache
-  mutable SpinLock common_rows_;  // who adds to their rows, or to steps
 };
 
 }  // namespace espalier

@@ -54,21 +54,18 @@ std::span<const Real> DependencyFeatures::sum_of_labels(std::span<const Real> de
   return sums;
 }
 
-template <class Real>
+template <class Real, class Sink>
 void DependencyFeatures::accumulate(std::span<const WordAtoms> words, const ArcSet& arcs,
-                                    std::span<const Real> delta, Real negligible, RowShare share, Real* w,
+                                    std::span<const Real> delta, Real negligible, const Sink& w,
                                     Workspace& ws, const TreeParts& parts) const {
   Workspace::Frame frame(ws);
   const std::size_t labelled = arcs.size() * num_labels();
   ESPALIER_EXPECT(delta.size() == labelled + parts.size());
-  arcs_.accumulate(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, share, w, ws);
-  if (relations_) {
-    relations_->accumulate(words, arcs, delta.first(labelled), negligible, share, w + arcs_.num_weights(),
-                           ws);
-  }
-  if (parts_) {
-    parts_->accumulate(words, parts, delta.subspan(labelled), negligible, share, w + first_of_parts(), ws);
-  }
+  arcs_.accumulate(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, w, ws);
+  if (relations_)
+    relations_->accumulate(words, arcs, delta.first(labelled), negligible, w.from(arcs_.num_weights()), ws);
+  if (parts_)
+    parts_->accumulate(words, parts, delta.subspan(labelled), negligible, w.from(first_of_parts()), ws);
 }
 
 template <class Real>
@@ -91,11 +88,17 @@ template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet
 template void DependencyFeatures::score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
                                         std::span<double>, Workspace&, const TreeParts&, double) const;
 template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
-                                             std::span<const float>, float, RowShare, float*, Workspace&,
-                                             const TreeParts&) const;
+                                             std::span<const float>, float, const WeightsSink<float>&,
+                                             Workspace&, const TreeParts&) const;
 template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
-                                             std::span<const double>, double, RowShare, double*, Workspace&,
-                                             const TreeParts&) const;
+                                             std::span<const float>, float, const ListSink<float>&,
+                                             Workspace&, const TreeParts&) const;
+template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
+                                             std::span<const double>, double, const WeightsSink<double>&,
+                                             Workspace&, const TreeParts&) const;
+template void DependencyFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&,
+                                             std::span<const double>, double, const ListSink<double>&,
+                                             Workspace&, const TreeParts&) const;
 template double DependencyFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&,
                                                  std::span<const float>, float, Workspace&,
                                                  const TreeParts&) const;

@@ -33,10 +33,11 @@ class DependencyFeatures {
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
              std::span<Scale> s, Workspace& ws, const TreeParts& parts = {}, double threshold = 0) const;
-  // w += F delta, but for statistics that move by no more than `negligible`.
-  template <class Real>
+  // w += F delta, where w is what the sink has (sinks.h), but for statistics that move by no more than
+  // `negligible`.
+  template <class Real, class Sink>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-                  Real negligible, RowShare share, Real* w, Workspace& ws, const TreeParts& parts = {}) const;
+                  Real negligible, const Sink& w, Workspace& ws, const TreeParts& parts = {}) const;
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
                       Real negligible, Workspace& ws, const TreeParts& parts = {}) const;

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
+#include "features/sinks.h"
 #include "kernels/rows.h"
 #include "kernels/vectors.h"
 
@@ -142,31 +142,26 @@ void GraphFeatures::score(std::size_t i, const Real* w, Scale scale, std::span<S
   }
 }
 
-template <class Real>
-void GraphFeatures::accumulate(std::size_t i, std::span<const Real> delta, Real* w) const {
+template <class Real, class Sink>
+void GraphFeatures::add_all(std::size_t i, std::span<const Real> delta, const Sink& sink) const {
   std::size_t at = 0;
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     const auto rows = as_kernel(range(i, t));
-    kernels::accumulate_row_range(table(weights_.block(t), w), rows, delta.data() + at);
+    const GraphWeights::Block& block = weights_.block(t);
+    sink.add_row_range({block.begin, block.columns, block.stride}, rows, delta.data() + at);
     at += rows.size * types_[t].columns;
   }
 }
 
-void GraphFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, double* w,
-                               Workspace& ws) const {
-  std::size_t at = 0;
-  for (std::size_t t = 0; t < tables_.size(); ++t) {
-    Workspace::Frame frame(ws);
-    const auto rows = as_kernel(entries_of_share(range(i, t), share, frame));
-    kernels::accumulate_row_range(table(weights_.block(t), w), rows, delta.data() + at);
-    at += rows.size * types_[t].columns;
-  }
+template <class Real>
+void GraphFeatures::accumulate(std::size_t i, std::span<const Real> delta, Real* w) const {
+  add_all(i, delta, WeightsSink(w));
 }
 
-void GraphFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, float* w) const {
-  // Graphs have most attributes of cliques in common.
-  const std::lock_guard lock(*writing_);
-  accumulate(i, delta, w);
+template <class Real>
+void GraphFeatures::list_changes(std::size_t i, std::span<const Real> delta,
+                                 RowChanges<Real>& changes) const {
+  add_all(i, delta, ListSink(changes));
 }
 
 template <class Real>
@@ -233,6 +228,8 @@ template void GraphFeatures::score(std::size_t, const double*, double, std::span
                                    double) const;
 template void GraphFeatures::accumulate(std::size_t, std::span<const float>, float*) const;
 template void GraphFeatures::accumulate(std::size_t, std::span<const double>, double*) const;
+template void GraphFeatures::list_changes(std::size_t, std::span<const float>, RowChanges<float>&) const;
+template void GraphFeatures::list_changes(std::size_t, std::span<const double>, RowChanges<double>&) const;
 template double GraphFeatures::squared_norm(std::size_t, std::span<const float>, Workspace&) const;
 template double GraphFeatures::squared_norm(std::size_t, std::span<const double>, Workspace&) const;
 template double GraphFeatures::squared_norm(const Weights&) const;

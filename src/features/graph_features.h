@@ -6,12 +6,12 @@
 #include <span>
 #include <vector>
 
-#include "base/spin_lock.h"
 #include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/features/weights.h"
 #include "features/kernel_matrix.h"
+#include "features/row_changes.h"
 
 namespace espalier {
 
@@ -84,10 +84,9 @@ class GraphFeatures {
              double threshold = 0) const;
   template <class Real>
   void accumulate(std::size_t i, std::span<const Real> delta, Real* w) const;
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, double* w,
-                  Workspace& ws) const;
-  // While other threads do so, too: nothing is lost.
-  void accumulate_shared(std::size_t i, std::span<const float> delta, float* w) const;
+  // What it adds, appended to lists.
+  template <class Real>
+  void list_changes(std::size_t i, std::span<const Real> delta, RowChanges<Real>& changes) const;
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const;
 
@@ -101,6 +100,9 @@ class GraphFeatures {
   void prefetch(std::size_t i, Prefetch what) const;
 
  private:
+  template <class Real, class Sink>
+  void add_all(std::size_t i, std::span<const Real> delta, const Sink& sink) const;
+
   struct Table {
     SparseRows rows;  // with a kernel, its inputs
     std::shared_ptr<const KernelMatrix> kernel = nullptr;
@@ -129,7 +131,6 @@ class GraphFeatures {
   std::vector<std::uint32_t> distinct_;  // attributes of each type in each graph
   std::vector<double> squared_diameters_, squared_changes_;
   bool has_kernels_ = false;
-  std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
 
 }  // namespace espalier

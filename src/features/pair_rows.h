@@ -6,6 +6,7 @@
 #include "espalier/base/soft_threshold.h"
 #include "espalier/features/sparse_rows.h"
 #include "features/observed_pairs.h"
+#include "features/row_changes.h"
 #include "kernels/relaxed.h"
 
 namespace espalier {
@@ -69,6 +70,23 @@ void accumulate_pairs(const ObservedPairs& pairs, const SparseRows::Range& rows,
     for (std::size_t e = first; e < last; ++e) {
       const Real change = static_cast<Real>(x) * delta[r * width + labels[e]];
       kernels::relaxed_store(w + e, kernels::relaxed_load(w + e) + change);
+    }
+  });
+}
+
+// The same, listed: the pairs of an attribute lie side by side. Pair 0 is the weight `first_weight`.
+template <class Real>
+void list_pairs(const ObservedPairs& pairs, const SparseRows::Range& rows, std::size_t width,
+                const Real* delta, std::size_t first_weight, RowChanges<Real>& changes) {
+  constexpr std::size_t kPiece = RowChanges<Real>::kPiece;
+  const std::uint32_t* labels = pairs.labels().data();
+  for_each_entry(pairs, rows, labels, [&](std::size_t r, float x, std::size_t first, std::size_t last) {
+    Real run[kPiece];
+    for (std::size_t begin = first; begin < last; begin += kPiece) {
+      const std::size_t n = std::min(kPiece, last - begin);
+      for (std::size_t e = 0; e < n; ++e)
+        run[e] = static_cast<Real>(x) * delta[r * width + labels[begin + e]];
+      changes.add_run(first_weight + begin, run, n);
     }
   });
 }

@@ -62,17 +62,14 @@ void PartFeatures::score(std::span<const WordAtoms> words, const TreeParts& part
       ws);
 }
 
-template <class Real>
+template <class Real, class Sink>
 void PartFeatures::accumulate(std::span<const WordAtoms> words, const TreeParts& parts,
-                              std::span<const Real> delta, Real negligible, RowShare share, Real* w,
+                              std::span<const Real> delta, Real negligible, const Sink& w,
                               Workspace& ws) const {
   for_each_part(
       words, parts, [&](std::size_t k) { return std::abs(delta[k]) > negligible; },
       [&](std::size_t k, std::span<const std::uint32_t> places) {
-        for (const std::uint32_t place : places) {
-          if (share.of > 1 && !share.has(place / 16)) continue;  // by cache lines
-          kernels::relaxed_store(w + place, kernels::relaxed_load(w + place) + delta[k]);
-        }
+        w.add_to_each(places.data(), places.size(), delta[k]);
       },
       ws);
 }
@@ -100,9 +97,13 @@ template void PartFeatures::score(std::span<const WordAtoms>, const TreeParts&, 
 template void PartFeatures::score(std::span<const WordAtoms>, const TreeParts&, const double*, double,
                                   std::span<double>, Workspace&, double) const;
 template void PartFeatures::accumulate(std::span<const WordAtoms>, const TreeParts&, std::span<const float>,
-                                       float, RowShare, float*, Workspace&) const;
+                                       float, const WeightsSink<float>&, Workspace&) const;
+template void PartFeatures::accumulate(std::span<const WordAtoms>, const TreeParts&, std::span<const float>,
+                                       float, const ListSink<float>&, Workspace&) const;
 template void PartFeatures::accumulate(std::span<const WordAtoms>, const TreeParts&, std::span<const double>,
-                                       double, RowShare, double*, Workspace&) const;
+                                       double, const WeightsSink<double>&, Workspace&) const;
+template void PartFeatures::accumulate(std::span<const WordAtoms>, const TreeParts&, std::span<const double>,
+                                       double, const ListSink<double>&, Workspace&) const;
 template double PartFeatures::squared_norm(std::span<const WordAtoms>, const TreeParts&,
                                            std::span<const float>, float, Workspace&) const;
 template double PartFeatures::squared_norm(std::span<const WordAtoms>, const TreeParts&,

@@ -7,6 +7,7 @@
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "features/arc_templates.h"
+#include "features/sinks.h"
 #include "structures/tree_parts.h"
 
 namespace espalier {
@@ -22,10 +23,10 @@ class PartFeatures {
   template <class Real, class Scale>
   void score(std::span<const WordAtoms> words, const TreeParts& parts, const Real* w, Scale scale,
              std::span<Scale> s, Workspace& ws, double threshold = 0) const;
-  // w += F delta, for the weights of a share. Parts with |delta| <= negligible are left out.
-  template <class Real>
+  // w += F delta, where w is what the sink has (sinks.h). Parts with |delta| <= negligible are left out.
+  template <class Real, class Sink>
   void accumulate(std::span<const WordAtoms> words, const TreeParts& parts, std::span<const Real> delta,
-                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+                  Real negligible, const Sink& w, Workspace& ws) const;
   // |F delta|^2, likewise.
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const TreeParts& parts, std::span<const Real> delta,

@@ -55,22 +55,16 @@ void RelationFeatures::add_score(std::span<const WordAtoms> words, const ArcSet&
       ws);
 }
 
-template <class Real>
+template <class Real, class Sink>
 void RelationFeatures::accumulate(std::span<const WordAtoms> words, const ArcSet& arcs,
-                                  std::span<const Real> delta, Real negligible, RowShare share, Real* w,
+                                  std::span<const Real> delta, Real negligible, const Sink& w,
                                   Workspace& ws) const {
-  Workspace::Frame frame(ws);
-  const auto own = frame.take<std::uint32_t>(templates_->size());
-  const kernels::RowTable<Real> table{w, num_labels_, row_stride(num_labels_)};
+  const RowBlock block{0, num_labels_, row_stride(num_labels_)};
   const auto of_arc = [&](std::size_t a) { return delta.subspan(a * num_labels_, num_labels_); };
   for_each_arc(
       words, arcs, [&](std::size_t a) { return moves(of_arc(a), negligible); },
       [&](std::size_t a, std::span<const std::uint32_t> rows) {
-        std::size_t n = 0;
-        for (const std::uint32_t row : rows) {
-          if (share.of == 1 || share.has(row)) own[n++] = row;
-        }
-        kernels::accumulate_rows(table, {own.data(), nullptr, n}, of_arc(a).data());
+        w.add_rows(block, {rows.data(), nullptr, rows.size()}, of_arc(a).data());
       },
       ws);
 }
@@ -112,9 +106,13 @@ template void RelationFeatures::add_score(std::span<const WordAtoms>, const ArcS
 template void RelationFeatures::add_score(std::span<const WordAtoms>, const ArcSet&, const double*, double,
                                           std::span<double>, Workspace&, double) const;
 template void RelationFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
-                                           float, RowShare, float*, Workspace&) const;
+                                           float, const WeightsSink<float>&, Workspace&) const;
+template void RelationFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const float>,
+                                           float, const ListSink<float>&, Workspace&) const;
 template void RelationFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,
-                                           double, RowShare, double*, Workspace&) const;
+                                           double, const WeightsSink<double>&, Workspace&) const;
+template void RelationFeatures::accumulate(std::span<const WordAtoms>, const ArcSet&, std::span<const double>,
+                                           double, const ListSink<double>&, Workspace&) const;
 template double RelationFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&,
                                                std::span<const float>, float, Workspace&) const;
 template double RelationFeatures::squared_norm(std::span<const WordAtoms>, const ArcSet&,

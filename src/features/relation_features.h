@@ -7,6 +7,7 @@
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "features/arc_templates.h"
+#include "features/sinks.h"
 #include "structures/arc_set.h"
 
 namespace espalier {
@@ -23,10 +24,10 @@ class RelationFeatures {
   template <class Real, class Scale>
   void add_score(std::span<const WordAtoms> words, const ArcSet& arcs, const Real* w, Scale scale,
                  std::span<Scale> s, Workspace& ws, double threshold = 0) const;
-  // w += F delta, for the weights of a share. Arcs with nothing above `negligible` are left out.
-  template <class Real>
+  // w += F delta, where w is what the sink has (sinks.h). Arcs with nothing above `negligible` are left out.
+  template <class Real, class Sink>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-                  Real negligible, RowShare share, Real* w, Workspace& ws) const;
+                  Real negligible, const Sink& w, Workspace& ws) const;
   // |F delta|^2, likewise.
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,

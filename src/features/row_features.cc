@@ -1,12 +1,11 @@
 #include "espalier/features/row_features.h"
 
-#include <mutex>
 #include <utility>
 
-#include "base/spin_lock.h"
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
 #include "features/kernel_matrix.h"
+#include "features/row_changes.h"
 #include "kernels/rows.h"
 #include "kernels/vectors.h"
 
@@ -16,16 +15,12 @@ void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::s
 }
 
 RowFeatures::RowFeatures(std::shared_ptr<const KernelMatrix> kernel, std::size_t num_labels)
-    : kernel_(std::move(kernel)),
-      rows_(kernel_->inputs()),
-      shape_{kernel_->num_nodes(), num_labels},
-      writing_(std::make_shared<SpinLock>()) {
+    : kernel_(std::move(kernel)), rows_(kernel_->inputs()), shape_{kernel_->num_nodes(), num_labels} {
   for (std::size_t i = 0; i < rows_.size(); ++i) squared_lengths_.push_back(kernel_->self(i));
   overlaps_.assign(rows_.size(), 1.0f);  // in general no input is orthogonal to another
 }
 
-RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape)
-    : rows_(rows), shape_(shape), writing_(std::make_shared<SpinLock>()) {
+RowFeatures::RowFeatures(const SparseRows& rows, WeightShape shape) : rows_(rows), shape_(shape) {
   squared_lengths_.reserve(rows.size());
   overlaps_.reserve(rows.size());
   const std::vector<float> frequencies = rows.frequencies(shape.rows, rows.size());
@@ -64,17 +59,13 @@ void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, Doubl
   kernels::accumulate_rows(as_kernel(w), as_kernel(rows_.row(i)), delta.data());
 }
 
-void RowFeatures::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w) const {
-  // Examples of classes often have most attributes in common (MNIST: without a lock two threads took three
-  // times the passes).
-  const std::lock_guard lock(*writing_);
-  accumulate(i, delta, w);
+void RowFeatures::list_changes(std::size_t i, std::span<const float> delta,
+                               RowChanges<float>& changes) const {
+  changes.add_rows({0, shape_.width, row_stride(shape_.width)}, as_kernel(rows_.row(i)), delta.data());
 }
-void RowFeatures::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                             Workspace& ws) const {
-  Workspace::Frame frame(ws);
-  const auto entries = entries_of_share(rows_.range(i, i + 1), share, frame);
-  kernels::accumulate_row_range(as_kernel(w), as_kernel(entries), delta.data());
+void RowFeatures::list_changes(std::size_t i, std::span<const double> delta,
+                               RowChanges<double>& changes) const {
+  changes.add_rows({0, shape_.width, row_stride(shape_.width)}, as_kernel(rows_.row(i)), delta.data());
 }
 
 double RowFeatures::squared_norm(std::size_t i, std::span<const float> delta) const {

@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "features/moves.h"
+#include "features/sinks.h"
 #include "features/span_templates.h"
 #include "features/sparse_sum.h"
 #include "kernels/relaxed.h"
@@ -38,6 +39,7 @@ struct CfgFeatures::Rows {
   kernels::RowTable<Real> table(Real* w, double threshold = 0) const {
     return {w + first_weight, width, row_stride(width), {threshold}};
   }
+  RowBlock block() const { return {first_weight, width, row_stride(width)}; }
   std::size_t num_ids() const { return offsets[size]; }
   // Values of statistics, spread over whole rows.
   template <class Real>
@@ -49,16 +51,6 @@ struct CfgFeatures::Rows {
         dense[r * width + places[r].labels[k]] = values[places[r].first + k];
     }
     return dense;
-  }
-  void keep(RowShare share) {
-    if (share.of == 1) return;
-    std::size_t kept = 0, at = 0;
-    for (std::size_t r = 0; r < size; ++r) {
-      for (; at < offsets[r + 1]; ++at) {
-        if (share.has(ids[at])) ids[kept++] = ids[at];
-      }
-      offsets[r + 1] = kept;
-    }
   }
 };
 
@@ -183,22 +175,17 @@ void CfgFeatures::score(std::span<const SpanWord> words, const Cfg& forest, cons
   if (has_tags()) add(tag_rows(words, forest, all, frame));
 }
 
-template <class Real>
+template <class Real, class Sink>
 void CfgFeatures::accumulate(std::span<const SpanWord> words, const Cfg& forest, std::span<const Real> delta,
-                             Real negligible, RowShare share, Real* w, Workspace& ws) const {
+                             Real negligible, const Sink& w, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const auto rules = forest.rules();
-  for (std::size_t k = 0; k < rules.size(); ++k) {
-    if (share.of > 1 && !share.has(rules[k] / kLine)) continue;  // by cache lines
-    kernels::relaxed_store(w + rules[k], kernels::relaxed_load(w + rules[k]) + delta[k]);
-  }
+  w.add_each(forest.rules().data(), forest.rules().size(), delta.data());
   const auto wanted = [&](const Cfg::Place& place) {
     return moves(delta.subspan(place.first, place.labels.size()), negligible);
   };
-  const auto add = [&](Rows rows) {
+  const auto add = [&](const Rows& rows) {
     Workspace::Frame of_rows(ws);
-    rows.keep(share);
-    kernels::accumulate_row_range(rows.table(w), rows.range(), rows.spread(delta, of_rows).data());
+    w.add_row_range(rows.block(), rows.range(), rows.spread(delta, of_rows).data());
   };
   if (options_.spans) for_label_rows(words, forest, wanted, kAtOnce, add, frame);
   if (has_tags()) add(tag_rows(words, forest, wanted, frame));
@@ -268,9 +255,13 @@ template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const fl
 template void CfgFeatures::score(std::span<const SpanWord>, const Cfg&, const double*, double,
                                  std::span<double>, Workspace&, double) const;
 template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const float>, float,
-                                      RowShare, float*, Workspace&) const;
+                                      const WeightsSink<float>&, Workspace&) const;
+template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const float>, float,
+                                      const ListSink<float>&, Workspace&) const;
 template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const double>, double,
-                                      RowShare, double*, Workspace&) const;
+                                      const WeightsSink<double>&, Workspace&) const;
+template void CfgFeatures::accumulate(std::span<const SpanWord>, const Cfg&, std::span<const double>, double,
+                                      const ListSink<double>&, Workspace&) const;
 template double CfgFeatures::squared_norm(std::span<const SpanWord>, const Cfg&, std::span<const float>,
                                           float, Workspace&) const;
 template double CfgFeatures::squared_norm(std::span<const SpanWord>, const Cfg&, std::span<const double>,

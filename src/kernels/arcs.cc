@@ -3,7 +3,6 @@
 #include "kernels/arcs.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/arcs.cc"
@@ -11,6 +10,7 @@
 // foreach_target.h comes first.
 #include <hwy/highway.h>
 
+#include "kernels/lines-inl.h"
 #include "kernels/shared-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -35,27 +35,6 @@ void arc_places_u32(const ArcKeyRows& keys, const ArcEnd* arcs, std::size_t num_
       const auto moved = hn::And(hn::Add(x, column), in_line);
       hn::StoreU(hn::And(hn::Or(hn::AndNot(in_line, x), moved), in_space), d, places + n + t);
     }
-  }
-}
-
-// Lane k: line[(first + k) mod 16], of a line of 16 values.
-template <class D, class W>
-HWY_INLINE hn::Vec<D> turned(D d, const W* line, std::uint32_t first) {
-  if constexpr (!std::is_same_v<W, hn::TFromD<D>>) {
-    return hn::PromoteTo(d, turned(hn::Rebind<W, D>(), line, first));
-  } else {
-    const hn::RebindToUnsigned<D> numbers;
-    using Number = hn::TFromD<decltype(numbers)>;
-    const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
-    const auto lane = hn::And(hn::Add(hn::Iota(numbers, 0), hn::Set(numbers, static_cast<Number>(first))),
-                              hn::Set(numbers, static_cast<Number>(lanes - 1)));
-    if (lanes == kLineOfWeights)
-      return hn::TableLookupLanes(load_shared(d, line), hn::IndicesFromVec(d, lane));
-    // The vectors in which it begins and ends.
-    const std::uint32_t begin = first & (15u - (lanes - 1)), end = (begin + lanes) & 15u;
-    const auto both = hn::IfThenElse(hn::FirstN(d, first & (lanes - 1)), load_shared(d, line + end),
-                                     load_shared(d, line + begin));
-    return hn::TableLookupLanes(both, hn::IndicesFromVec(d, lane));
   }
 }
 
@@ -98,15 +77,7 @@ HWY_INLINE void sum_rows_by_arc(const W* w, Sum threshold, const std::uint32_t* 
 
 template <class Real>
 HWY_INLINE void add_row_of(const std::uint32_t* places, std::size_t n, const Real* row, Real* w) {
-  const hn::CappedTag<Real, kLineOfWeights> d;
-  const auto lanes = static_cast<std::uint32_t>(hn::Lanes(d));
-  for (std::size_t t = 0; t < n; ++t) {
-    Real* line = w + (places[t] & ~15u);
-    for (std::uint32_t at = 0; at < kLineOfWeights; at += lanes) {
-      const auto here = turned(d, row, at - places[t]);
-      store_shared(hn::Add(load_shared(d, line + at), here), d, line + at);
-    }
-  }
+  for (std::size_t t = 0; t < n; ++t) add_turned(row, places[t], w + (places[t] & ~15u));
 }
 
 void arc_rows_f32(const float* w, float threshold, const std::uint32_t* places, const RowSum* sums,

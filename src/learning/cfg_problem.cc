@@ -1,9 +1,9 @@
 #include "learning/cfg_problem.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "espalier/base/error.h"
+#include "features/sinks.h"
 #include "learning/negligible.h"
 
 namespace espalier {
@@ -45,20 +45,27 @@ void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) 
   }
 }
 
+template <class Real, class Sink>
+void CfgExamples::add_all(std::size_t i, std::span<const Real> delta, const Sink& sink, Workspace& ws) const {
+  Real least = 0;
+  if constexpr (sizeof(Real) == sizeof(float)) least = negligible(delta, kNegligibleOfWeights);
+  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta, least, sink, ws);
+}
+
 void CfgExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const {
-  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta,
-                        negligible(delta, kNegligibleOfWeights), {0, 1}, w.row(0), ws);
+  add_all(i, delta, WeightsSink(w.row(0)), ws);
 }
-
-void CfgExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
-                                    Workspace& ws) const {
-  const std::lock_guard lock(*writing_);
-  accumulate(i, delta, w, ws);
-}
-
-void CfgExamples::accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
+void CfgExamples::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,
                              Workspace& ws) const {
-  features_->accumulate(sentences_[i].words, sentences_[i].forest, delta, 0.0, share, w.row(0), ws);
+  add_all(i, delta, WeightsSink(w.row(0)), ws);
+}
+void CfgExamples::list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                               Workspace& ws) const {
+  add_all(i, delta, ListSink(changes), ws);
+}
+void CfgExamples::list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                               Workspace& ws) const {
+  add_all(i, delta, ListSink(changes), ws);
 }
 
 double CfgExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {

@@ -2,11 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "base/spin_lock.h"
 #include "espalier/learning/structured_problem.h"
 #include "features/span_features.h"
 #include "structures/cfg.h"
@@ -65,17 +63,17 @@ class CfgExamples final : public Sharing {
     features_->score(sentences_[i].words, sentences_[i].forest, w.row(0), scale, s, ws, w.threshold().value);
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
-                         Workspace& ws) const override;
-  void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const {
-    accumulate(i, delta, {0, 1}, w, ws);
-  }
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const override;
+  void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const;
+  void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                    Workspace& ws) const override;
+  void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                    Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
 
  private:
+  template <class Real, class Sink>
+  void add_all(std::size_t i, std::span<const Real> delta, const Sink& sink, Workspace& ws) const;
   std::span<const std::uint32_t> gold_of(std::size_t i) const {
     return {gold_.data() + first_gold_[i], first_gold_[i + 1] - first_gold_[i]};
   }
@@ -86,7 +84,6 @@ class CfgExamples final : public Sharing {
   std::vector<std::size_t> first_gold_;
   std::vector<std::uint32_t> gold_;  // statistics of the gold derivations, ascending, as often as they count
   std::vector<double> squared_diameters_;
-  std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
 
 using CfgProblem = StructuredProblem<CfgExamples>;

@@ -95,13 +95,13 @@ class ChainExamples final : public KernelGeometry, public SlackRescaling, public
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace& ws) const {
     features_->accumulate(i, delta, w, ws);
   }
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
-                         Workspace& ws) const override {
-    features_->accumulate_shared(i, delta, w, ws);
+  void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                    Workspace& ws) const override {
+    features_->list_changes(i, delta, changes, ws);
   }
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const override {
-    features_->accumulate(i, delta, share, w, ws);
+  void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                    Workspace& ws) const override {
+    features_->list_changes(i, delta, changes, ws);
   }
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const {

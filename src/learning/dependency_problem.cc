@@ -1,8 +1,7 @@
 #include "learning/dependency_problem.h"
 
-#include <mutex>
-
 #include "espalier/base/error.h"
+#include "features/sinks.h"
 #include "learning/negligible.h"
 
 namespace espalier {
@@ -34,21 +33,29 @@ double DependencyExamples::squared_diameter(std::size_t i) const {
   return arcs * arcs * features_->largest_size();
 }
 
+template <class Real, class Sink>
+void DependencyExamples::add_all(std::size_t i, std::span<const Real> delta, const Sink& sink,
+                                 Workspace& ws) const {
+  Real least = 0;
+  if constexpr (sizeof(Real) == sizeof(float)) least = negligible(delta, kNegligibleOfWeights);
+  features_->accumulate(corpus_->words_of(i), arcs(i), delta, least, sink, ws, parts(i));
+}
+
 void DependencyExamples::accumulate(std::size_t i, std::span<const float> delta, Weights& w,
                                     Workspace& ws) const {
-  features_->accumulate(corpus_->words_of(i), arcs(i), delta, negligible(delta, kNegligibleOfWeights),
-                        kWholeSpace, w.row(0), ws, parts(i));
+  add_all(i, delta, WeightsSink(w.row(0)), ws);
 }
-
-void DependencyExamples::accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
-                                           Workspace& ws) const {
-  const std::lock_guard lock(*writing_);
-  accumulate(i, delta, w, ws);
+void DependencyExamples::accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w,
+                                    Workspace& ws) const {
+  add_all(i, delta, WeightsSink(w.row(0)), ws);
 }
-
-void DependencyExamples::accumulate(std::size_t i, std::span<const double> delta, RowShare share,
-                                    DoubleWeights& w, Workspace& ws) const {
-  features_->accumulate(corpus_->words_of(i), arcs(i), delta, 0.0, share, w.row(0), ws, parts(i));
+void DependencyExamples::list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                                      Workspace& ws) const {
+  add_all(i, delta, ListSink(changes), ws);
+}
+void DependencyExamples::list_changes(std::size_t i, std::span<const double> delta,
+                                      RowChanges<double>& changes, Workspace& ws) const {
+  add_all(i, delta, ListSink(changes), ws);
 }
 
 double DependencyExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {

@@ -2,11 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
-#include "base/spin_lock.h"
 #include "espalier/learning/structured_problem.h"
 #include "features/dependency_features.h"
 #include "structures/dependency_tree.h"
@@ -96,17 +94,17 @@ class DependencyExamples final : public Sharing {
     features_->score(corpus_->words_of(i), arcs(i), w.row(0), scale, s, ws, parts(i), w.threshold().value);
   }
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w,
-                         Workspace& ws) const override;
-  void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const {
-    accumulate(i, delta, kWholeSpace, w, ws);
-  }
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const override;
+  void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const;
+  void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                    Workspace& ws) const override;
+  void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                    Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
 
  private:
+  template <class Real, class Sink>
+  void add_all(std::size_t i, std::span<const Real> delta, const Sink& sink, Workspace& ws) const;
   ArcSet arcs(std::size_t i) const { return (*arcs_)(i, corpus_->length(i)); }
   TreeParts parts(std::size_t i) const { return parts_ ? (*parts_)(i) : TreeParts(); }
   // out += scale for each arc and label of which wrong(head is right, label is right) holds.
@@ -130,7 +128,6 @@ class DependencyExamples final : public Sharing {
   const TreePartLists* parts_ = nullptr;  // null: first order
   const DependencyFeatures* features_;
   TreeShape shape_;
-  std::unique_ptr<SpinLock> writing_ = std::make_unique<SpinLock>();
 };
 
 using DependencyProblem = StructuredProblem<DependencyExamples>;

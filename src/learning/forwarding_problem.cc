@@ -68,12 +68,12 @@ class ForwardingProblem::Subset final : private Factored,
     return whole_.block_maximisation->maximise_block(examples_[i], gamma, l2, mu, w, ws);
   }
   double overlap(std::size_t i) const override { return whole_.sharing->overlap(examples_[i]); }
-  void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const override {
-    whole_.sharing->accumulate_shared(examples_[i], delta, w, ws);
+  void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const override {
+    whole_.sharing->list_changes(examples_[i], delta, changes, ws);
   }
-  void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const override {
-    whole_.sharing->accumulate(examples_[i], delta, share, w, ws);
+  void list_changes(std::size_t i, DoubleIn delta, RowChanges<double>& changes,
+                    Workspace& ws) const override {
+    whole_.sharing->list_changes(examples_[i], delta, changes, ws);
   }
 
   const Capabilities whole_;

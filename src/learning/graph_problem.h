@@ -63,12 +63,13 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace&) const {
     features_->accumulate(i, delta, w.row(0));
   }
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w, Workspace&) const override {
-    features_->accumulate_shared(i, delta, w.row(0));
+  void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
+                    Workspace&) const override {
+    features_->list_changes(i, delta, changes);
   }
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const override {
-    features_->accumulate(i, delta, share, w.row(0), ws);
+  void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
+                    Workspace&) const override {
+    features_->list_changes(i, delta, changes);
   }
   template <class Real>
   double squared_norm(std::size_t i, std::span<const Real> delta, Workspace& ws) const {

@@ -12,6 +12,9 @@ bool all_zero(DoubleIn delta) {
   return std::all_of(delta.begin(), delta.end(), [](double d) { return d == 0; });
 }
 
+// Examples that one thread takes, one after the other.
+constexpr std::size_t kTogether = 4;
+
 }  // namespace
 
 Sweep::Sweep(std::size_t threads) : team_(threads), workspaces_(team_.size()) {}
@@ -19,7 +22,6 @@ Sweep::Sweep(std::size_t threads) : team_(threads), workspaces_(team_.size()) {}
 // Calls call(i, ws) for begin <= i < end, on whichever thread is free.
 template <class Call>
 void Sweep::share_out(std::size_t begin, std::size_t end, const Call& call) {
-  constexpr std::size_t kTogether = 4;
   std::atomic<std::size_t> next{begin};
   team_.run([&](std::size_t k) {
     for (;;) {
@@ -58,12 +60,52 @@ double Sweep::accumulate_alone(const Problem& problem, DoubleWeights& w, const F
   return sum;
 }
 
-// Block by block: first everybody fills in the deltas of some examples, then everybody adds all of them to
-// the rows that are its share. So a row takes in its changes in the order of the examples, as it does with
-// one thread, and nobody writes where another one does.
+// Block by block: first everybody fills in the deltas of some examples and lists what they change, then
+// everybody makes the changes that are its own. So a weight takes in its changes in the order of the examples,
+// as it does with one thread, and nobody writes where another one does.
 double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, const Fill& fill,
                                   const std::function<bool(std::size_t examples)>& go_on) {
   const Sharing* sharing = problem.sharing();
+  if (!sharing) return accumulate_in_turns(problem, w, fill, go_on);
+  constexpr std::size_t kFewBytes = std::size_t{1} << 23, kManyBytes = std::size_t{1} << 25;
+  constexpr std::size_t kFewLists = 64, kManyLists = 1 << 14;
+  if (lists_.empty()) lists_.resize(kFewLists);
+  double sum = 0;
+  for (std::size_t begin = 0, end = 0; begin < problem.size(); begin = end) {
+    if (go_on && !go_on(begin)) break;
+    end = std::min(problem.size(), begin + lists_.size() * kTogether);
+    values_.resize(end - begin);
+    share_out(begin, end, [&](std::size_t i, Workspace& ws) {
+      RowChanges<double>& list = lists_[(i - begin) / kTogether];
+      if ((i - begin) % kTogether == 0) list.start(team_.size());
+      Workspace::Frame frame(ws);
+      const auto delta = frame.take<double>(problem.num_statistics(i));
+      values_[i - begin] = fill(i, delta, ws);
+      if (!all_zero(delta)) sharing->list_changes(i, delta, list, ws);
+    });
+    const std::size_t lists = (end - begin + kTogether - 1) / kTogether;
+    team_.run([&](std::size_t k) {
+      for (std::size_t j = 0; j < lists; ++j) {
+        if (j + 1 < lists) lists_[j + 1].prefetch(k);
+        lists_[j].add_to(k, w);
+      }
+    });
+    for (const double v : values_) sum += v;
+    // Blocks as large as memory is well spent on: there is less to wait for than between small ones.
+    std::size_t bytes = 0;
+    for (const auto& list : lists_) bytes += list.bytes();
+    if (bytes > kManyBytes && lists_.size() > kFewLists) {
+      lists_.resize(lists_.size() / 2);
+    } else if (bytes < kFewBytes && lists == lists_.size() && lists < kManyLists) {
+      lists_.resize(2 * lists_.size());
+    }
+  }
+  return sum;
+}
+
+// Without lists: everybody fills in, and one thread adds.
+double Sweep::accumulate_in_turns(const Problem& problem, DoubleWeights& w, const Fill& fill,
+                                  const std::function<bool(std::size_t examples)>& go_on) {
   constexpr std::size_t kStatistics = 1 << 20;  // of a block: 8 MB
   double sum = 0;
   for (std::size_t begin = 0, end = 0; begin < problem.size(); begin = end) {
@@ -78,17 +120,9 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
       return DoubleOut(deltas_).subspan(offsets_[i - begin], offsets_[i - begin + 1] - offsets_[i - begin]);
     };
     share_out(begin, end, [&](std::size_t i, Workspace& ws) { values_[i - begin] = fill(i, delta(i), ws); });
-    team_.run([&](std::size_t k) {
-      if (!sharing && k != 0) return;
-      for (std::size_t i = begin; i < end; ++i) {
-        if (all_zero(delta(i))) continue;
-        if (sharing) {
-          sharing->accumulate(i, delta(i), RowShare{k, team_.size()}, w, workspaces_[k]);
-        } else {
-          problem.accumulate(i, delta(i), w, workspaces_[k]);
-        }
-      }
-    });
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!all_zero(delta(i))) problem.accumulate(i, delta(i), w, workspaces_.front());
+    }
     for (const double v : values_) sum += v;
   }
   return sum;

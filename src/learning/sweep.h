@@ -6,6 +6,7 @@
 
 #include "base/team.h"
 #include "espalier/learning/problem.h"
+#include "features/row_changes.h"
 
 namespace espalier {
 
@@ -31,6 +32,8 @@ class Sweep {
                           const std::function<bool(std::size_t examples)>& go_on);
   double accumulate_together(const Problem& problem, DoubleWeights& w, const Fill& fill,
                              const std::function<bool(std::size_t examples)>& go_on);
+  double accumulate_in_turns(const Problem& problem, DoubleWeights& w, const Fill& fill,
+                             const std::function<bool(std::size_t examples)>& go_on);
   template <class Call>
   void share_out(std::size_t begin, std::size_t end, const Call& call);
 
@@ -38,6 +41,7 @@ class Sweep {
   std::vector<Workspace> workspaces_;
   std::vector<double> values_, deltas_;
   std::vector<std::size_t> offsets_;
+  std::vector<RowChanges<double>> lists_;
 };
 
 }  // namespace espalier

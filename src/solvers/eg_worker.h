@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "base/spin_lock.h"
 #include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/learning/dual_state.h"
@@ -46,6 +48,7 @@ struct EgShared {
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
+  SpinLock writing;                      // who changes them
   double others = 0;                // workers that may change the weights between one's look and its step
   double eta = 0;                   // of EgStepRule::same
   std::vector<float> priorities;    // omega_i times a proxy of g_i
@@ -61,11 +64,9 @@ struct EgShared {
 
   // w += F_i delta. Alone: no other worker touches the weights meanwhile.
   void accumulate(std::size_t i, In delta, bool alone, Workspace& ws) {
-    if (alone || !sharing) {
-      problem.accumulate(i, delta, w, ws);
-    } else {
-      sharing->accumulate_shared(i, delta, w, ws);
-    }
+    std::unique_lock lock(writing, std::defer_lock);
+    if (!alone) lock.lock();
+    problem.accumulate(i, delta, w, ws);
   }
 
   static constexpr double kAlike = 0.1;

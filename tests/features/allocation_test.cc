@@ -100,7 +100,7 @@ TEST(Allocations, OfFeaturesOfTrees) {
                 std::fill(s.begin(), s.end(), 0.5f);
                 const std::span<const float> delta(s.data(), size);
                 features.squared_norm(sentence, all, delta, 0.0f, ws);
-                features.accumulate(sentence, all, delta, 0.0f, kWholeSpace, w.data(), ws);
+                features.accumulate(sentence, all, delta, 0.0f, WeightsSink(w.data()), ws);
               }
             }),
             0u);

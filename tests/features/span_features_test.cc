@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "features/sinks.h"
 #include "support/allocations.h"
 #include "support/feature_checks.h"
 
@@ -160,7 +161,7 @@ TEST(CfgFeatures, AllocateNothingOnceWarm) {
   const std::span<const float> delta(s);
   const auto run = [&] {
     scores.features.score(words, forest, scores.w.row(0), 1.0f, std::span(s), scores.ws);
-    scores.features.accumulate(words, forest, delta, 0.0f, {0, 1}, scores.w.row(0), scores.ws);
+    scores.features.accumulate(words, forest, delta, 0.0f, WeightsSink(scores.w.row(0)), scores.ws);
     return scores.features.squared_norm(words, forest, delta, 0.0f, scores.ws);
   };
   run();

@@ -90,10 +90,9 @@ RC_GTEST_PROP(ChainProblem, ObservedFeaturesByRowsAreThoseByPairs, (std::uint64_
     return to;
   };
   const DoubleWeights by_rows = spread(by_pairs);
-  DoubleWeights sum_of_pairs = by_pairs, sum_of_rows = by_rows, sum_of_shares = by_rows;
-  Weights in_float(rows.problem.weight_shape()), shared(rows.problem.weight_shape());
+  DoubleWeights sum_of_pairs = by_pairs, sum_of_rows = by_rows;
+  Weights in_float(rows.problem.weight_shape());
   in_float.assign(by_rows);
-  shared.assign(by_rows);
   Workspace ws;
   for (std::size_t i = 0; i < rows.problem.size(); ++i) {
     const std::size_t length = rows.problem.num_statistics(i);
@@ -107,11 +106,8 @@ RC_GTEST_PROP(ChainProblem, ObservedFeaturesByRowsAreThoseByPairs, (std::uint64_
     }
     rows.problem.accumulate(i, DoubleIn(delta), sum_of_rows, ws);
     pairs.problem.accumulate(i, DoubleIn(delta), sum_of_pairs, ws);
-    for (std::size_t part = 0; part < 3; ++part)
-      rows.problem.sharing()->accumulate(i, DoubleIn(delta), {part, 3}, sum_of_shares, ws);
     const std::vector<float> rough(delta.begin(), delta.end());
     rows.problem.accumulate(i, In(rough), in_float, ws);
-    rows.problem.sharing()->accumulate_shared(i, In(rough), shared, ws);
     const double norm = pairs.problem.squared_norm(i, DoubleIn(delta), ws);
     RC_ASSERT(std::abs(rows.problem.squared_norm(i, DoubleIn(delta), ws) - norm) <= 1e-12 * (1 + norm));
     RC_ASSERT(rows.problem.squared_diameter(i) == pairs.problem.squared_diameter(i));
@@ -119,9 +115,7 @@ RC_GTEST_PROP(ChainProblem, ObservedFeaturesByRowsAreThoseByPairs, (std::uint64_
   const DoubleWeights sum = spread(sum_of_pairs);
   for (std::size_t j = 0; j < sum.values().size(); ++j) {
     RC_ASSERT(std::abs(sum_of_rows.values()[j] - sum.values()[j]) <= 1e-12 * (1 + std::abs(sum.values()[j])));
-    RC_ASSERT(sum_of_shares.values()[j] == sum_of_rows.values()[j]);
     RC_ASSERT(std::abs(in_float.values()[j] - sum.values()[j]) <= 1e-5 * (1 + std::abs(sum.values()[j])));
-    RC_ASSERT(shared.values()[j] == in_float.values()[j]);
     if (sum.values()[j] == 0) {
       RC_ASSERT(sum_of_rows.values()[j] == 0);
       RC_ASSERT(in_float.values()[j] == 0);

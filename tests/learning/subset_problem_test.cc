@@ -4,6 +4,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/objective.h"
+#include "features/row_changes.h"
 #include "support/random_graph_problem.h"
 #include "support/random_objective.h"
 
@@ -136,14 +137,20 @@ RC_GTEST_PROP(SubsetProblem, ForwardsEverything, ()) {
     RC_ASSERT(subset.inference() == whole.inference());
     const Sharing &ours = *subset.sharing(), &theirs = *whole.sharing();
     RC_ASSERT(ours.overlap(i) == theirs.overlap(k));
-    Weights shared_a(whole.weight_shape()), shared_b(whole.weight_shape());
-    ours.accumulate_shared(i, In(s), shared_a, ws);
-    theirs.accumulate_shared(k, In(s), shared_b, ws);
-    RC_ASSERT(std::equal(shared_a.values().begin(), shared_a.values().end(), shared_b.values().begin()));
-    DoubleWeights part_a(whole.weight_shape()), part_b(whole.weight_shape());
-    ours.accumulate(i, DoubleIn(d), RowShare{1, 2}, part_a, ws);
-    theirs.accumulate(k, DoubleIn(d), RowShare{1, 2}, part_b, ws);
-    RC_ASSERT(std::equal(part_a.values().begin(), part_a.values().end(), part_b.values().begin()));
+    const auto same_changes = [&](auto zero, auto delta) {
+      using Real = decltype(zero);
+      RowChanges<Real> changes;
+      BasicWeights<Real> part_a(whole.weight_shape()), part_b(whole.weight_shape());
+      changes.start(2);
+      ours.list_changes(i, delta, changes, ws);
+      changes.add_to(1, part_a);
+      changes.start(2);
+      theirs.list_changes(k, delta, changes, ws);
+      changes.add_to(1, part_b);
+      RC_ASSERT(std::equal(part_a.values().begin(), part_a.values().end(), part_b.values().begin()));
+    };
+    same_changes(0.0f, In(s));
+    same_changes(0.0, DoubleIn(d));
     std::vector<double> best, whole_best;
     RC_ASSERT(subset.ranking()->kbest(i, d, 3, best, ws) == whole.ranking()->kbest(k, d, 3, whole_best, ws));
     RC_ASSERT(best == whole_best);

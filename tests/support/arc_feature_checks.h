@@ -53,11 +53,10 @@ AlignedVector<Scale> scores_of(const Features& features, Words words, const ArcS
 // F delta.
 template <class Real, class Features>
 AlignedVector<Real> image_of(const Features& features, Words words, const ArcSet& arcs,
-                             const AlignedVector<Real>& delta, Real negligible = 0,
-                             RowShare share = kWholeSpace) {
+                             const AlignedVector<Real>& delta, Real negligible = 0) {
   Workspace ws;
   AlignedVector<Real> w(num_weights(features), Real{0});
-  features.accumulate(words, arcs, std::span<const Real>(delta), negligible, share, w.data(), ws);
+  features.accumulate(words, arcs, std::span<const Real>(delta), negligible, WeightsSink(w.data()), ws);
   return w;
 }
 
@@ -108,7 +107,7 @@ std::string check_operator(const Features& features, Words words, const ArcSet& 
   for (Real& d : sizes) d = std::abs(d);
   const auto largest = image_of<Real>(features, words, arcs, sizes);
   AlignedVector<Real> sum = w;
-  features.accumulate(words, arcs, std::span<const Real>(delta), Real{0}, kWholeSpace, sum.data(), ws);
+  features.accumulate(words, arcs, std::span<const Real>(delta), Real{0}, WeightsSink(sum.data()), ws);
   for (std::size_t j = 0; j < w.size(); ++j) {
     if (!(std::abs(sum[j] - w[j] - image[j]) <= tolerance * (1 + largest[j])))
       return fmt::format("weight {} is {} where {} was added to {}", j, sum[j], image[j], w[j]);
@@ -140,8 +139,13 @@ std::string check_shares(const Features& features, Words words, const ArcSet& ar
   const auto delta = random_values<double>(random, arcs.size() * num_labels(features));
   const auto whole = image_of<double>(features, words, arcs, delta);
   AlignedVector<double> sum(whole.size(), 0.0);
+  Workspace ws;
+  RowChanges<double> changes;
+  changes.start(of);
+  features.accumulate(words, arcs, std::span<const double>(delta), 0.0, ListSink(changes), ws);
   for (std::size_t part = 0; part < of; ++part) {
-    const auto some = image_of<double>(features, words, arcs, delta, 0.0, {part, of});
+    AlignedVector<double> some(whole.size(), 0.0);
+    changes.add_to(part, some.data());
     for (std::size_t j = 0; j < sum.size(); ++j) {
       if (some[j] != 0 && sum[j] != 0) return fmt::format("weight {} is in two shares of {}", j, of);
       sum[j] += some[j];

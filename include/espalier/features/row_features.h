@@ -12,7 +12,8 @@
 namespace espalier {
 
 class KernelMatrix;
-class SpinLock;
+template <class Real>
+class RowChanges;
 
 // s_k = scale sum_a x_a theta_ak: the scores of one row that is not part of a problem.
 void score_row(const SparseRows::Row& x, WeightsView theta, double scale, std::span<double> s);
@@ -40,10 +41,9 @@ class RowFeatures {
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w) const;
 
-  // While other threads do so, too: nothing is lost.
-  void accumulate_shared(std::size_t i, std::span<const float> delta, Weights& w) const;
-  void accumulate(std::size_t i, std::span<const double> delta, RowShare share, DoubleWeights& w,
-                  Workspace& ws) const;
+  // What it adds, appended to lists.
+  void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes) const;
+  void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes) const;
 
   // |F_i delta|^2
   double squared_norm(std::size_t i, std::span<const float> delta) const;
@@ -64,7 +64,6 @@ class RowFeatures {
   WeightShape shape_;
   std::vector<double> squared_lengths_;
   std::vector<float> overlaps_;
-  std::shared_ptr<SpinLock> writing_;  // shared, so that features can be moved
 };
 
 }  // namespace espalier

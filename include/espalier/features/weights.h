@@ -25,16 +25,6 @@ struct WeightShape {
   friend bool operator==(const WeightShape&, const WeightShape&) = default;
 };
 
-// Some of the rows, for one of several threads: each row is in exactly one of `of` shares.
-struct RowShare {
-  std::size_t part, of;
-  bool has(std::uint32_t row) const {
-    // Rows of neighbouring attributes, which often come together, go to different threads.
-    const std::uint32_t scattered = row * 0x9e3779b1u;
-    return (std::uint64_t{scattered} * of) >> 32 == part;
-  }
-};
-
 // Where one of them is.
 struct WeightPlace {
   std::size_t row, column;

@@ -10,6 +10,9 @@
 
 namespace espalier {
 
+template <class Real>
+class RowChanges;  // features/row_changes.h
+
 using In = std::span<const float>;
 using Out = std::span<float>;
 using DoubleIn = std::span<const double>;
@@ -107,21 +110,19 @@ class BlockMaximisation {
                                       Workspace& ws) const = 0;
 };
 
-// Several threads on the same weights. Without it, whatever threads add at the same time may be lost, and one
-// thread alone adds where nothing may be.
+// Several threads on the same weights: each lists what its examples change, and then each makes the changes
+// of the weights that it owns, without locks. Without it, one thread alone adds.
 class Sharing {
  public:
   virtual ~Sharing() = default;
   // Which part of |F_i delta|^2 lies in rows of weights that another example, picked at random, changes too:
   // 0 for examples with nothing in common, 1 where each changes all. Roughly.
   virtual double overlap(std::size_t) const { return 1; }
-  // w += F_i delta where other threads add to these weights, and read them, at the same time. What is added
-  // may be lost in rows that few examples have, where it hardly ever happens, but not in those that many
-  // have.
-  virtual void accumulate_shared(std::size_t i, In delta, Weights& w, Workspace& ws) const = 0;
-  // The same for the rows of a share: threads with different ones do not meet.
-  virtual void accumulate(std::size_t i, DoubleIn delta, RowShare share, DoubleWeights& w,
-                          Workspace& ws) const = 0;
+  // Appends to lists what w += F_i delta adds. Making the changes of all examples in order, whoever makes
+  // which, gives the bits of Problem::accumulate() (but for the sign of zeros).
+  virtual void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const = 0;
+  virtual void list_changes(std::size_t i, DoubleIn delta, RowChanges<double>& changes,
+                            Workspace& ws) const = 0;
 };
 
 // nullptr: the problem has none.

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "espalier/base/error.h"
+#include "espalier/base/memory.h"
+#include "espalier/features/weights.h"
+#include "kernels/changes.h"
+#include "kernels/rows.h"
+
+namespace espalier {
+
+// A table of rows among the weights: where it begins, and what kernels::RowTable has.
+struct RowBlock {
+  std::size_t first, width, stride;
+  const std::uint64_t* columns = nullptr;
+
+  template <class Real>
+  kernels::RowTable<Real> table(Real* w) const {
+    return {w + first, width, stride, {}, columns};
+  }
+};
+
+// What some examples add to the weights, as lists: one for each of several owners, who make the changes later,
+// each its own, without locks. Owners that go over the lists of all examples in order add to every weight in
+// the order of the examples, however many owners there are. Several examples may follow each other in one
+// RowChanges, and it is used again and again: once it has grown, it allocates nothing.
+//
+// A change has the owner of the line of 16 weights that its first weight lies on. So each weight has one owner,
+// if whatever changes it always begins at the same weight, or never leaves that line.
+template <class Real>
+class RowChanges {
+ public:
+  static constexpr std::size_t kPiece = 64;  // the longest run that stays in one piece
+
+  // No changes, for so many owners.
+  void start(std::size_t shares);
+
+  std::size_t shares() const { return shares_; }
+  // Who makes a change that begins here, among so many.
+  static std::size_t owner(std::size_t place, std::size_t shares) {
+    // Neighbouring lines, which often come together, have different ones.
+    const std::uint32_t scattered = static_cast<std::uint32_t>(place / kLine) * 0x9e3779b1u;
+    return (std::uint64_t{scattered} * shares) >> 32;
+  }
+  std::span<const kernels::RowChange> changes(std::size_t share) const {
+    return {changes_.data() + share * capacity_, sizes_[share]};
+  }
+  // Of memory that it has.
+  std::size_t bytes() const;
+
+  // A copy of n values that changes may refer to, with zeros up to `stride`; returns where it is.
+  std::uint32_t keep(const Real* values, std::size_t n, std::size_t stride) {
+    const std::size_t align = stride % kLine == 0 ? kLine : stride % 8 == 0 ? 8 : 1;
+    const std::size_t at = (num_values_ + align - 1) / align * align;
+    if (at + stride > values_.size()) grow_values(at + stride);
+    std::copy_n(values, n, values_.data() + at);
+    std::fill(values_.data() + at + n, values_.data() + at + stride, Real{0});
+    num_values_ = at + stride;
+    ESPALIER_EXPECT(num_values_ <= 0xffffffffu);
+    return static_cast<std::uint32_t>(at);
+  }
+
+  // w[place + k] += scale x[source + k] for k < width.
+  void add(std::size_t place, std::size_t width, std::uint32_t source, float scale = 1.0f) {
+    reserve(1);
+    put(place, width, source, scale, kAllColumns);
+  }
+  // w[place + k] += values[k] for k < n, in pieces, of which those without a change are left out.
+  void add_run(std::size_t place, const Real* values, std::size_t n);
+  // w[first + places[t]] += value
+  void add_to_each(std::size_t first, const std::uint32_t* places, std::size_t n, Real value);
+  // w[first + places[k]] += values[k], but for zeros.
+  void add_each(std::size_t first, const std::uint32_t* places, std::size_t n, const Real* values);
+  // What kernels::add_row() adds: w[first + place_in_column(places[t], c)] += line[c] for all of 16 columns.
+  void add_lines(std::size_t first, const std::uint32_t* places, std::size_t n, const Real* line);
+  // What kernels::accumulate_rows() adds. Rows of zeros are left out.
+  void add_rows(const RowBlock& block, const kernels::SparseRow& x, const Real* delta);
+
+  // Makes the changes of a share.
+  void add_to(std::size_t share, BasicWeights<Real>& w) const { add_to(share, w.values().data()); }
+  void add_to(std::size_t share, Real* w) const {
+    const auto all = changes(share);
+    kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr,
+                         all.size(), values_.data(), w);
+  }
+  // Asks for the beginning of the changes of a share, which another core may have written.
+  void prefetch(std::size_t share) const {
+    const char* first = reinterpret_cast<const char*>(changes_.data() + share * capacity_);
+    for (std::size_t line = 0; line < 4; ++line) __builtin_prefetch(first + line * kCacheLine);
+  }
+
+ private:
+  static constexpr std::size_t kLine = kernels::kLineOfWeights;
+  static constexpr std::size_t kAtOnce = 32;    // changes that room is made for
+  static constexpr std::size_t kWidest = 4096;  // pieces of longer rows
+  static constexpr std::uint64_t kAllColumns = ~std::uint64_t{0};
+
+  // Room for so many more, whoever owns them.
+  void reserve(std::size_t n) {
+    if (room_ < n) make_room(n);
+    room_ -= n;
+  }
+  void put(std::size_t place, std::size_t width, std::uint32_t source, float scale, std::uint64_t columns) {
+    const std::size_t share = owner(place, shares_), at = share * capacity_ + sizes_[share]++;
+    changes_[at] = {place, width, source, scale};
+    if (some_columns_) columns_[at] = columns;
+  }
+  template <class Change>
+  void put_all(std::size_t n, const Change& change);
+  void make_room(std::size_t n);
+  void obey_columns();
+  void grow_values(std::size_t size);
+
+  std::size_t shares_ = 0, capacity_ = 0, room_ = 0, num_values_ = 0;
+  bool some_columns_ = false;
+  AlignedVector<std::size_t> sizes_;
+  AlignedVector<kernels::RowChange> changes_;  // of each share, capacity_ apart
+  AlignedVector<std::uint64_t> columns_;       // likewise, where some may not change
+  AlignedVector<Real> values_;
+};
+
+extern template class RowChanges<float>;
+extern template class RowChanges<double>;
+
+}  // namespace espalier
