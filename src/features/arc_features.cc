@@ -562,8 +562,8 @@ class ListedChanges {
   void add_row(const std::uint32_t* places, std::size_t n, const Real* row) {
     list_.add_lines(places, n, row);
   }
-  // As rows with two columns: lists are half as long. Where features meet in a weight the order is another, but
-  // all of them add the same.
+  // As rows with two columns: lists are half as long. Where features meet in a weight the order is another,
+  // but all of them add the same.
   void add_pairs(const std::uint32_t* places, std::size_t n, Real change) {
     if (n == 0) return;
     Real row[kLineOfWeights] = {change};

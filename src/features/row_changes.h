@@ -24,13 +24,13 @@ struct RowBlock {
   }
 };
 
-// What some examples add to the weights, as lists: one for each of several owners, who make the changes later,
-// each its own, without locks. Owners that go over the lists of all examples in order add to every weight in
-// the order of the examples, however many owners there are. Several examples may follow each other in one
-// RowChanges, and it is used again and again: once it has grown, it allocates nothing.
+// What some examples add to the weights, as lists: one for each of several owners, who make the changes
+// later, each its own, without locks. Owners that go over the lists of all examples in order add to every
+// weight in the order of the examples, however many owners there are. Several examples may follow each other
+// in one RowChanges, and it is used again and again: once it has grown, it allocates nothing.
 //
-// A change has the owner of the line of 16 weights that its first weight lies on. So each weight has one owner,
-// if whatever changes it always begins at the same weight, or never leaves that line.
+// A change has the owner of the line of 16 weights that its first weight lies on. So each weight has one
+// owner, if whatever changes it always begins at the same weight, or never leaves that line.
 template <class Real>
 class RowChanges {
  public:

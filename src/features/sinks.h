@@ -13,8 +13,8 @@
 
 namespace espalier {
 
-// What F delta is added to: weights, or a list of changes that owners of weights make later. Features say what
-// they add once, to either. Places count from the first weight of the sink.
+// What F delta is added to: weights, or a list of changes that owners of weights make later. Features say
+// what they add once, to either. Places count from the first weight of the sink.
 
 template <class Real>
 class WeightsSink {

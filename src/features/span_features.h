@@ -66,7 +66,8 @@ class CfgFeatures {
   template <class Real, class Scale>
   void score(std::span<const SpanWord> words, const Cfg& forest, const Real* w, Scale scale,
              std::span<Scale> s, Workspace& ws, double threshold = 0) const;
-  // w += F delta, where w is what the sink has (sinks.h). Places with nothing above `negligible` are left out.
+  // w += F delta, where w is what the sink has (sinks.h). Places with nothing above `negligible` are left
+  // out.
   template <class Real, class Sink>
   void accumulate(std::span<const SpanWord> words, const Cfg& forest, std::span<const Real> delta,
                   Real negligible, const Sink& w, Workspace& ws) const;

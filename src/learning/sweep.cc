@@ -61,8 +61,8 @@ double Sweep::accumulate_alone(const Problem& problem, DoubleWeights& w, const F
 }
 
 // Block by block: first everybody fills in the deltas of some examples and lists what they change, then
-// everybody makes the changes that are its own. So a weight takes in its changes in the order of the examples,
-// as it does with one thread, and nobody writes where another one does.
+// everybody makes the changes that are its own. So a weight takes in its changes in the order of the
+// examples, as it does with one thread, and nobody writes where another one does.
 double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, const Fill& fill,
                                   const std::function<bool(std::size_t examples)>& go_on) {
   const Sharing* sharing = problem.sharing();

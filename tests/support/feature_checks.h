@@ -28,8 +28,8 @@ std::string check_thresholds(const Problem& problem, const SoftThreshold& rows, 
 // direction it is what central differences of the loss are.
 std::string check_gradient(const Problem& problem, Random& random);
 
-// What the owners of weights add from lists of changes is, to the bit, what accumulate() does, with any number
-// of owners and in both precisions; and each weight has one owner.
+// What the owners of weights add from lists of changes is, to the bit, what accumulate() does, with any
+// number of owners and in both precisions; and each weight has one owner.
 std::string check_shares(const Problem& problem, Random& random);
 
 // Steps in float may leave out what hardly moves, but nothing where all that moves moves by `size`.
