@@ -128,6 +128,10 @@ class ChainFeatures {
   double squared_change(std::size_t i) const { return sizes_[i].change; }
   // The part of it in rows that another sequence, picked at random, has too.
   double overlap(std::size_t i) const { return sizes_[i].overlap; }
+  double score_work(std::size_t i) const {
+    const SparseRows::Range rows = tokens(i);
+    return static_cast<double>((rows.offsets[rows.size] - rows.offsets[0]) * shape_.num_labels);
+  }
 
   void prefetch(std::size_t i, Prefetch what) const;
 

@@ -87,6 +87,17 @@ class RowChanges {
     kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr,
                          all.size(), values_.data(), w);
   }
+  // Keeps the values once more, times a factor, for other weights that follow: add_copy_to() makes the same
+  // changes of those.
+  void copy_scaled(Real factor) {
+    copies_.resize(num_values_);
+    for (std::size_t k = 0; k < num_values_; ++k) copies_[k] = factor * values_[k];
+  }
+  void add_copy_to(std::size_t share, BasicWeights<Real>& w) const {
+    const auto all = changes(share);
+    kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr,
+                         all.size(), copies_.data(), w.values().data());
+  }
   // Asks for the beginning of the changes of a share, which another core may have written.
   void prefetch(std::size_t share) const {
     const char* first = reinterpret_cast<const char*>(changes_.data() + share * capacity_);
@@ -120,7 +131,7 @@ class RowChanges {
   AlignedVector<std::size_t> sizes_;
   AlignedVector<kernels::RowChange> changes_;  // of each share, capacity_ apart
   AlignedVector<std::uint64_t> columns_;       // likewise, where some may not change
-  AlignedVector<Real> values_;
+  AlignedVector<Real> values_, copies_;
 };
 
 extern template class RowChanges<float>;

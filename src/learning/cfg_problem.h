@@ -33,6 +33,9 @@ class CfgExamples final : public Sharing {
   double squared_diameter(std::size_t i) const { return squared_diameters_[i]; }
   double squared_change(std::size_t) const { return 2 * features_->typical_size(); }
   double overlap(std::size_t) const override { return features_->common_share(); }
+  double score_work(std::size_t i) const override {
+    return static_cast<double>(sentences_[i].forest.num_cells()) * features_->typical_size();
+  }
   void prefetch(std::size_t i, Prefetch what) const;
   Capabilities capabilities() const { return {.sharing = this}; }
 

@@ -49,6 +49,7 @@ class ChainExamples final : public KernelGeometry, public SlackRescaling, public
   double squared_diameter(std::size_t i) const { return features_->squared_diameter(i); }
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
   double overlap(std::size_t i) const override { return features_->overlap(i); }
+  double score_work(std::size_t i) const override { return features_->score_work(i); }
   void prefetch(std::size_t i, Prefetch what) const;
   Capabilities capabilities() const {
     return {.factored = factored_.get(),

@@ -72,6 +72,9 @@ class DependencyExamples final : public Sharing {
   double squared_diameter(std::size_t i) const;
   double squared_change(std::size_t) const { return 2 * features_->typical_size(); }
   double overlap(std::size_t) const override { return features_->common_share(); }
+  double score_work(std::size_t i) const override {
+    return static_cast<double>(arcs(i).size()) * features_->typical_size();
+  }
   void prefetch(std::size_t i, Prefetch what) const;
   Capabilities capabilities() const { return {.sharing = this}; }
 

@@ -67,7 +67,12 @@ class ForwardingProblem::Subset final : private Factored,
                               Workspace& ws) const override {
     return whole_.block_maximisation->maximise_block(examples_[i], gamma, l2, mu, w, ws);
   }
+  BlockMaximum propose_block(std::size_t i, double gamma, double l2, double crowding, Out mu,
+                             const Weights& w, Out delta, Workspace& ws) const override {
+    return whole_.block_maximisation->propose_block(examples_[i], gamma, l2, crowding, mu, w, delta, ws);
+  }
   double overlap(std::size_t i) const override { return whole_.sharing->overlap(examples_[i]); }
+  double score_work(std::size_t i) const override { return whole_.sharing->score_work(examples_[i]); }
   void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const override {
     whole_.sharing->list_changes(examples_[i], delta, changes, ws);
   }

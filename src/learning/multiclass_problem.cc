@@ -115,6 +115,11 @@ double MulticlassExamples::slack_argmax(std::size_t i, std::span<const double> s
   return highest;
 }
 
+kernels::LabelCosts MulticlassExamples::label_costs(std::size_t i, double gamma) const {
+  return {costs_.empty() ? nullptr : costs_.data() + gold_[i] * structure_.num_statistics(), gold_[i],
+          static_cast<float>(gamma)};
+}
+
 BlockMaximum MulticlassExamples::maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
                                                 Workspace& ws) const {
   // With u_i alone the dual is, but for a constant, omega_i { s.mu' - q/2 |mu' - mu|^2 }, q = omega_i |x_i|^2
@@ -122,26 +127,35 @@ BlockMaximum MulticlassExamples::maximise_block(std::size_t i, double gamma, dou
   const double omega = weight(i);
   const auto q = static_cast<float>(omega * features_.squared_length(i) / l2);
   const std::size_t labels = mu.size();
-  const kernels::LabelCosts costs{costs_.empty() ? nullptr : costs_.data() + gold_[i] * labels, gold_[i],
-                                  static_cast<float>(gamma)};
   Workspace::Frame frame(ws);
   const Out memory = frame.take<float>(2 * labels);
   const auto scale = static_cast<float>(1 / l2), times = static_cast<float>(omega);
   if (!kernel() && !w.threshold().any()) {
-    const kernels::SimplexStep step = kernels::maximise_over_rows(
-        as_kernel(w), as_kernel(features_.row(i)), scale, costs, q, times, mu.data(), memory.data());
+    const kernels::SimplexStep step =
+        kernels::maximise_over_rows(as_kernel(w), as_kernel(features_.row(i)), scale, label_costs(i, gamma),
+                                    q, times, mu.data(), memory.data());
     return {omega * step.gap, omega * step.gain};
   }
-  const Out s = memory.first(labels), delta = memory.last(labels);
-  features_.score(i, w, scale, s, ws);
-  costs.add_to(s.data(), labels);
+  const Out delta = memory.last(labels);
+  const BlockMaximum maximum = propose_block(i, gamma, l2, 1, mu, w, delta, ws);
+  if (maximum.moved) features_.accumulate(i, delta, w);
+  return maximum;
+}
+
+BlockMaximum MulticlassExamples::propose_block(std::size_t i, double gamma, double l2, double crowding,
+                                               Out mu, const Weights& w, Out delta, Workspace& ws) const {
+  const double omega = weight(i);
+  const auto q = static_cast<float>(crowding * omega * features_.squared_length(i) / l2);
+  Workspace::Frame frame(ws);
+  const Out s = frame.take<float>(mu.size());
+  features_.score(i, w, static_cast<float>(1 / l2), s, ws);
+  label_costs(i, gamma).add_to(s.data(), s.size());
   const kernels::SimplexStep step =
-      kernels::maximise_on_simplex(s.data(), q, labels, mu.data(), delta.data());
+      kernels::maximise_on_simplex(s.data(), q, mu.size(), mu.data(), delta.data());
   if (step.moved) {
-    for (float& d : delta) d *= times;
-    features_.accumulate(i, delta, w);
+    for (float& d : delta) d *= static_cast<float>(omega);
   }
-  return {omega * step.gap, omega * step.gain};
+  return {omega * step.gap, omega * step.gain, step.moved};
 }
 
 }  // namespace espalier

@@ -15,6 +15,10 @@
 
 namespace espalier {
 
+namespace kernels {
+struct LabelCosts;
+}
+
 // Multi-class examples: sparse rows, a gold label each, and a cost for every pair of gold and predicted
 // label. Requires: labels in range; costs L x L, row = gold, zero on the diagonal, or empty for 0/1; omega
 // empty (all 1) or one positive weight an example. Keeps a reference to the rows.
@@ -37,6 +41,7 @@ class MulticlassExamples final : public KernelGeometry,
   // z_i - chi(y) is a difference of two unit vectors: |F_i(z_i - chi(y))|^2 = 2 |x_i|^2.
   double squared_diameter(std::size_t i) const { return 2 * features_.squared_length(i); }
   double overlap(std::size_t i) const override { return features_.overlap(i); }
+  double score_work(std::size_t i) const override { return features_.score_work(i); }
   void prefetch(std::size_t i, Prefetch what) const {
     if (what == Prefetch::location) __builtin_prefetch(gold_.data() + i);
     features_.prefetch(i, what);
@@ -95,10 +100,13 @@ class MulticlassExamples final : public KernelGeometry,
   // A projection onto the simplex (kernels/simplex.h), since |F_i delta|^2 = |x_i|^2 |delta|^2.
   BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
                               Workspace& ws) const override;
+  BlockMaximum propose_block(std::size_t i, double gamma, double l2, double crowding, Out mu,
+                             const Weights& w, Out delta, Workspace& ws) const override;
 
  private:
   MulticlassExamples(RowFeatures features, std::vector<std::uint32_t> gold, std::size_t num_labels,
                      std::vector<float> costs, std::vector<double> omega);
+  kernels::LabelCosts label_costs(std::size_t i, double gamma) const;
 
   RowFeatures features_;
   std::vector<std::uint32_t> gold_;

@@ -7,17 +7,11 @@
 #include <vector>
 
 #include "espalier/solvers/run.h"
+#include "solvers/crew.h"
 #include "solvers/schedule.h"
 #include "solvers/visits.h"
 
 namespace espalier {
-
-// What a visit to example i told and did.
-struct BlockStep {
-  double gap = 0;   // omega_i g_i, before the step
-  double gain = 0;  // of the dual by the step
-  std::size_t inferences = 1;
-};
 
 struct BlockAscentRule {
   const StoppingRule& stopping;
@@ -29,8 +23,10 @@ struct BlockAscentRule {
 
 // What solvers that improve the dual one example at a time, and see each example's exact gap as they do so,
 // have in common: which example comes next, and when the sum of gaps is worth a certificate. Blocks has
-//   BlockStep visit(i)                            one step, and the inferences that it took
-//   void prefetch(i, what)
+//   std::unique_ptr<Visitor> visitor()            whose visits are steps, for one of its threads
+//   Weights& weights()                            w(u), which the crew changes
+//   Follower follower()                           what follows them
+//   Team& team()
 //   Certificate certify()                         of theta(), with everything recomputed in double precision
 //   const Weights& theta()
 template <class Blocks>
@@ -43,7 +39,10 @@ class BlockAscent {
         run_(objective, rule.stopping, observer),
         visits_(rule.stopping, run_, objective.problem.size()),
         schedule_(rule.sampling, objective.problem.size(), rule.seed, rule.settled),
-        gaps_(objective.problem.size(), 0.0f) {}
+        gaps_(objective.problem.size(), 0.0f),
+        crew_(
+            objective.problem, blocks.weights(), blocks.team(), [&blocks] { return blocks.visitor(); },
+            blocks.follower()) {}
 
   // Requires the dual's value at the start.
   Summary ascend(double dual) {
@@ -57,14 +56,13 @@ class BlockAscent {
 
  private:
   void visit(std::span<const std::uint32_t> round) {
-    for (std::size_t r = 0; r < round.size() && !visits_.exhausted(); ++r) {
-      if (r + 6 < round.size()) blocks_.prefetch(round[r + 6], Prefetch::location);
-      if (r + 3 < round.size()) blocks_.prefetch(round[r + 3], Prefetch::contents);
-      const BlockStep step = blocks_.visit(round[r]);
-      gaps_[round[r]] = static_cast<float>(step.gap);
+    if (visits_.exhausted()) return;
+    crew_.visit(round, [this](std::size_t i, const BlockStep& step) {
+      gaps_[i] = static_cast<float>(step.gap);
       dual_ += step.gain;
       visits_.count(step.inferences);
-    }
+      return visits_.exhausted();
+    });
   }
 
   double sum_of_gaps() const {
@@ -104,6 +102,7 @@ class BlockAscent {
   Visits visits_;
   Schedule schedule_;
   std::vector<float> gaps_;  // of each example when it was last visited
+  Crew crew_;
   double dual_ = 0;
   double ratio_ = 1;  // true gap over the sum of those, as last measured
   double certified_at_ = 0;

@@ -20,8 +20,8 @@
 #include "learning/certify.h"
 #include "learning/negligible.h"
 #include "learning/sweep.h"
-#include "solvers/eg_crew.h"
-#include "solvers/eg_in_turns.h"
+#include "solvers/crew.h"
+#include "solvers/eg_worker.h"
 #include "solvers/option_rows.h"
 
 namespace espalier {
@@ -54,7 +54,7 @@ namespace {
 class Eg {
  public:
   Eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
-     const Observer& observer, EgCrew::Work work)
+     const Observer& observer)
       : objective_(objective),
         problem_(objective.problem),
         options_(options),
@@ -63,10 +63,10 @@ class Eg {
         run_(objective, options.stopping, observer),
         n_(problem_.size()),
         shared_(objective, dual, options),
-        crew_(shared_, options, work),
+        sweep_(options.threads),
+        crew_(problem_, shared_.w, sweep_.team(), [this] { return std::make_unique<EgWorker>(shared_); }),
         schedule_(options.sampling, n_, options.seed),
-        proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing),
-        sweep_(work == EgCrew::Work::in_turns ? 1 : options.threads) {}
+        proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing) {}
 
   Summary solve() {
     if (options_.start == EgStart::gold)
@@ -100,9 +100,8 @@ class Eg {
     // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote
     // 9).
     if (problem_.inference() == Inference::approximate) {
-      summary.message +=
-          fmt::format("; inference is approximate, {} of {} visits found no step that improves",
-                      crew_.skipped(), crew_.trials());
+      summary.message += fmt::format(
+          "; inference is approximate, {} of {} visits found no step that improves", skipped_, trials_);
     }
     return summary;
   }
@@ -111,7 +110,7 @@ class Eg {
   double passes(std::size_t trials) const {
     return static_cast<double>(steering_ + trials) / static_cast<double>(n_);
   }
-  double passes() const { return passes(crew_.trials()); }
+  double passes() const { return passes(trials_); }
 
   bool out_of_visits(std::size_t trials) const {
     return options_.stopping.interrupted() || passes(trials) >= options_.stopping.passes;
@@ -170,8 +169,14 @@ class Eg {
 
   // One round of visits; fewer if the run is interrupted or out of passes or time.
   void sweep() {
-    crew_.visit(schedule_.next_round(shared_.priorities), [this](std::size_t trials, bool take_time) {
-      return out_of_visits(trials) || (take_time && run_.exhausted(passes(trials)));
+    // Reading the clock takes a good part of a visit to a small example.
+    constexpr std::size_t kVisits = 256;
+    std::size_t visits = 0;
+    crew_.visit(schedule_.next_round(shared_.priorities), [&](std::size_t, const BlockStep& step) {
+      trials_ += step.inferences;
+      gain_ += step.gain;
+      skipped_ += step.moved ? 0 : 1;
+      return out_of_visits(trials_) || (visits++ % kVisits == 0 && run_.exhausted(passes()));
     });
   }
 
@@ -193,19 +198,22 @@ class Eg {
     const DualState before = dual_;
     const Weights w_before = shared_.w;
     EgWorker worker(shared_);  // what it gains is undone
-    const auto over = [&] { return out_of_visits(crew_.trials() + worker.trials()); };
+    std::size_t trials = 0;
+    AlignedVector<float> delta;
+    const auto over = [&] { return out_of_visits(trials_ + trials); };
     for (int t = 0; t < EgShared::kMostTrials && !over(); ++t, eta /= 2) {
       std::size_t improved = 0;
       for (const auto i : sample) {
         if (over()) break;
-        worker.look(i);
-        improved += worker.step_by(i, eta) ? 1 : 0;
+        delta.resize(problem_.num_statistics(i));
+        improved += worker.step_by(i, eta, delta) ? 1 : 0;
+        ++trials;
       }
       dual_ = before;
       shared_.w = w_before;
       if (20 * improved >= 19 * sample.size()) break;
     }
-    steering_ += worker.trials();
+    steering_ += trials;
     return eta;
   }
 
@@ -223,14 +231,14 @@ class Eg {
   // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are,
   // which is enough to begin with, and without an inference.
   void set_weights() {
-    const bool alone = sweep_.team().size() == 1;
+    if (!crew_.alone()) return set_weights_exactly(0);
     estimate_dual([&](std::size_t i, In mu, Workspace& mine) {
       Workspace::Frame of_example(mine);
       const auto difference = of_example.take<float>(mu.size());
       const auto omega = static_cast<float>(problem_.weight(i));
       for (std::size_t k = 0; k < mu.size(); ++k) difference[k] = -omega * mu[k];
       problem_.add_gold(i, omega, difference);
-      shared_.accumulate(i, difference, alone, mine);
+      problem_.accumulate(i, In(difference), shared_.w, mine);
     });
   }
 
@@ -254,7 +262,7 @@ class Eg {
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
     });
     value_.value -= objective_.regularizer.conjugate(problem_, shared_.w);
-    gain_before_ = crew_.gain();
+    gain_before_ = gain_;
   }
 
   // From the duals of the last value of a path to where those of this one are expected, as far from there as
@@ -271,7 +279,7 @@ class Eg {
     const double before = value_.value;
     const Weights w = shared_.w;
     move_scores([](float& s, float& last) { last = std::exchange(s, s == last ? s : 2 * s - last); });
-    set_weights_exactly();
+    set_weights_exactly(1e-5f);
     ahead_ = {before, value_.value};
     if (value_.value > before) return;
     move_scores([](float& s, float& last) { s = last; });
@@ -296,16 +304,16 @@ class Eg {
   // set_weights() with less left out than changes of weights in single precision may leave out
   // (learning/negligible.h). All examples have moved by little: what they would leave out together is more
   // than the gap (Spanish trees, the path from 1000 to 0.79: 72 passes, and 86 otherwise).
-  void set_weights_exactly() {
-    constexpr float kLeftOut = 1e-5f;
+  void set_weights_exactly(float left_out) {
     value_.w.resize(problem_.weight_shape());
     value_.w.fill(0);
-    sweep_.accumulate(problem_, value_.w, [&](std::size_t i, DoubleOut difference, Workspace&) {
+    sweep_.accumulate(problem_, value_.w, [&](std::size_t i, DoubleOut difference, Workspace& mine) {
       const double omega = problem_.weight(i);
-      std::ranges::transform(std::as_const(dual_).mu(i), difference.begin(),
+      Workspace::Frame of_example(mine);
+      std::ranges::transform(std::as_const(dual_).mu(problem_, i, of_example, mine), difference.begin(),
                              [omega](float mu) { return -omega * static_cast<double>(mu); });
       problem_.add_gold(i, omega, difference);
-      const double least = negligible(DoubleIn(difference), kLeftOut);
+      const double least = negligible(DoubleIn(difference), left_out);
       for (double& change : difference) change = std::abs(change) > least ? change : 0;
       return 0.0;
     });
@@ -327,7 +335,7 @@ class Eg {
   // made at once limits the gap.
   void resynchronise() {
     evaluate_dual(objective_, dual_, value_, sweep_);
-    gain_before_ = crew_.gain();
+    gain_before_ = gain_;
     assign_weights(shared_.w, value_.w, 1, sweep_.team());
   }
 
@@ -341,7 +349,7 @@ class Eg {
   // measure; no certificate is made of it.
   double estimated_excess() const {
     const double gap = estimated_gap() + hidden_gap();
-    const double enough = options_.stopping.gap * (value_.value + crew_.gain() - gain_before_ + gap);
+    const double enough = options_.stopping.gap * (value_.value + gain_ - gain_before_ + gap);
     if (!(enough > 0)) return gap <= enough ? 0 : std::numeric_limits<double>::infinity();
     return gap / enough;
   }
@@ -448,9 +456,10 @@ class Eg {
   Run run_;
   std::size_t n_;
   EgShared shared_;
-  EgCrew crew_;
+  Sweep sweep_;
+  Crew crew_;
   DualValue value_;         // as it was last computed or estimated
-  double gain_before_ = 0;  // of the crew, then
+  double gain_before_ = 0;  // of all visits, then
   struct Ahead {
     double before, after;  // the dual
   };
@@ -465,8 +474,10 @@ class Eg {
   double certified_at_ = 0;
   double steer_from_ = 0;     // passes before which exact gaps are not worth their cost
   std::size_t steering_ = 0;  // visits that were no steps: they count all the same
+  std::size_t trials_ = 0;    // visits so far; every eta tried is one
+  std::size_t skipped_ = 0;   // visits in which no step improved the dual
+  double gain_ = 0;           // of the dual by all steps so far
   std::vector<double> gaps_;
-  Sweep sweep_;
 };
 
 }  // namespace
@@ -481,13 +492,7 @@ void check_eg_loss(const Loss& loss) {
 Summary eg(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
            const Observer& observer) {
   check_eg_loss(objective.loss);
-  return Eg(objective, options, dual, theta, observer, EgCrew::Work::on_threads).solve();
-}
-
-Summary eg_in_turns(const Objective& objective, const EgOptions& options, DualState& dual, Weights& theta,
-                    const Observer& observer) {
-  check_eg_loss(objective.loss);
-  return Eg(objective, options, dual, theta, observer, EgCrew::Work::in_turns).solve();
+  return Eg(objective, options, dual, theta, observer).solve();
 }
 
 }  // namespace espalier

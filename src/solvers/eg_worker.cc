@@ -65,7 +65,6 @@ EgStepRule rule_of(const EgOptions& options) {
 EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& options)
     : objective(of),
       problem(of.problem),
-      sharing(of.problem.sharing()),
       dual(duals),
       rule(rule_of(options)),
       first(options.start == EgStart::gold && options.log_odds > 0 ? FirstSteps::from_gold()
@@ -87,7 +86,7 @@ EgWorker::EgWorker(EgShared& shared)
                                                                   : EgShared::kMostTrials) {
   std::size_t longest = 0;
   for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
-  for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_, &delta_}) memory->resize(longest);
+  for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_}) memory->resize(longest);
   if (!shared.dual.keeps_marginals()) old_mu_.resize(longest);
 }
 
@@ -125,7 +124,12 @@ In EgWorker::mu(std::size_t i) const {
   return {old_mu_.data(), problem_.num_statistics(i)};
 }
 
-void EgWorker::step(std::size_t i) {
+BlockStep EgWorker::visit(const BlockVisit& at, Out delta) {
+  const std::size_t i = at.example;
+  delta_ = delta;
+  crowding_ = at.crowding;
+  trials_ = 0;
+  look(i);
   Trial trial;
   switch (shared_.rule) {
     case EgStepRule::automatic:
@@ -139,16 +143,17 @@ void EgWorker::step(std::size_t i) {
       break;
   }
   shared_.priorities[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));
-  if (trial.eta > 0) {
-    move(i, trial);
-  } else {
-    ++skipped_;
-  }
+  const bool moved = trial.eta > 0;
+  if (moved) move(i, trial);
+  return {shared_.priorities[i], moved ? trial.gain : 0, trials_, moved};
 }
 
-bool EgWorker::step_by(std::size_t i, double eta) {
+bool EgWorker::step_by(std::size_t i, double eta, Out delta) {
+  delta_ = delta;
+  look(i);
   const Trial trial = try_step(i, eta);
   move(i, trial);
+  problem_.accumulate(i, In(delta), shared_.w, ws_);
   return !trial.failed();
 }
 
@@ -158,7 +163,7 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   ++trials_;
   const In s = shared_.dual.s(i), mu = this->mu(i), d = direction(i);
   const std::size_t length = s.size();
-  const Out new_s{new_s_.data(), length}, new_mu{new_mu_.data(), length}, delta{delta_.data(), length};
+  const Out new_s{new_s_.data(), length}, new_mu{new_mu_.data(), length}, delta = delta_;
   const auto step = static_cast<float>(eta);
   for (std::size_t k = 0; k < length; ++k) new_s[k] = s[k] + step * d[k];
 
@@ -190,8 +195,8 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is
   // rounding.
   trial.curvature = trial.a > 0 ? std::min(squared_norm / (eta * trial.a), diameter) : 0;
-  trial.gain = omega * (trial.a - kl * shared_.inverse_beta -
-                        omega * shared_.crowding(i) * squared_norm / (2 * shared_.l2));
+  trial.gain =
+      omega * (trial.a - kl * shared_.inverse_beta - omega * crowding_ * squared_norm / (2 * shared_.l2));
   if (!std::isfinite(trial.gain)) trial.gain = -std::numeric_limits<double>::infinity();
   return trial;
 }
@@ -207,7 +212,7 @@ EgWorker::Trial EgWorker::automatic_step(std::size_t i) {
   const double omega = problem_.weight(i);
   float& curvature = shared_.dual.curvature(i);
   if (curvature == 0) curvature = static_cast<float>(shared_.first.curvature * problem_.squared_change(i));
-  const double quadratic = omega * shared_.crowding(i) / shared_.l2;
+  const double quadratic = omega * crowding_ / shared_.l2;
   const auto best_eta = [&](double c) { return 1 / (shared_.inverse_beta + quadratic * c); };
   // A curvature measured on a nearly settled distribution is far too small for one that moves. How much
   // larger the next step may be: with 1.1, 1.25, 1.5 and 3 it took 9.1, 8.9, 9.0 and 9.5 passes to 1e-3 on
@@ -265,7 +270,7 @@ EgWorker::Trial EgWorker::paper_step(std::size_t i) {
   return {};
 }
 
-// Takes the step last tried: w += omega_i F_i(mu - mu').
+// Takes the step last tried. delta = omega_i(mu - mu'), which the weights have to follow.
 void EgWorker::move(std::size_t i, const Trial& trial) {
   const Out s = shared_.dual.s(i);
   const double omega = problem_.weight(i);
@@ -276,12 +281,9 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
     const double entropy = trial.log_z - kernels::dot(new_s_.data(), new_mu_.data(), s.size());
     shared_.smoothing->set_entropy(i, omega * entropy);
   }
-  const Out delta{delta_.data(), s.size()};
   if (omega != 1) {
-    for (float& change : delta) change *= static_cast<float>(omega);
+    for (float& change : delta_) change *= static_cast<float>(omega);
   }
-  shared_.accumulate(i, delta, shared_.others == 0, ws_);
-  gain_ += trial.gain;
 }
 
 // The gap of the example before its visit, read off the step. V = a/eta is the variance of d; near the

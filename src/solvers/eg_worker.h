@@ -2,16 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "base/spin_lock.h"
 #include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/eg.h"
+#include "solvers/crew.h"
 #include "solvers/eg_smoothing.h"
 
 namespace espalier {
@@ -40,7 +39,6 @@ struct EgShared {
 
   const Objective& objective;
   const Problem& problem;
-  const Sharing* sharing;  // nullptr: none
   DualState& dual;
   EgStepRule rule;
   FirstSteps first;
@@ -48,28 +46,11 @@ struct EgShared {
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
-  SpinLock writing;                      // who changes them
-  double others = 0;                // workers that may change the weights between one's look and its step
-  double eta = 0;                   // of EgStepRule::same
-  std::vector<float> priorities;    // omega_i times a proxy of g_i
-  std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
-  std::vector<float> etas;          // of EgStep::paper
+  double eta = 0;                        // of EgStepRule::same
+  std::vector<float> priorities;         // omega_i times a proxy of g_i
+  std::vector<std::uint8_t> stuck;       // the proxy has lost sight of this example's gap
+  std::vector<float> etas;               // of EgStep::paper
 
-  // How many times its own quadratic term a step of example i has to count, for the steps that the others
-  // take unseen: in rows that all of them change, they would overshoot together. CoCoA+ counts every other
-  // worker in full, as if all steps went the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the
-  // overlap, 0.1 was best or next to it with 2, 8 and 16 workers, on chains and on images (docs/solvers.md
-  // has a table).
-  double crowding(std::size_t i) const { return 1 + kAlike * others * (sharing ? sharing->overlap(i) : 1); }
-
-  // w += F_i delta. Alone: no other worker touches the weights meanwhile.
-  void accumulate(std::size_t i, In delta, bool alone, Workspace& ws) {
-    std::unique_lock lock(writing, std::defer_lock);
-    if (!alone) lock.lock();
-    problem.accumulate(i, delta, w, ws);
-  }
-
-  static constexpr double kAlike = 0.1;
   // A proxy below this part of the exact gap sees nothing of it: an order of magnitude more or less is within
   // the noise (letter-scale, l2 = 0.01, from uniform duals and not annealed, which is where examples get
   // stuck: 293 to 312 passes to 1e-3; never steering by exact gaps takes 414).
@@ -78,25 +59,24 @@ struct EgShared {
   static constexpr int kMostTrials = 40;
 };
 
-// Visits examples, one at a time: look(i), then step(i). It has the memory that a visit needs, so each thread
-// has its own.
-class alignas(64) EgWorker {
+// Visits examples, one at a time.
+class alignas(64) EgWorker : public Visitor {
  public:
   explicit EgWorker(EgShared& shared);
 
-  // Takes in the gradient of the dual at example i, at the weights as they are.
-  void look(std::size_t i);
-  // Chooses eta by what it does to the dual, and takes the step.
-  void step(std::size_t i);
-  // The same with an eta that is given: whether it improved the dual.
-  bool step_by(std::size_t i, double eta);
+  // Looks at example i, chooses eta by what it does to the dual, and takes the step.
+  BlockStep visit(const BlockVisit& at, Out delta) override;
+  void prefetch(std::size_t i, Prefetch what) const override {
+    problem_.prefetch(i, what);
+    shared_.dual.prefetch(i, what);
+  }
 
-  std::size_t trials() const { return trials_; }  // so far; every eta tried is one
-  std::size_t skipped() const { return skipped_; }
-  double gain() const { return gain_; }  // of the dual by all steps so far
+  // Takes a step with an eta that is given, and changes the weights: whether it improved the dual.
+  bool step_by(std::size_t i, double eta, Out delta);
 
  private:
   struct Trial;
+  void look(std::size_t i);
   Trial try_step(std::size_t i, double eta);
   Trial automatic_step(std::size_t i);
   Trial paper_step(std::size_t i);
@@ -108,12 +88,13 @@ class alignas(64) EgWorker {
   EgShared& shared_;
   const Problem& problem_;
   int most_trials_;
-  AlignedVector<float> direction_, new_s_, new_mu_, delta_;
+  AlignedVector<float> direction_, new_s_, new_mu_;
   AlignedVector<float>
       old_mu_;  // where the duals do not keep marginals: those of the example that is looked at
+  // Of the visit at hand: mu - mu' goes here, and how many times its quadratic term counts.
+  Out delta_;
+  double crowding_ = 1;
   std::size_t trials_ = 0;
-  std::size_t skipped_ = 0;  // visits in which no step improved the dual
-  double gain_ = 0;
   Workspace ws_;
 };
 

@@ -42,6 +42,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -117,11 +118,26 @@ class FrankWolfe {
         sweep_(options.threads) {
     if (options.average) averaged_.emplace(means);
     if (options.recent_mean && !options.average) recent_.emplace(problem_.weight_shape(), problem_.size());
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
-    for (AlignedVector<float>* memory : {&scores_, &best_, &delta_}) memory->resize(longest);
-    mean_.resize(longest);
-    output_.reserve(longest);
+    for (std::size_t i = 0; i < problem_.size(); ++i)
+      longest_ = std::max(longest_, problem_.num_statistics(i));
+    mean_.resize(longest_);
+  }
+
+  Weights& weights() { return w_; }
+  Team& team() { return sweep_.team(); }
+  std::unique_ptr<Visitor> visitor() { return std::make_unique<Visits>(*this); }
+  // The recent mean, where several threads change the weights.
+  Follower follower() {
+    Follower result;
+    result.end_batch = [this](std::size_t visits) {
+      visits_ += visits;
+      if (recent_) recent_->forget(visits);
+    };
+    if (!recent_) return result;
+    result.weights = &recent_->lag();
+    result.scale = [this] { return static_cast<float>(1 / recent_->scale()); };
+    result.end_round = [this] { recent_->renormalise(); };
+    return result;
   }
 
   // w(mu), and the dual there.
@@ -131,29 +147,11 @@ class FrankWolfe {
     return value_.value;
   }
 
-  BlockStep visit(std::size_t i) {
-    const std::size_t length = means_.mu(i).size();
-    const Out s{scores_.data(), length}, best{best_.data(), length}, delta{delta_.data(), length};
-    problem_.score(i, w_, static_cast<float>(1 / objective_.regularizer.l2), s, ws_);
-    problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), s);
-    problem_.argmax(i, s, best, ws_);
-    if (averaged_) include(i);
-    ++visits_;
-    const BlockStep step = move_weights(i, s, best, delta);
-    if (recent_) recent_->end_visit();
-    return step;
-  }
-
-  void prefetch(std::size_t i, Prefetch what) const {
-    problem_.prefetch(i, what);
-    sets_.prefetch(i, what);
-  }
-
   // Of theta(mu) or of the recent mean, whichever has the lower primal. The primal takes as long as a pass,
   // so most of the time it is asked only of the one that was better when both were.
   Certificate certify() {
     if (averaged_) {
-      for (std::size_t i = 0; i < means_.size(); ++i) include(i);
+      for (std::size_t i = 0; i < means_.size(); ++i) include(i, mean_of(i), visits_);
     }
     // The mean is one of w as visits knew it: parsers leave out of it what hardly moves, and when that is set
     // right, weights fit no example for a while.
@@ -199,119 +197,10 @@ class FrankWolfe {
   // Memory for mu_i.
   DoubleOut mean_of(std::size_t i) { return {mean_.data(), std::as_const(means_).mu(i).size()}; }
 
-  // mu_i as it is now, and has been since the last time, into the averages.
-  void include(std::size_t i) {
-    const double roundings = sets_.mean(i, mean_of(i));
-    averaged_->include(i, mean_of(i), roundings, visits_);
-  }
-
-  // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g =
-  // s.(chi* - mu_i).
-  BlockStep move_towards(std::size_t i, double gap, In best, Out delta) {
-    // delta = mu - chi*
-    const DoubleOut mu = mean_of(i);
-    sets_.mean(i, mu);
-    for (std::size_t k = 0; k < mu.size(); ++k) delta[k] = static_cast<float>(mu[k] - best[k]);
-    const double omega = problem_.weight(i);
-    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.regularizer.l2;
-    const double eta = curvature > gap ? gap / curvature : 1;
-    sets_.mix_into_rest(i, output_, eta);
-    for (float& d : delta) d *= static_cast<float>(eta);
-    change_weights(i, delta);
-    measure(i, 0, delta);
-    return {omega * gap, omega * eta * (gap - eta * curvature / 2)};
-  }
-
-  // chi* becomes one of the atoms, and weight moves between all of them.
-  BlockStep move_weights(std::size_t i, In s, In best, Out delta) {
-    VertexSets::Example& e = sets_[i];
-    std::array<double, VertexSets::kAtoms> v{}, before{};
-    double mean = 0, highest = 0;
-    for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
-      if (e.weights[k] > 0) v[k] = sets_.score(i, k, s);
-      mean += e.weights[k] * v[k];
-    }
-    output_.clear();
-    for (std::size_t k = 0; k < best.size(); ++k) {
-      if (best[k] == 0) continue;
-      output_.push_back({static_cast<std::uint32_t>(k), best[k]});
-      highest += static_cast<double>(best[k]) * s[k];
-    }
-    const double gap = highest - mean, omega = problem_.weight(i);
-    if (!(gap > 0)) return {};
-    if (!sets_.fits(i, output_)) return move_towards(i, gap, best, delta);
-    std::size_t newest = sets_.find(i, output_);
-    if (newest == 0) {
-      newest = sets_.free_place(i);
-      if (newest == 0) {
-        newest = static_cast<std::size_t>(std::min_element(e.weights + 1, std::end(e.weights)) - e.weights);
-        sets_.merge(i, newest);
-        v[0] = sets_.score(i, 0, s);
-      }
-      sets_.set(i, newest, output_);
-      v[newest] = highest;
-      measure(i, newest, delta);
-    }
-    std::copy(std::begin(e.weights), std::end(e.weights), before.begin());
-    const double gain = balance(e, v, newest, omega / objective_.regularizer.l2, kEnough * gap);
-    if (gain == 0) return {omega * gap, 0};
-    std::fill(delta.begin(), delta.end(), 0.0f);
-    for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
-      if (before[k] != e.weights[k]) sets_.add(i, k, static_cast<float>(before[k] - e.weights[k]), delta);
-    }
-    change_weights(i, delta);
-    return {omega * gap, omega * gain};
-  }
-
-  // Moves weight between the atoms, `newest` among them, until no two of them differ by more than `enough`.
-  // Returns what that adds to the dual, divided by omega_i. v are their scores, quadratic = omega_i/l2.
-  static double balance(VertexSets::Example& e, std::array<double, VertexSets::kAtoms>& v, std::size_t newest,
-                        double quadratic, double enough) {
-    double gain = 0;
-    for (int move = 0; move < kMostMoves; ++move) {
-      std::size_t up = newest, down = VertexSets::kAtoms;
-      for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
-        if (e.weights[k] == 0) continue;
-        if (v[k] > v[up]) up = k;
-        if (down == VertexSets::kAtoms || v[k] < v[down]) down = k;
-      }
-      const double rise = v[up] - v[down], curvature = quadratic * e.distances[up][down];
-      if (!(rise > enough)) break;
-      const double all = e.weights[down];
-      const double step = curvature * all > rise ? rise / curvature : all;
-      e.weights[up] += step;
-      e.weights[down] = step < all ? all - step : 0;
-      gain += step * (rise - step * curvature / 2);
-      for (std::size_t k = 0; k < VertexSets::kAtoms; ++k)
-        v[k] -= quadratic * step / 2 * (static_cast<double>(e.distances[k][down]) - e.distances[k][up]);
-    }
-    return gain;
-  }
-
-  // The distances of atom k to all others that have weight. Uses `chi` as memory.
-  void measure(std::size_t i, std::size_t k, Out chi) {
-    VertexSets::Example& e = sets_[i];
-    Workspace::Frame frame(ws_);
-    const auto difference = frame.take<float>(chi.size());
-    std::fill(chi.begin(), chi.end(), 0.0f);
-    sets_.add(i, k, 1.0f, chi);
-    e.distances[k][k] = 0;
-    for (std::size_t l = 0; l < VertexSets::kAtoms; ++l) {
-      if (l == k || e.weights[l] == 0) continue;
-      std::copy(chi.begin(), chi.end(), difference.begin());
-      sets_.add(i, l, -1.0f, difference);
-      e.distances[k][l] = e.distances[l][k] = static_cast<float>(problem_.squared_norm(i, difference, ws_));
-    }
-  }
-
-  // w of mu_i - delta; delta is lost.
-  void change_weights(std::size_t i, Out delta) {
-    const auto omega = static_cast<float>(problem_.weight(i));
-    if (omega != 1) {
-      for (float& d : delta) d *= omega;
-    }
-    problem_.accumulate(i, delta, w_, ws_);
-    if (recent_) recent_->add(problem_, i, delta, ws_);
+  // mu_i as it is now, and has been since the last time, into the averages. Uses `mu` as memory.
+  void include(std::size_t i, DoubleOut mu, std::size_t visits) {
+    const double roundings = sets_.mean(i, mu);
+    averaged_->include(i, mu, roundings, visits);
   }
 
   // mu from its atoms, and w(mu) recomputed in double precision, so that rounding in w does not limit the
@@ -325,6 +214,153 @@ class FrankWolfe {
     assign_weights(w_, value_.w, 1, sweep_.team());
   }
 
+  // What one thread does.
+  class Visits : public Visitor {
+   public:
+    explicit Visits(FrankWolfe& all) : all_(all), mean_(all.longest_) {
+      for (AlignedVector<float>* memory : {&scores_, &best_}) memory->resize(all.longest_);
+      output_.reserve(all.longest_);
+    }
+
+    BlockStep visit(const BlockVisit& at, Out delta) override {
+      const std::size_t i = at.example;
+      const Out s{scores_.data(), delta.size()}, best{best_.data(), delta.size()};
+      const Problem& problem = all_.problem_;
+      problem.score(i, all_.w_, static_cast<float>(1 / all_.objective_.regularizer.l2), s, ws_);
+      problem.add_cost(i, static_cast<float>(all_.objective_.loss.gamma), s);
+      problem.argmax(i, s, best, ws_);
+      if (all_.averaged_) all_.include(i, {mean_.data(), delta.size()}, at.number);
+      return move_weights(i, at.crowding, s, best, delta);
+    }
+    void after_change(std::size_t i, Out delta) override {
+      ++all_.visits_;
+      if (!all_.recent_) return;
+      if (!delta.empty()) all_.recent_->add(all_.problem_, i, delta, ws_);
+      all_.recent_->end_visit();
+    }
+    void prefetch(std::size_t i, Prefetch what) const override {
+      all_.problem_.prefetch(i, what);
+      all_.sets_.prefetch(i, what);
+    }
+
+   private:
+    // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g =
+    // s.(chi* - mu_i).
+    BlockStep move_towards(std::size_t i, double crowding, double gap, In best, Out delta) {
+      // delta = mu - chi*
+      const DoubleOut mu{mean_.data(), best.size()};
+      all_.sets_.mean(i, mu);
+      for (std::size_t k = 0; k < mu.size(); ++k) delta[k] = static_cast<float>(mu[k] - best[k]);
+      const double omega = all_.problem_.weight(i);
+      const double curvature =
+          crowding * omega * all_.problem_.squared_norm(i, delta, ws_) / all_.objective_.regularizer.l2;
+      const double eta = curvature > gap ? gap / curvature : 1;
+      all_.sets_.mix_into_rest(i, output_, eta);
+      for (float& d : delta) d *= static_cast<float>(eta);
+      scale_by_weight(delta, omega);
+      measure(i, 0);
+      return {omega * gap, omega * eta * (gap - eta * curvature / 2)};
+    }
+
+    // chi* becomes one of the atoms, and weight moves between all of them.
+    BlockStep move_weights(std::size_t i, double crowding, In s, In best, Out delta) {
+      VertexSets::Example& e = all_.sets_[i];
+      std::array<double, VertexSets::kAtoms> v{}, before{};
+      double mean = 0, highest = 0;
+      for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
+        if (e.weights[k] > 0) v[k] = all_.sets_.score(i, k, s);
+        mean += e.weights[k] * v[k];
+      }
+      output_.clear();
+      for (std::size_t k = 0; k < best.size(); ++k) {
+        if (best[k] == 0) continue;
+        output_.push_back({static_cast<std::uint32_t>(k), best[k]});
+        highest += static_cast<double>(best[k]) * s[k];
+      }
+      const double gap = highest - mean, omega = all_.problem_.weight(i);
+      if (!(gap > 0)) return {0, 0, 1, false};
+      if (!all_.sets_.fits(i, output_)) return move_towards(i, crowding, gap, best, delta);
+      std::size_t newest = all_.sets_.find(i, output_);
+      if (newest == 0) {
+        newest = all_.sets_.free_place(i);
+        if (newest == 0) {
+          newest = static_cast<std::size_t>(std::min_element(e.weights + 1, std::end(e.weights)) - e.weights);
+          all_.sets_.merge(i, newest);
+          v[0] = all_.sets_.score(i, 0, s);
+        }
+        all_.sets_.set(i, newest, output_);
+        v[newest] = highest;
+        measure(i, newest);
+      }
+      std::copy(std::begin(e.weights), std::end(e.weights), before.begin());
+      const double gain =
+          balance(e, v, newest, crowding * omega / all_.objective_.regularizer.l2, kEnough * gap);
+      if (gain == 0) return {omega * gap, 0, 1, false};
+      std::fill(delta.begin(), delta.end(), 0.0f);
+      for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
+        if (before[k] != e.weights[k])
+          all_.sets_.add(i, k, static_cast<float>(before[k] - e.weights[k]), delta);
+      }
+      scale_by_weight(delta, omega);
+      return {omega * gap, omega * gain};
+    }
+
+    // Moves weight between the atoms, `newest` among them, until no two of them differ by more than `enough`.
+    // Returns what that adds to the dual, divided by omega_i. v are their scores, quadratic = omega_i/l2.
+    static double balance(VertexSets::Example& e, std::array<double, VertexSets::kAtoms>& v,
+                          std::size_t newest, double quadratic, double enough) {
+      double gain = 0;
+      for (int move = 0; move < kMostMoves; ++move) {
+        std::size_t up = newest, down = VertexSets::kAtoms;
+        for (std::size_t k = 0; k < VertexSets::kAtoms; ++k) {
+          if (e.weights[k] == 0) continue;
+          if (v[k] > v[up]) up = k;
+          if (down == VertexSets::kAtoms || v[k] < v[down]) down = k;
+        }
+        const double rise = v[up] - v[down], curvature = quadratic * e.distances[up][down];
+        if (!(rise > enough)) break;
+        const double all = e.weights[down];
+        const double step = curvature * all > rise ? rise / curvature : all;
+        e.weights[up] += step;
+        e.weights[down] = step < all ? all - step : 0;
+        gain += step * (rise - step * curvature / 2);
+        for (std::size_t k = 0; k < VertexSets::kAtoms; ++k)
+          v[k] -= quadratic * step / 2 * (static_cast<double>(e.distances[k][down]) - e.distances[k][up]);
+      }
+      return gain;
+    }
+
+    // The distances of atom k to all others that have weight.
+    void measure(std::size_t i, std::size_t k) {
+      VertexSets::Example& e = all_.sets_[i];
+      Workspace::Frame frame(ws_);
+      const std::size_t length = all_.problem_.num_statistics(i);
+      const auto difference = frame.take<float>(length), chi = frame.take<float>(length);
+      std::fill(chi.begin(), chi.end(), 0.0f);
+      all_.sets_.add(i, k, 1.0f, chi);
+      e.distances[k][k] = 0;
+      for (std::size_t l = 0; l < VertexSets::kAtoms; ++l) {
+        if (l == k || e.weights[l] == 0) continue;
+        std::copy(chi.begin(), chi.end(), difference.begin());
+        all_.sets_.add(i, l, -1.0f, difference);
+        e.distances[k][l] = e.distances[l][k] =
+            static_cast<float>(all_.problem_.squared_norm(i, difference, ws_));
+      }
+    }
+
+    // w of mu_i - delta
+    static void scale_by_weight(Out delta, double omega) {
+      if (omega == 1) return;
+      for (float& d : delta) d *= static_cast<float>(omega);
+    }
+
+    FrankWolfe& all_;
+    AlignedVector<float> scores_, best_;
+    std::vector<double> mean_;
+    std::vector<VertexSets::Entry> output_;  // the best one
+    Workspace ws_;
+  };
+
   const Objective& objective_;
   const Problem& problem_;
   MeanState& means_;
@@ -336,12 +372,9 @@ class FrankWolfe {
   Weights recent_theta_;
   bool mean_is_better_ = true;
   std::size_t certificates_ = 0;
-  std::vector<VertexSets::Entry> output_;  // the best one
-  std::size_t visits_ = 0;
-  AlignedVector<float> scores_, best_, delta_;
+  std::size_t longest_ = 0, visits_ = 0;
   std::vector<double> mean_;
   DualValue value_;
-  Workspace ws_;
   Sweep sweep_;
 };
 

@@ -25,9 +25,20 @@ class RecentMean {
     problem.accumulate(i, delta, lag_, ws);
   }
   void end_visit() {
-    visits_ += 1;
-    scale_ *= 1 - std::min(0.9, std::max(0.6 / examples_, 5 / (visits_ + examples_)));
-    // Floats have room for much more, but not for all.
+    forget(1);
+    renormalise();
+  }
+  // Visits whose steps are added to lag() by others: each times 1/scale(), as of before the first of them.
+  Weights& lag() { return lag_; }
+  double scale() const { return scale_; }
+  void forget(std::size_t visits) {
+    for (std::size_t v = 0; v < visits; ++v) {
+      visits_ += 1;
+      scale_ *= 1 - std::min(0.9, std::max(0.6 / examples_, 5 / (visits_ + examples_)));
+    }
+  }
+  // Floats have room for much more, but not for all.
+  void renormalise() {
     if (scale_ > 1e-9) return;
     for (float& v : lag_.values()) v *= static_cast<float>(scale_);
     scale_ = 1;

@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "espalier/base/error.h"
 #include "features/assign_weights.h"
@@ -51,30 +52,34 @@ class Sdca {
         theta_(theta),
         w_(objective.regularizer.dual_weights<float>(problem_.weight_shape())),
         sweep_(options.threads) {
-    std::size_t longest = 0, largest = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) {
-      longest = std::max(longest, problem_.num_statistics(i));
-      largest = std::max(largest, factored_.num_clique_marginals(i));
+      longest_ = std::max(longest_, problem_.num_statistics(i));
+      most_cliques_ = std::max(most_cliques_, factored_.num_clique_marginals(i));
     }
-    for (AlignedVector<float>* memory : {&scores_, &new_mu_, &delta_}) memory->resize(longest);
-    new_cliques_.resize(largest);
   }
+
+  Weights& weights() { return w_; }
+  Team& team() { return sweep_.team(); }
+  static Follower follower() { return {}; }
+  std::unique_ptr<Visitor> visitor() { return std::make_unique<Visits>(*this); }
 
   // w(u) from the statistics as they are stored, and about what the dual is there: as exact as floats are,
   // which is enough to begin with.
   double start() {
     double value = 0;
+    Workspace ws;
+    AlignedVector<float> memory(longest_), of_costs(longest_);
     for (std::size_t i = 0; i < problem_.size(); ++i) {
       const Out mu = state_.mu(i);
-      const Out difference{delta_.data(), mu.size()};
+      const Out difference{memory.data(), mu.size()};
       const double omega = problem_.weight(i);
       std::transform(mu.begin(), mu.end(), difference.begin(),
                      [omega](float m) { return static_cast<float>(-omega * m); });
       problem_.add_gold(i, static_cast<float>(omega), difference);
-      problem_.accumulate(i, difference, w_, ws_);
+      problem_.accumulate(i, In(difference), w_, ws);
       double conjugate = state_.entropy(i) * inverse_beta_;
       if (objective_.loss.gamma != 0) {
-        const Out cost{scores_.data(), mu.size()};
+        const Out cost{of_costs.data(), mu.size()};
         std::fill(cost.begin(), cost.end(), 0.0f);
         problem_.add_cost(i, 1.0f, cost);
         conjugate += objective_.loss.gamma *
@@ -83,62 +88,6 @@ class Sdca {
       value += omega * conjugate;
     }
     return value - objective_.regularizer.conjugate(problem_, w_);
-  }
-
-  BlockStep visit(std::size_t i) {
-    const Out mu = state_.mu(i), cliques = state_.cliques(i);
-    const std::size_t length = mu.size();
-    const Out s{scores_.data(), length}, pi{new_mu_.data(), length}, delta{delta_.data(), length};
-    const Out pi_cliques{new_cliques_.data(), cliques.size()};
-    const double beta = objective_.loss.beta, omega = problem_.weight(i);
-    // beta s
-    problem_.score(i, w_, static_cast<float>(beta / objective_.regularizer.l2), s, ws_);
-    if (objective_.loss.gamma != 0) problem_.add_cost(i, static_cast<float>(beta * objective_.loss.gamma), s);
-    // Centred, so that what rounding does to the mass of marginals is not multiplied by the size of scores.
-    problem_.centre(i, mu, s);
-    const double log_z = factored_.clique_marginals(i, s, pi_cliques, pi, ws_);
-
-    // delta = mu - mu_pi
-    const auto change = kernels::change_along(s.data(), mu.data(), pi.data(), delta.data(), length);
-    const double score = change.mean - change.gain;  // beta s.mu
-    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.regularizer.l2;
-    double gap = (log_z - state_.entropy(i) - score) * inverse_beta_;
-
-    const CliqueMeans from{cliques, mu}, to{pi_cliques, pi};
-    DivergenceAlong along;
-    double at = 0;
-    // With both divergences between the two equal to the gap, phi would be a parabola with its top here.
-    const double likely = std::max(gap, 0.0);
-    const double eta = best_step(
-        [&](double step) {
-          along = factored_.divergence_along(i, from, to, static_cast<float>(step));
-          at = step;
-          return Slope{-along.first * inverse_beta_ - step * curvature,
-                       -along.second * inverse_beta_ - curvature};
-        },
-        likely > 0 ? 2 * likely / (2 * likely + curvature) : 0.5);
-
-    // Of close distributions the gap is lost in the rounding of large logarithms. Both divergences together
-    // are the slope at 0, which is as exact as the distributions are, and each is half of it.
-    const double both = (at * along.second - along.first) * inverse_beta_;
-    constexpr double kClose = 1e-3;
-    if (gap < kClose || both < kClose) gap = std::max(both, 0.0) / 2;
-
-    const double behind = eta - at;
-    const double left = along.value + behind * (along.first + behind * along.second / 2);
-    const double gain = gap - left * inverse_beta_ - eta * eta * curvature / 2;
-    state_.entropy(i) = log_z - score - eta * change.gain - left;
-    kernels::mix(cliques.data(), pi_cliques.data(), static_cast<float>(eta), cliques.size());
-    kernels::mix(mu.data(), pi.data(), static_cast<float>(eta), length);
-    const auto scale = static_cast<float>(omega * eta);
-    for (float& d : delta) d *= scale;
-    problem_.accumulate(i, delta, w_, ws_);
-    return {omega * gap, omega * gain};
-  }
-
-  void prefetch(std::size_t i, Prefetch what) const {
-    problem_.prefetch(i, what);
-    state_.prefetch(i, what);
   }
 
   // w(u) recomputed in double precision, so that rounding in w does not limit the gap.
@@ -152,6 +101,78 @@ class Sdca {
   const Weights& theta() const { return theta_; }
 
  private:
+  // What one thread does.
+  class Visits : public Visitor {
+   public:
+    explicit Visits(Sdca& all) : all_(all) {
+      for (AlignedVector<float>* memory : {&scores_, &new_mu_}) memory->resize(all.longest_);
+      new_cliques_.resize(all.most_cliques_);
+    }
+
+    BlockStep visit(const BlockVisit& at, Out delta) override {
+      const std::size_t i = at.example;
+      const Out mu = all_.state_.mu(i), cliques = all_.state_.cliques(i);
+      const std::size_t length = mu.size();
+      const Out s{scores_.data(), length}, pi{new_mu_.data(), length};
+      const Out pi_cliques{new_cliques_.data(), cliques.size()};
+      const double beta = all_.objective_.loss.beta, omega = all_.problem_.weight(i);
+      // beta s
+      all_.problem_.score(i, all_.w_, static_cast<float>(beta / all_.objective_.regularizer.l2), s, ws_);
+      if (all_.objective_.loss.gamma != 0)
+        all_.problem_.add_cost(i, static_cast<float>(beta * all_.objective_.loss.gamma), s);
+      // Centred, so that what rounding does to the mass of marginals is not multiplied by the size of scores.
+      all_.problem_.centre(i, mu, s);
+      const double log_z = all_.factored_.clique_marginals(i, s, pi_cliques, pi, ws_);
+
+      // delta = mu - mu_pi
+      const auto change = kernels::change_along(s.data(), mu.data(), pi.data(), delta.data(), length);
+      const double score = change.mean - change.gain;  // beta s.mu
+      const double curvature =
+          at.crowding * omega * all_.problem_.squared_norm(i, delta, ws_) / all_.objective_.regularizer.l2;
+      double gap = (log_z - all_.state_.entropy(i) - score) * all_.inverse_beta_;
+
+      const CliqueMeans from{cliques, mu}, to{pi_cliques, pi};
+      DivergenceAlong along;
+      double tried = 0;
+      // With both divergences between the two equal to the gap, phi would be a parabola with its top here.
+      const double likely = std::max(gap, 0.0);
+      const double eta = best_step(
+          [&](double step) {
+            along = all_.factored_.divergence_along(i, from, to, static_cast<float>(step));
+            tried = step;
+            return Slope{-along.first * all_.inverse_beta_ - step * curvature,
+                         -along.second * all_.inverse_beta_ - curvature};
+          },
+          likely > 0 ? 2 * likely / (2 * likely + curvature) : 0.5);
+
+      // Of close distributions the gap is lost in the rounding of large logarithms. Both divergences together
+      // are the slope at 0, which is as exact as the distributions are, and each is half of it.
+      const double both = (tried * along.second - along.first) * all_.inverse_beta_;
+      constexpr double kClose = 1e-3;
+      if (gap < kClose || both < kClose) gap = std::max(both, 0.0) / 2;
+
+      const double behind = eta - tried;
+      const double left = along.value + behind * (along.first + behind * along.second / 2);
+      const double gain = gap - left * all_.inverse_beta_ - eta * eta * curvature / 2;
+      all_.state_.entropy(i) = log_z - score - eta * change.gain - left;
+      kernels::mix(cliques.data(), pi_cliques.data(), static_cast<float>(eta), cliques.size());
+      kernels::mix(mu.data(), pi.data(), static_cast<float>(eta), length);
+      const auto scale = static_cast<float>(omega * eta);
+      for (float& d : delta) d *= scale;
+      return {omega * gap, omega * gain};
+    }
+
+    void prefetch(std::size_t i, Prefetch what) const override {
+      all_.problem_.prefetch(i, what);
+      all_.state_.prefetch(i, what);
+    }
+
+   private:
+    Sdca& all_;
+    AlignedVector<float> scores_, new_mu_, new_cliques_;
+    Workspace ws_;
+  };
+
   const Objective& objective_;
   const Problem& problem_;
   const Factored& factored_;
@@ -159,9 +180,8 @@ class Sdca {
   CliqueState& state_;
   Weights& theta_;
   Weights w_;  // w(u), not divided by l2
-  AlignedVector<float> scores_, new_mu_, delta_, new_cliques_;
+  std::size_t longest_ = 0, most_cliques_ = 0;
   DualValue value_;
-  Workspace ws_;
   Sweep sweep_;
 };
 

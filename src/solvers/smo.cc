@@ -36,6 +36,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -67,65 +68,21 @@ class Smo {
         theta_(theta),
         w_(objective.regularizer.dual_weights<float>(problem_.weight_shape())),
         sweep_(options.threads) {
-    std::size_t longest = 0, most = 0;
     for (std::size_t i = 0; i < problem_.size(); ++i) {
-      longest = std::max(longest, problem_.num_statistics(i));
-      most = std::max(most, factored_.num_cliques(i));
+      longest_ = std::max(longest_, problem_.num_statistics(i));
+      most_cliques_ = std::max(most_cliques_, factored_.num_cliques(i));
     }
-    for (AlignedVector<float>* memory : {&scores_, &best_, &delta_}) memory->resize(longest);
-    up_.resize(most);
-    down_.resize(most);
   }
+
+  Weights& weights() { return w_; }
+  Team& team() { return sweep_.team(); }
+  static Follower follower() { return {}; }
+  std::unique_ptr<Visitor> visitor() { return std::make_unique<Visits>(*this); }
 
   // w(u), and the dual there.
   double start() {
     resynchronise();
     return value_.value;
-  }
-
-  BlockStep visit(std::size_t i) {
-    if (blocks_) {
-      const auto [gap, gain] = blocks_->maximise_block(i, objective_.loss.gamma, objective_.regularizer.l2,
-                                                       state_.cliques(i), w_, ws_);
-      return {gap, gain, 1};
-    }
-    const Out mu = state_.mu(i), cliques = state_.cliques(i);
-    const std::size_t length = mu.size();
-    const Out s{scores_.data(), length}, best{best_.data(), length}, delta{delta_.data(), length};
-    problem_.score(i, w_, static_cast<float>(1 / objective_.regularizer.l2), s, ws_);
-    problem_.add_cost(i, static_cast<float>(objective_.loss.gamma), s);
-    problem_.argmax(i, s, best, ws_);
-    const double omega = problem_.weight(i);
-    const double gap =
-        omega * kernels::change_along(s.data(), mu.data(), best.data(), delta.data(), length).gain;
-    if (!(gap > 0)) return {};
-
-    const std::size_t num_cliques = factored_.num_cliques(i);
-    const std::span<std::uint32_t> up{up_.data(), num_cliques}, down{down_.data(), num_cliques};
-    if (!factored_.lowest(i, s, cliques, down, ws_)) return {gap, 0, 2};
-    factored_.cliques_of(i, best, up);
-    // delta = chi(y'') - chi(y')
-    std::transform(best.begin(), best.end(), delta.begin(), [](float x) { return -x; });
-    factored_.add_output(i, down, 1, delta);
-    const double rise = -kernels::dot(s.data(), delta.data(), length);
-    if (!(rise > 0)) return {gap, 0, 2};
-    const double curvature = omega * problem_.squared_norm(i, delta, ws_) / objective_.regularizer.l2;
-    const double all = available(i, up, down);
-    const double step = curvature * all > rise ? rise / curvature : all;
-    move(cliques, up, down, static_cast<float>(step));
-    for (std::size_t k = 0; k < length; ++k) mu[k] -= static_cast<float>(step) * delta[k];
-    for (float& d : delta) d *= static_cast<float>(omega * step);
-    problem_.accumulate(i, delta, w_, ws_);
-    return {gap, omega * step * (rise - step * curvature / 2), 2};
-  }
-
-  void prefetch(std::size_t i, Prefetch what) const {
-    problem_.prefetch(i, what);
-    if (!blocks_ || what == Prefetch::location) return state_.prefetch(i, what);
-    // Nothing else is touched. It does not begin with a line, so the end may be on one more.
-    const In mu = std::as_const(state_).cliques(i);
-    for (std::size_t k = 0; k < mu.size(); k += kCacheLine / sizeof(float)) __builtin_prefetch(&mu[k]);
-    __builtin_prefetch(&mu.back());
   }
 
   Certificate certify() {
@@ -176,6 +133,73 @@ class Smo {
     assign_weights(w_, value_.w, 1, sweep_.team());
   }
 
+  // What one thread does.
+  class Visits : public Visitor {
+   public:
+    explicit Visits(Smo& all) : all_(all), up_(all.most_cliques_), down_(all.most_cliques_) {
+      for (AlignedVector<float>* memory : {&scores_, &best_}) memory->resize(all.longest_);
+    }
+
+    BlockStep visit(const BlockVisit& at, Out delta) override {
+      const std::size_t i = at.example;
+      if (all_.blocks_) {
+        const Regularizer& regularizer = all_.objective_.regularizer;
+        if (all_.team().size() == 1) {  // then it changes the weights itself, while it has them at hand
+          const BlockMaximum step = all_.blocks_->maximise_block(
+              i, all_.objective_.loss.gamma, regularizer.l2, all_.state_.cliques(i), all_.w_, ws_);
+          return {step.gap, step.gain, 1, false};
+        }
+        const auto [gap, gain, moved] =
+            all_.blocks_->propose_block(i, all_.objective_.loss.gamma, regularizer.l2, at.crowding,
+                                        all_.state_.cliques(i), all_.w_, delta, ws_);
+        return {gap, gain, 1, moved};
+      }
+      const Out mu = all_.state_.mu(i), cliques = all_.state_.cliques(i);
+      const std::size_t length = mu.size();
+      const Out s{scores_.data(), length}, best{best_.data(), length};
+      all_.problem_.score(i, all_.w_, static_cast<float>(1 / all_.objective_.regularizer.l2), s, ws_);
+      all_.problem_.add_cost(i, static_cast<float>(all_.objective_.loss.gamma), s);
+      all_.problem_.argmax(i, s, best, ws_);
+      const double omega = all_.problem_.weight(i);
+      const double gap =
+          omega * kernels::change_along(s.data(), mu.data(), best.data(), delta.data(), length).gain;
+      if (!(gap > 0)) return {0, 0, 1, false};
+
+      const std::size_t num_cliques = all_.factored_.num_cliques(i);
+      const std::span<std::uint32_t> up{up_.data(), num_cliques}, down{down_.data(), num_cliques};
+      if (!all_.factored_.lowest(i, s, cliques, down, ws_)) return {gap, 0, 2, false};
+      all_.factored_.cliques_of(i, best, up);
+      // delta = chi(y'') - chi(y')
+      std::transform(best.begin(), best.end(), delta.begin(), [](float x) { return -x; });
+      all_.factored_.add_output(i, down, 1, delta);
+      const double rise = -kernels::dot(s.data(), delta.data(), length);
+      if (!(rise > 0)) return {gap, 0, 2, false};
+      const double curvature =
+          at.crowding * omega * all_.problem_.squared_norm(i, delta, ws_) / all_.objective_.regularizer.l2;
+      const double all = all_.available(i, up, down);
+      const double step = curvature * all > rise ? rise / curvature : all;
+      move(cliques, up, down, static_cast<float>(step));
+      for (std::size_t k = 0; k < length; ++k) mu[k] -= static_cast<float>(step) * delta[k];
+      for (float& d : delta) d *= static_cast<float>(omega * step);
+      return {gap, omega * step * (rise - step * curvature / 2), 2};
+    }
+
+    void prefetch(std::size_t i, Prefetch what) const override {
+      all_.problem_.prefetch(i, what);
+      if (!all_.blocks_ || what == Prefetch::location) return all_.state_.prefetch(i, what);
+      // Nothing else is touched. It does not begin with a line, so the end may be on one more.
+      const In mu = std::as_const(all_.state_).cliques(i);
+      for (std::size_t k = 0; k < mu.size(); k += kCacheLine / sizeof(float)) __builtin_prefetch(&mu[k]);
+      __builtin_prefetch(&mu.back());
+    }
+
+   private:
+    Smo& all_;
+    AlignedVector<float> scores_, best_;
+    std::vector<std::uint32_t> up_, down_;  // cliques of y' and y''
+    Workspace ws_;
+  };
+
   const Objective& objective_;
   const Problem& problem_;
   const Factored& factored_;
@@ -184,10 +208,8 @@ class Smo {
   CliqueState& state_;
   Weights& theta_;
   Weights w_;  // w(u), not divided by l2
-  AlignedVector<float> scores_, best_, delta_;
-  std::vector<std::uint32_t> up_, down_;  // cliques of y' and y''
+  std::size_t longest_ = 0, most_cliques_ = 0;
   DualValue value_;
-  Workspace ws_;
   Sweep sweep_;
 };
 

@@ -36,6 +36,11 @@ class InterruptingProblem final : public ForwardingProblem, private BlockMaximis
     visit();
     return inner_.block_maximisation()->maximise_block(i, gamma, l2, mu, w, ws);
   }
+  BlockMaximum propose_block(std::size_t i, double gamma, double l2, double crowding, Out mu, const Weights& w,
+                             Out delta, Workspace& ws) const override {
+    visit();
+    return inner_.block_maximisation()->propose_block(i, gamma, l2, crowding, mu, w, delta, ws);
+  }
   void visit() const {
     if (stop) ++scored_after_stop;
     if (--left_ == 0) stop = true;

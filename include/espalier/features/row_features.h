@@ -52,6 +52,9 @@ class RowFeatures {
   double squared_length(std::size_t i) const { return squared_lengths_[i]; }
   // The part of |x_i|^2 in attributes that another row, picked at random, has too.
   double overlap(std::size_t i) const { return overlaps_[i]; }
+  double score_work(std::size_t i) const {
+    return static_cast<double>(rows_.row(i).ids.size() * shape_.width);
+  }
 
   void prefetch(std::size_t i, Prefetch what) const {
     if (what == Prefetch::location) __builtin_prefetch(squared_lengths_.data() + i);

@@ -97,8 +97,9 @@ class Ranking {
 
 // What maximising the dual over one example's distribution found and did.
 struct BlockMaximum {
-  double gap = 0;   // omega_i g_i, before
-  double gain = 0;  // of the dual
+  double gap = 0;     // omega_i g_i, before
+  double gain = 0;    // of the dual
+  bool moved = true;  // false: mu is what it was
 };
 
 class BlockMaximisation {
@@ -108,6 +109,10 @@ class BlockMaximisation {
   // are. Requires its expected statistics mu and w = w(u); leaves those of the maximum in both.
   virtual BlockMaximum maximise_block(std::size_t i, double gamma, double l2, Out mu, Weights& w,
                                       Workspace& ws) const = 0;
+  // The same where the quadratic term counts `crowding` times, and the weights are left to others: w += F_i
+  // delta.
+  virtual BlockMaximum propose_block(std::size_t i, double gamma, double l2, double crowding, Out mu,
+                                     const Weights& w, Out delta, Workspace& ws) const = 0;
 };
 
 // Several threads on the same weights: each lists what its examples change, and then each makes the changes
@@ -118,6 +123,8 @@ class Sharing {
   // Which part of |F_i delta|^2 lies in rows of weights that another example, picked at random, changes too:
   // 0 for examples with nothing in common, 1 where each changes all. Roughly.
   virtual double overlap(std::size_t) const { return 1; }
+  // Multiplications of one score of the example, roughly.
+  virtual double score_work(std::size_t) const { return 0; }
   // Appends to lists what w += F_i delta adds. Making the changes of all examples in order, whoever makes
   // which, gives the bits of Problem::accumulate() (but for the sign of zeros).
   virtual void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const = 0;
