@@ -486,7 +486,7 @@ SolverEntry automatic_solver(const Loss& loss) {
   entry.sparse = true;
   entry.without_l2 = loss.smooth();
   entry.allocates = true;
-  entry.threads_share = loss.smooth();
+  entry.one_by_one = true;
   for (const std::string_view name : loss.smooth() ? std::span<const std::string_view>(kSmooth) : kMaximum) {
     const SolverEntry contender = find_solver(name, loss);
     entry.options.insert(entry.options.end(), contender.options.begin(), contender.options.end());

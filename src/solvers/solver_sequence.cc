@@ -152,7 +152,7 @@ SolverEntry solvers_in_sequence(std::vector<SolverEntry> stages) {
     sequence.without_l2 = sequence.without_l2 && stage->without_l2;
     sequence.batch = sequence.batch && stage->batch;
     sequence.allocates = sequence.allocates || stage->allocates;
-    sequence.threads_share = sequence.threads_share || stage->threads_share;
+    sequence.one_by_one = sequence.one_by_one || stage->one_by_one;
     sequence.options.insert(sequence.options.begin(), stage->options.begin(), stage->options.end());
   }
   sequence.run = [stages = std::move(stages)](const Objective& objective, const SolverSettings& settings,

@@ -16,7 +16,7 @@ const OptionTable& train_option_table() {
       Row("gap", &TrainOptions::gap, "stop at this duality gap, relative to the objective").from(0).basic(),
       Row("passes", &TrainOptions::passes, "maximum number of passes over the data").above(0).basic(),
       Row("seconds", &TrainOptions::seconds, "maximum training time").above(0).basic(),
-      Row("threads", &TrainOptions::threads, "number of threads; runs are reproducible only with 1")
+      Row("threads", &TrainOptions::threads, "number of threads; two and more give the same model, one may give another within the gap")
           .from(1)
           .basic(),
       Row("seed", &TrainOptions::seed, "seed of the random numbers"),

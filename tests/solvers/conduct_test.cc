@@ -318,8 +318,8 @@ const auto kDescribe = [](const auto& info) {
 INSTANTIATE_TEST_SUITE_P(EverySolver, ConductTest,
                          ::testing::ValuesIn(cases_of([](const SolverEntry&) { return true; })), kDescribe);
 INSTANTIATE_TEST_SUITE_P(
-    WhereThreadsDoNotShareTheWeights, ThreadsTest,
-    ::testing::ValuesIn(cases_of([](const SolverEntry& entry) { return !entry.threads_share; })), kDescribe);
+    WhereOneThreadTakesTheSameSteps, ThreadsTest,
+    ::testing::ValuesIn(cases_of([](const SolverEntry& entry) { return !entry.one_by_one; })), kDescribe);
 INSTANTIATE_TEST_SUITE_P(
     AllButBmrm, InterruptedTest,
     ::testing::ValuesIn(cases_of([](const SolverEntry& entry) { return entry.name != "bmrm"; })), kDescribe);

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "solvers/eg_in_turns.h"
 #include "solvers/lbfgs.h"
 #include "support/eg_solution.h"
 #include "support/history_checks.h"
@@ -35,86 +32,12 @@ test_support::RandomChainOptions many_sequences() {
   return options;
 }
 
-// The gap at this many passes, between the two reports around it. Requires a report that late.
-double gap_at(const Summary& summary, double passes) {
-  const auto& history = summary.history;
-  for (std::size_t t = 1; t < history.size(); ++t) {
-    if (history[t].passes < passes) continue;
-    const double part = (passes - history[t - 1].passes) / (history[t].passes - history[t - 1].passes);
-    return std::exp((1 - part) * std::log(history[t - 1].gap()) + part * std::log(history[t].gap()));
-  }
-  return 0;
-}
-
 EgOptions options_for(std::size_t workers) {
   EgOptions options;
   options.threads = workers;
   options.report_every = 1;
   options.stopping.gap = 1e-5;
   return options;
-}
-
-// Each of them misses the steps of all the others.
-TEST(EgWorkers, GetAlongInTurns) {
-  const OwnedChainProblem owned(3, many_sequences());
-  for (const double l2 : {10.0, 1.0}) {
-    for (const Loss loss : {Loss::crf(), Loss::softmax_margin()}) {
-      const Objective objective{owned.problem, loss, l2};
-      const Solution alone(objective, options_for(1));
-      ASSERT_EQ(alone.summary.status, Status::converged);
-      for (const std::size_t workers : {2, 8, 16}) {
-        const std::string where =
-            loss.name() + ", l2 " + std::to_string(l2) + ", " + std::to_string(workers) + " workers";
-        const Solution together(objective, options_for(workers), eg_in_turns);
-        EXPECT_EQ(together.summary.status, Status::converged) << where;
-        test_support::expect_gaps(together.summary, where);
-        EXPECT_LE(together.last().passes, (workers == 2 ? 1.15 : 1.6) * alone.last().passes) << where;
-        EXPECT_NEAR(together.last().primal, alone.last().primal, 2e-5 * alone.last().primal) << where;
-      }
-    }
-  }
-}
-
-// One run differs from the next by more than a second worker costs: so this is the mean of several.
-// Attributes are about as rare as those of words.
-TEST(EgWorkers, TwoAreAsGoodAsOneAfterEachPass) {
-  test_support::RandomChainOptions rare = many_sequences();
-  rare.sequences = 2000;
-  rare.attributes = 2000;
-  rare.density = 0.004;
-  const OwnedChainProblem owned(3, rare);
-  for (const double l2 : {4.0, 1.0}) {
-    const Objective objective{owned.problem, Loss::crf(), l2};
-    std::vector<Summary> alone, together;
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-      EgOptions options = options_for(1);
-      options.stopping.gap = 1e-4;
-      options.seed = seed;
-      alone.push_back(Solution(objective, options, eg_in_turns).summary);
-      options.threads = 2;
-      together.push_back(Solution(objective, options, eg_in_turns).summary);
-    }
-    double shortest = std::numeric_limits<double>::infinity();
-    for (const auto* runs : {&alone, &together}) {
-      for (const Summary& run : *runs) shortest = std::min(shortest, run.history.back().passes);
-    }
-    for (double pass = 2; pass <= shortest; ++pass) {
-      double log_ratio = 0;
-      for (std::size_t r = 0; r < alone.size(); ++r) {
-        log_ratio += std::log(gap_at(together[r], pass) / gap_at(alone[r], pass));
-      }
-      EXPECT_LE(std::exp(log_ratio / static_cast<double>(alone.size())), 1.1)
-          << "l2 " << l2 << ", pass " << pass;
-    }
-  }
-}
-
-TEST(EgWorkers, InTurnsAreRepeatable) {
-  const OwnedChainProblem owned(4, many_sequences());
-  const Objective objective{owned.problem, Loss::crf(), 2};
-  const Solution a(objective, options_for(16), eg_in_turns), b(objective, options_for(16), eg_in_turns);
-  EXPECT_TRUE(std::equal(a.theta.values().begin(), a.theta.values().end(), b.theta.values().begin()));
-  EXPECT_EQ(a.summary.history.size(), b.summary.history.size());
 }
 
 // Threads reach the optimum of one, and what they report is the certificate of the weights that they leave.

@@ -12,7 +12,7 @@ namespace espalier {
 struct EgOptions : EgTuning {
   StoppingRule stopping;
   std::uint64_t seed = 1;
-  std::size_t threads = 1;  // only with 1 does the same seed give the same bits
+  std::size_t threads = 1;  // two and more give the same bits, one gives others
   // Passes between two reports; twice as many at most, where the end is near. A report costs about two passes
   // of time.
   double report_every = 5;

@@ -67,7 +67,9 @@ struct SolverEntry {
   bool without_l2 = false;     // and with l1 alone
   bool batch = false;          // looks at all examples before it moves, so that the seed decides nothing
   bool allocates = false;      // memory, inside its passes
-  bool threads_share = false;  // the weights, so that only with one thread the same seed gives the same bits
+  // Visits one example at a time: several threads go in batches, so that what they leave is the same for any
+  // number of them, but not what one thread leaves.
+  bool one_by_one = false;
   std::vector<OwnOptions> options{};  // its own; of several solvers as one, those of all that it may run
   std::function<Summary(const Objective&, const SolverSettings&, Training&, const Observer&)> run{};
 };
