@@ -87,8 +87,7 @@ class Classifier(ClassifierMixin, TaskEstimator):
         return self._fit(*self._prepare(X, y, X_dev, y_dev, sample_weight))
 
     def _prepare(self, X, y, X_dev=None, y_dev=None, sample_weight=None):
-        if np is None:
-            raise ImportError("espalier.Classifier needs NumPy")
+        _need_numpy()
         if (X_dev is None) != (y_dev is None):
             raise _espalier.Error("held-out data needs both X_dev and y_dev; expected both or neither")
         kind = _kind_of(X)
@@ -260,6 +259,7 @@ class Classifier(ClassifierMixin, TaskEstimator):
 
     @classmethod
     def _of_model(cls, model):
+        _need_numpy()
         estimator = super()._of_model(model)
         estimator._kind = {"text": "texts", "crfsuite": "items"}.get(model.describe()["settings"]["format"], "rows")
         names = model.labels()
@@ -272,6 +272,11 @@ class Classifier(ClassifierMixin, TaskEstimator):
             return {}
         why = "its data come in another order, in which this solver finds other weights within the gap"
         return {"_xfail_checks": {"check_sample_weights_invariance": why}}
+
+
+def _need_numpy():
+    if np is None:
+        raise ImportError("espalier.Classifier needs NumPy")
 
 
 def _kind_of(X):
