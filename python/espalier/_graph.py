@@ -1,7 +1,7 @@
 """The estimator for graphs whose nodes have labels: GraphModel."""
 
 from . import _espalier
-from ._estimator import Parameter
+from ._estimator import Parameter, count_of
 from ._task import TaskEstimator, as_sequence
 
 
@@ -75,7 +75,7 @@ class GraphModel(TaskEstimator):
         The probability is None where the loss has none, as that of an SVM. Raises espalier.Error where inference is
         not exact.
         """
-        best = self._engine().kbest(_espalier.Graphs(as_sequence(X)), k)
+        best = self._engine().kbest(_espalier.Graphs(as_sequence(X)), count_of(k))
         return [[(self._given(names), score, p) for names, score, p in graph] for graph in best]
 
     def evaluate(self, X, y=None):
