@@ -98,7 +98,10 @@ class Estimator(BaseEstimator):
         )
 
         def __init__(self, *args, **kwargs):
-            bound = signature.bind(self, *args, **kwargs)
+            try:
+                bound = signature.bind(self, *args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{cls.__name__}.__init__() {error}") from None
             bound.apply_defaults()
             for name, value in bound.arguments.items():
                 if name != "self":

@@ -90,6 +90,9 @@ def test_history_and_events(sentences, tmp_path):
     last = trainer.logparser.last_iteration
     assert trainer.logparser.iterations[-1] is last and last["num"] == len(trainer.logparser.iterations)
     assert 0.5 < last["item_accuracy_float"] <= 1
+    names = {"num", "loss", "time", "dual", "relative_gap", "passes", "scores"}
+    assert names <= set(last) <= names | {"item_accuracy_float", "avg_precision", "avg_recall", "avg_f1"}
+    assert all(iteration["time"] >= 0 for iteration in trainer.logparser.iterations)
 
 
 def test_exceptions_in_events_end_training(sentences, tmp_path):
