@@ -19,9 +19,16 @@ set(package_of_program espalier)
 set(package_of_library libespalier${PROJECT_VERSION_MAJOR})
 set(package_of_development libespalier-dev)
 set(package_of_python python3-espalier)
+set(package_of_doc espalier-doc)
 set(package_components program library development)
 if(ESPALIER_PYTHON)
   list(APPEND package_components python)
+endif()
+# The site (docs/site), which takes MkDocs to build.
+if(ESPALIER_MKDOCS AND ESPALIER_SITE_PYTHON)
+  list(APPEND package_components doc)
+  install(FILES packaging/espalier-doc.doc-base DESTINATION ${CMAKE_INSTALL_DATADIR}/doc-base RENAME espalier-doc.espalier
+    COMPONENT doc_package EXCLUDE_FROM_ALL)
 endif()
 
 # What every package has beside the files of its component; cmake --install leaves this out.
@@ -89,6 +96,9 @@ ${about}This package has the shared library.")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "structured prediction with certified optima - headers
 ${about}This package has the headers of the C++ library, and what CMake and
 pkg-config need to find it.")
+set(CPACK_DEBIAN_DOC_DESCRIPTION "structured prediction with certified optima - documentation
+${about}This package has the documentation as a site: guides, and references of
+the command line, of Python and of C++.")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "structured prediction with certified optima - Python 3
 ${about}This package has the module for Python 3.")
 foreach(component ${package_components})
@@ -97,6 +107,11 @@ foreach(component ${package_components})
   set(CPACK_DEBIAN_${name}_PACKAGE_SOURCE espalier)
   set(CPACK_DEBIAN_${name}_PACKAGE_SHLIBDEPS ON)
 endforeach()
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS espalier-doc)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS espalier-doc)
+set(CPACK_DEBIAN_DOC_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_DOC_PACKAGE_SHLIBDEPS OFF)
 
 set(version_of_package ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
@@ -115,15 +130,26 @@ if(ESPALIER_PYTHON)
   math(EXPR next_python "${Python_VERSION_MINOR} + 1")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= ${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}~), \
-python3 (<< ${Python_VERSION_MAJOR}.${next_python}), python3-numpy")
+python3 (<< ${Python_VERSION_MAJOR}.${next_python})")
+  # What arrays and matrices need, and Classifier; sequences, parsers and graphs do without.
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS python3-numpy)
+  set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "espalier-doc, python3-pandas, python3-scipy, python3-sklearn")
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_SOURCE_DIR}/packaging/python/postinst
     ${CMAKE_CURRENT_SOURCE_DIR}/packaging/python/prerm)
   set(CPACK_DEBIAN_PYTHON_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 endif()
+# A build without the site makes the other packages.
+set(CPACK_PROJECT_CONFIG_FILE ${packaging_folder}/components.cmake)
+file(WRITE ${packaging_folder}/components.cmake "if(NOT EXISTS \"${PROJECT_BINARY_DIR}/site/index.html\")
+  list(REMOVE_ITEM CPACK_COMPONENTS_ALL doc doc_package)
+endif()\n")
 include(CPack)
 
 add_custom_target(packages COMMAND ${CMAKE_CPACK_COMMAND} DEPENDS espalier espalier_shared pages packaging
   WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR} USES_TERMINAL COMMENT "Debian packages, in ${CPACK_PACKAGE_DIRECTORY}")
 if(ESPALIER_PYTHON)
   add_dependencies(packages espalier_package)
+endif()
+if("doc" IN_LIST package_components)
+  add_dependencies(packages site)
 endif()

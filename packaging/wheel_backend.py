@@ -42,9 +42,16 @@ def _metadata():
         "License: MIT",
         f"Requires-Python: {project['requires-python']}",
         *(f"Requires-Dist: {name}" for name in project["dependencies"]),
+        *_extras(project["optional-dependencies"]),
         "Description-Content-Type: text/markdown",
     ]
     return "\n".join(lines) + "\n\n" + _read(project["readme"])
+
+
+def _extras(optional):
+    for extra, names in optional.items():
+        yield f"Provides-Extra: {extra}"
+        yield from (f'Requires-Dist: {name}; extra == "{extra}"' for name in names)
 
 
 def _info_folder():

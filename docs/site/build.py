@@ -134,6 +134,8 @@ def main():
                             "--site-dir", arguments.output.resolve()])
     if built.returncode != 0:
         return built.returncode
+    for path in arguments.output.glob("sitemap.xml*"):  # for search engines, and with the time of the build in it
+        path.unlink()
     complaints = check.site(arguments.output)
     print("\n".join(complaints), file=sys.stderr, end="\n" if complaints else "")
     print(f"{arguments.output}/index.html")

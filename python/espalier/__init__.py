@@ -10,6 +10,7 @@
 True
 """
 
+from . import metrics, pycrfsuite
 from ._classifier import Classifier
 from ._crf import CRF
 from ._espalier import Certificate, Error, Progress, __version__
@@ -34,6 +35,8 @@ __all__ = [
     "TreebankParser",
     "cross_validate",
     "load",
+    "metrics",
     "path",
+    "pycrfsuite",
     "__version__",
 ]

@@ -3,7 +3,7 @@
 import os
 
 from . import _espalier
-from ._estimator import Estimator, Parameter
+from ._estimator import Estimator, Parameter, check_writable, count_of
 from ._explain import Explanation, WeightTable
 from ._log import TrainingLog
 from ._model import Model
@@ -88,6 +88,8 @@ class CRF(Estimator):
         says how much each sentence counts. Ctrl-C ends training and keeps the model so far, with a warning.
         """
         options, settings = self._objective()
+        if self.model_filename is not None:
+            check_writable(self.model_filename)
         return self._fit(*self._sentences(X, y, X_dev, y_dev, sample_weight), options, settings)
 
     def _prepare(self, X, y, X_dev=None, y_dev=None, sample_weight=None):
@@ -194,7 +196,7 @@ class CRF(Estimator):
 
         The probability is None where the loss has none, as that of an SVM.
         """
-        return self._shared_tagger().kbest(_sequence(X), k)
+        return self._shared_tagger().kbest(_sequence(X), count_of(k))
 
     def predict_entities(self, X):
         """The chunks that the best labels of each sentence spell, as tuples ``(type, begin, end, probability)``.
@@ -226,7 +228,10 @@ class CRF(Estimator):
         return Explanation(self._shared_tagger().contributions(xseq, yseq))
 
     def explain_weights(self, top=10):
-        """The heaviest weights of each label, positive and negative, and of transitions: a WeightTable."""
+        """The ``top`` heaviest weights of each label, positive and negative, and of transitions: a WeightTable.
+
+        ``top=None`` has all of them.
+        """
         return WeightTable(self.state_features_, self.transition_features_, top)
 
     @property

@@ -1,6 +1,8 @@
 """What the estimators share: parameters that come from the library's tables of options, and the run itself."""
 
 import inspect
+import operator
+import os
 import warnings
 
 from . import _espalier
@@ -36,6 +38,28 @@ def table_parameters(rows, defaults=None, leave_out=()):
 def _default(row):
     """What nobody can change by accident: a tuple for a list."""
     return tuple(row["default"]) if isinstance(row["default"], list) else row["default"]
+
+
+def count_of(k):
+    """k as the library takes it: it has no whole numbers below 0 to refuse."""
+    try:
+        k = operator.index(k)
+    except TypeError:
+        raise _espalier.Error(f"k {k!r}; expected a whole number") from None
+    if k < 1:
+        raise _espalier.Error(f"k {k}; expected at least 1")
+    return k
+
+
+def check_writable(path):
+    """That a file can be made there is better known before hours of training than after them."""
+    folder = os.path.dirname(os.fspath(path)) or "."
+    exists = os.path.isdir(folder)
+    if not exists or not os.access(folder, os.W_OK):
+        why = "Permission denied" if exists else "No such file or directory"
+        raise _espalier.Error(
+            f"{os.fspath(path)}: cannot create: {why}; expected a folder that exists and can be written"
+        )
 
 
 class Estimator(BaseEstimator):
@@ -74,7 +98,10 @@ class Estimator(BaseEstimator):
         )
 
         def __init__(self, *args, **kwargs):
-            bound = signature.bind(self, *args, **kwargs)
+            try:
+                bound = signature.bind(self, *args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{cls.__name__}.__init__() {error}") from None
             bound.apply_defaults()
             for name, value in bound.arguments.items():
                 if name != "self":

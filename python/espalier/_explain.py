@@ -2,6 +2,8 @@
 
 import html
 
+from . import _espalier
+
 
 class Explanation:
     """What the score of labels is made of, token by token. ``CRF.explain`` returns one.
@@ -85,6 +87,8 @@ class WeightTable:
     """
 
     def __init__(self, states, transitions, top):
+        if top is not None and top < 0:
+            raise _espalier.Error(f"top {top}; expected a whole number >= 0, or None for all")
         of_labels = {}
         for (attribute, label), weight in states.items():
             of_labels.setdefault(label, []).append((attribute, weight))

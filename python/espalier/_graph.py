@@ -1,15 +1,15 @@
 """The estimator for graphs whose nodes have labels: GraphModel."""
 
 from . import _espalier
-from ._estimator import Parameter
+from ._estimator import Parameter, count_of
 from ._task import TaskEstimator, as_sequence
 
 
 class GraphModel(TaskEstimator):
     """A Markov random field over any graph: a label for each node, trained with certificates.
 
-    A graph is a dict. ``nodes`` is an array with a row of features for each node, or a list of nodes: features (a dict,
-    a list of names or a row of numbers), or dicts with ``features``, ``type``, ``allowed`` and ``cost``. ``edges`` are
+    A graph is a dict. ``nodes`` is an array with a row of features for each node, or a list of nodes: a list of names, a
+    row of numbers, or a dict with ``features`` (one of these, or a dict), ``type``, ``allowed`` and ``cost``. ``edges`` are
     pairs of nodes, which count from 0, with ``edge_features`` if there are any; ``cliques`` are lists of nodes, or
     dicts with ``nodes``, ``features``, ``type`` and ``forbidden``. Labels are the y of a graph, or its key ``labels``.
 
@@ -75,7 +75,7 @@ class GraphModel(TaskEstimator):
         The probability is None where the loss has none, as that of an SVM. Raises espalier.Error where inference is
         not exact.
         """
-        best = self._engine().kbest(_espalier.Graphs(as_sequence(X)), k)
+        best = self._engine().kbest(_espalier.Graphs(as_sequence(X)), count_of(k))
         return [[(self._given(names), score, p) for names, score, p in graph] for graph in best]
 
     def evaluate(self, X, y=None):

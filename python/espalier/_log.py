@@ -19,18 +19,18 @@ class TrainingLog:
         self.last_iteration = None
         self.log = [description + "\n"] if description else []
         self.training_seconds = 0.0
+        self._clock = 0.0  # of the last report
 
     def report(self, progress, dev):
         """Takes one report of a run; ``dev`` has the rates on held-out data, or is None."""
         iteration = {
             "num": len(self.iterations) + 1,
             "loss": progress.primal,
-            "time": progress.wall_seconds - (self.iterations[-1]["_clock"] if self.iterations else 0.0),
+            "time": progress.wall_seconds - self._clock,
             "dual": progress.dual,
             "relative_gap": progress.relative_gap,
             "passes": progress.passes,
             "scores": {},
-            "_clock": progress.wall_seconds,
         }
         if dev:
             names = {
@@ -43,6 +43,7 @@ class TrainingLog:
         self.iterations.append(iteration)
         self.last_iteration = iteration
         self.training_seconds = progress.seconds
+        self._clock = progress.wall_seconds
         self.log.append(
             f"pass {progress.passes:.2f}  gap {progress.relative_gap:.2e}  loss {progress.primal:.6g}\n"
         )

@@ -3,7 +3,7 @@
 import os
 
 from . import _espalier
-from ._estimator import Parameter
+from ._estimator import Parameter, count_of
 from ._task import TaskEstimator, as_sequence, is_path
 
 _FIELDS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -76,7 +76,7 @@ class Parser(TaskEstimator):
 
         Relations are None where the model has none, and so is the probability where the loss has none.
         """
-        return self._engine().kbest(_sentences(X, False), k)
+        return self._engine().kbest(_sentences(X, False), count_of(k))
 
     def evaluate(self, X):
         """How good the trees are against those of X: a dict, as ``espalier eval --json`` prints it."""

@@ -92,7 +92,8 @@ def path(estimator, X, y=None, X_dev=None, y_dev=None, *, l2_max=1000.0, l2_min=
     fitted = _copy(estimator)
     data, settings = fitted._prepare(X, y, X_dev, y_dev, sample_weight)
     settings.pop("l2", None)
-    points, best = fitted._train_values(data, settings, (float(l2_max), float(l2_min), float(factor)))
+    values = (_number("l2_max", l2_max), _number("l2_min", l2_min), _number("factor", factor))
+    points, best = fitted._train_values(data, settings, values)
     fitted.l2 = points[best]["l2"]
     if hasattr(fitted, "c2"):
         fitted.c2 = None  # a CRF's other name of it
@@ -124,7 +125,18 @@ def cross_validate(estimator, X, y=None, *, l2="auto", folds=5, sample_weight=No
 
 
 def _numbers(l2):
-    return tuple(float(value) for value in l2) if isinstance(l2, (tuple, list)) else float(l2)
+    """As the library takes it: what are no numbers is left as it is, for the library to refuse."""
+    try:
+        return tuple(float(value) for value in l2) if isinstance(l2, (tuple, list)) else float(l2)
+    except (TypeError, ValueError):
+        return l2
+
+
+def _number(name, value):
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise _espalier.Error(f"{name}: found {value!r}; expected a number") from None
 
 
 def _copy(estimator):

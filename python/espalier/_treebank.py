@@ -3,7 +3,7 @@
 import os
 
 from . import _espalier
-from ._estimator import Parameter
+from ._estimator import Parameter, count_of
 from ._parser import _refuse
 from ._task import TaskEstimator, as_sequence, is_path
 
@@ -58,7 +58,7 @@ class TreebankParser(TaskEstimator):
 
         The probability is None where the loss has none, as that of an SVM.
         """
-        return self._engine().kbest(_sentences(X), k, self._brackets())
+        return self._engine().kbest(_sentences(X), count_of(k), self._brackets())
 
     def evaluate(self, X):
         """How good the trees are against those of X, as evalb counts: a dict, as ``espalier eval --json`` prints it."""

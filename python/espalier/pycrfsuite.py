@@ -23,11 +23,13 @@ import sys
 
 from . import _espalier
 from ._crf import CRF
+from ._espalier import Error as CRFSuiteError
 from ._espalier import ItemSequence
+from ._estimator import check_writable
 from ._log import TrainingLog
 from ._model import Model
 
-__all__ = ["ItemSequence", "Tagger", "Trainer"]
+__all__ = ["BaseTrainer", "CRFSuiteError", "ItemSequence", "Tagger", "Trainer"]
 
 CRFSUITE_VERSION = _espalier.__version__
 
@@ -193,6 +195,8 @@ class Trainer:
 
     def train(self, model, holdout=-1):
         """Trains on all groups but ``holdout``, and saves the model to the file ``model``; '' saves nothing."""
+        if model:
+            check_writable(model)
         crf = CRF(algorithm=self.algorithm)
         crf.set_params(**{self._param(name).argument: value for name, value in self._values.items()})
         if crf.max_iterations == _LIMIT["max_iterations"].default:
@@ -217,6 +221,9 @@ class Trainer:
             crf.save(model)
             log.end(f"saved {os.fspath(model)}")
             self.on_end(log.log[-1])
+
+
+BaseTrainer = Trainer  # python-crfsuite has one without a log beside the one that people use
 
 
 class ParsedDump:
@@ -306,6 +313,8 @@ class Tagger:
         sentence = self._current()
         if self._marginals is None:
             self._marginals = self._tagger.marginals([sentence])[0]
+        if not 0 <= pos < len(self._marginals):
+            raise _espalier.Error(f"token {pos} of a sentence of {len(self._marginals)}; expected one of these, from 0 on")
         if y not in self._marginals[pos]:
             raise _espalier.Error(f"unknown label {y!r}; expected one of {', '.join(self.labels())}")
         return self._marginals[pos][y]

@@ -3,6 +3,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import Any
 
+from ._espalier import Error as CRFSuiteError
 from ._espalier import ItemSequence as ItemSequence
 from ._log import TrainingLog
 
@@ -30,6 +31,8 @@ class Trainer:
     def on_optimization_end(self, log: str) -> None: ...
     def on_end(self, log: str) -> None: ...
     def train(self, model: str | os.PathLike[str], holdout: int = ...) -> None: ...
+
+BaseTrainer = Trainer
 
 class ParsedDump:
     header: dict[str, str]

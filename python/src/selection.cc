@@ -57,6 +57,8 @@ py::tuple train_values(TrainingData& data, py::dict options, const Trainer::Valu
   std::optional<Trainer> trainer;
   std::optional<Model> model;
   const bool rated = !data.set->dev().empty();
+  if (!rated && std::holds_alternative<L2Range>(values))
+    throw Error("a search for l2: no held-out data to choose on; expected X_dev");
   {
     const py::gil_scoped_release release;
     trainer.emplace(*data.set, of_run, values);

@@ -127,6 +127,8 @@ void bind_training(py::module_& module) {
             options = options.attr("copy")();
             TrainOptions of_run = take_train_options(options);
             refuse_rest(options);
+            if (of_run.patience > 0 && data.set->dev().empty())
+              throw Error("patience: no held-out data to look at; expected X_dev");
             of_run.init = std::move(init);
             return train(*data.set, std::move(of_run), std::move(report));
           },

@@ -1,6 +1,7 @@
 import os
 import random
 
+import espalier
 import pytest
 from hypothesis import settings
 
@@ -54,3 +55,37 @@ def sentences():
 @pytest.fixture(scope="session")
 def held_out():
     return make_sentences(30, seed=2)
+
+
+def _classes():
+    X = [[0.0, 1.0], [1.0, 1.5], [3.0, 0.5], [4.0, 0.0], [2.0, 0.9], [2.5, 0.3]]
+    return espalier.Classifier(l2=0.1), (X, ["low", "low", "high", "high", "low", "high"])
+
+
+def _trees():
+    heads = {"the dog barks": [2, 3, 0], "she saw a cat": [2, 0, 4, 2], "a dog saw the cat": [2, 3, 0, 5, 3]}
+    X = [
+        [{"form": word, "upos": word[0], "head": head, "deprel": "r"} for word, head in zip(text.split(), of_text)]
+        for text, of_text in heads.items()
+    ]
+    return espalier.Parser(l2=1, hash_bits=10), (X,)
+
+
+def _brackets():
+    X = [
+        "(S (NP (PRP she)) (VP (VP (VBD saw) (NP (NN cats))) (PP (IN in) (NP (NN town)))))",
+        "(S (NP (PRP she)) (VP (VBD saw) (NP (NP (NN cats)) (PP (IN of) (NP (NN wood))))))",
+    ]
+    return espalier.TreebankParser(l2=1, hash_bits=10), (X,)
+
+
+def _graphs():
+    X = [
+        {"nodes": [[1.0, 0.1], [0.1, 0.3], [0.9, 0.0]], "edges": [(0, 1), (1, 2)]},
+        {"nodes": [[0.0, 1.0], [0.1, 0.2]], "edges": [(0, 1)]},
+    ]
+    return espalier.GraphModel(l2=0.1), (X, [["sky", "sky", "sky"], ["sea", "sea"]])
+
+
+# An estimator that is not fitted and what it can be fitted to, of every task but that of CRF.
+OTHER_TASKS = (_classes, _trees, _brackets, _graphs)

@@ -17,7 +17,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_predict
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_sample_weights_invariance, parametrize_with_checks
 
 PROGRAM = os.environ.get("ESPALIER_PROGRAM", "build/espalier")
 
@@ -36,9 +36,28 @@ def weights_of(path):
     return run("show", path, "--weights")
 
 
-@parametrize_with_checks([Classifier(), Classifier(loss="svm", l2=0.1)])
+@parametrize_with_checks([
+    Classifier(), Classifier(loss="svm", l2=0.1), Classifier(solver="lbfgs"), Classifier(solver="bmrm", loss="svm", l2=0.1),
+])
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+# What the one check that some solvers are excused from has to say: scikit-learn's own mark covers both of its kinds, and
+# does not notice where one is excused in vain.
+@pytest.mark.parametrize("loss", ["crf", "svm"])
+@pytest.mark.parametrize("solver", ["eg-batch", "bmrm", "auto"])
+def test_weights_of_one_change_nothing(solver, loss):
+    check_sample_weights_invariance("Classifier", Classifier(solver=solver, loss=loss), kind="ones")
+
+
+@pytest.mark.parametrize("loss", ["crf", "svm"])
+@pytest.mark.parametrize("solver", ["eg-batch", "bmrm", pytest.param("auto", marks=pytest.mark.xfail(
+    strict=True, raises=AssertionError,
+    reason="examples are visited one by one, shuffled ones in another order: weights differ within the gap, and not in 1e-7"))])
+def test_weights_of_zero_are_removal_in_any_order(solver, loss):
+    classifier = Classifier(solver=solver, loss=loss, l2=0.1)
+    check_sample_weights_invariance("Classifier", classifier, kind="zeros")
 
 
 # Weights

@@ -1,8 +1,14 @@
 """espalier.CRF: what sklearn-crfsuite's estimator does, and what it does not."""
 
+import contextlib
 import copy
 import inspect
+import io
+import os
 import pickle
+import pty
+import subprocess
+import sys
 import warnings
 
 import numpy
@@ -258,8 +264,9 @@ def test_wrong_parameters(parameters, message, sentences):
 
 
 def test_unknown_parameters():
-    with pytest.raises(TypeError, match="c3"):
+    with pytest.raises(TypeError) as error:
         CRF(c3=1)
+    assert str(error.value) == "CRF.__init__() got an unexpected keyword argument 'c3'"
 
 
 def test_ignored_parameters(sentences, held_out):
@@ -336,6 +343,70 @@ def test_progress_is_printed(sentences, capsys):
     assert lines[1].startswith("pass")
     CRF(c2=0.1).fit(*sentences)
     assert capsys.readouterr().out == ""
+
+
+TERMINAL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from conftest import make_sentences
+from espalier import CRF
+CRF(c2=1e-3, gap=1e-6, verbose=True).fit(*make_sentences(60))
+"""
+
+
+def test_a_terminal_has_one_line_that_is_rewritten():
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-c", TERMINAL, os.path.dirname(__file__)]
+    process = subprocess.Popen(command, stdout=theirs)
+    os.close(theirs)
+    said = b""
+    with contextlib.suppress(OSError):  # what Linux says at the end
+        while part := os.read(ours, 4096):
+            said += part
+    os.close(ours)
+    assert process.wait(60) == 0
+    lines = said.decode().replace("\r\n", "\n").rstrip("\n").split("\n")
+    assert len(lines) == 2 and lines[0].strip("\r ").startswith("60 sequences, ")
+    shown = lines[1].split("\r")[1:]
+    assert len(shown) > 2 and all(text.startswith("pass ") for text in shown[:-1])
+    assert shown[-1].startswith("converged: relative gap")
+    # Nothing of a longer line before is left.
+    assert all(len(after) >= len(before.rstrip()) for before, after in zip(shown, shown[1:]))
+
+
+def test_a_notebook_has_one_line_that_is_rewritten(sentences, monkeypatch):
+    class OutStream(io.StringIO):
+        """What the kernel of a notebook has in place of standard output: no terminal."""
+
+    OutStream.__module__ = "ipykernel.iostream"
+    monkeypatch.setitem(sys.modules, "ipykernel", object())
+    monkeypatch.setattr(sys, "stdout", OutStream())
+    CRF(c2=1e-3, gap=1e-6, verbose=True).fit(*sentences)
+    said = sys.stdout.getvalue()
+    assert said.count("\n") == 2 and said.count("\rpass ") > 2
+
+
+def test_a_file_has_lines(sentences, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    CRF(c2=1e-3, gap=1e-6, verbose=True).fit(*sentences)
+    assert "\r" not in sys.stdout.getvalue() and sys.stdout.getvalue().count("\npass ") > 2
+
+
+def test_a_model_file_that_cannot_be_written_is_found_out_before_training(tmp_path, sentences, capsys):
+    path = str(tmp_path / "none" / "model.esp")
+    with pytest.raises(espalier.Error) as error:
+        CRF(model_filename=path, verbose=True).fit(*sentences)
+    expected = f"{path}: cannot create: No such file or directory; expected a folder that exists and can be written"
+    assert str(error.value) == expected and capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("k, message", [
+    (0, "k 0; expected at least 1"), (-1, "k -1; expected at least 1"), ("2", "k '2'; expected a whole number"),
+])
+def test_wrong_k(crf, held_out, k, message):
+    with pytest.raises(espalier.Error) as error:
+        crf.predict_kbest(held_out[0], k)
+    assert str(error.value) == message
 
 
 def test_no_warnings(sentences):

@@ -56,3 +56,27 @@ def test_a_model_of_a_kernel_has_no_weights_of_attributes(sentences):
     crf = CRF(l2=1, kernel="poly,2").fit(sentences[0][:10], sentences[1][:10])
     with pytest.raises(espalier.Error, match="which has no weights of them; expected one without a kernel"):
         crf.explain(sentences[0][0])
+
+
+def test_how_many_weights(sentences):
+    crf = CRF(c2=0.1).fit(*sentences)
+    everything = len(crf.state_features_) + len(crf.transition_features_)
+    assert len(list(crf.explain_weights(top=None).rows())) == everything == len(crf.explain_weights(10**6).to_frame())
+    assert list(crf.explain_weights(top=0).rows()) == []
+    with pytest.raises(espalier.Error) as error:
+        crf.explain_weights(top=-1)
+    assert str(error.value) == "top -1; expected a whole number >= 0, or None for all"
+
+
+def test_what_cannot_be_explained(sentences):
+    crf = CRF(c2=0.1).fit(*sentences)
+    assert crf.explain([]).labels == [] and str(crf.explain([])) == "score +0.0000"
+    assert crf.explain([{"unknown": 1}]).tokens[0].contributions == []
+    for xseq, yseq, message in [
+        ("ab", None, "xseq: str ''ab''; expected a list of items, one for each token"),
+        ([["a"]], ["X"], "yseq[0]: the label 'X'; expected one of the model's"),
+        ([["a"]], [], "xseq has 1 tokens and yseq has 0 labels; expected as many"),
+    ]:
+        with pytest.raises(espalier.Error) as error:
+            crf.explain(xseq, yseq)
+        assert str(error.value) == message

@@ -90,6 +90,9 @@ def test_history_and_events(sentences, tmp_path):
     last = trainer.logparser.last_iteration
     assert trainer.logparser.iterations[-1] is last and last["num"] == len(trainer.logparser.iterations)
     assert 0.5 < last["item_accuracy_float"] <= 1
+    names = {"num", "loss", "time", "dual", "relative_gap", "passes", "scores"}
+    assert names <= set(last) <= names | {"item_accuracy_float", "avg_precision", "avg_recall", "avg_f1"}
+    assert all(iteration["time"] >= 0 for iteration in trainer.logparser.iterations)
 
 
 def test_exceptions_in_events_end_training(sentences, tmp_path):
@@ -130,6 +133,7 @@ def test_what_is_refused(tmp_path, sentences):
         (lambda: trainer.select("foo"), "unknown algorithm 'foo'; expected 'lbfgs', 'l2sgd' or 'ap'"),
         (lambda: trainer.select("lbfgs", "tree"), "type 'tree' does not exist here; expected 'crf1d'"),
         (lambda: trainer.train("m"), "no sentences to train on; expected some, by append()"),
+        (lambda: trainer.train("none/m"), "none/m: cannot create: No such file or directory; expected a folder that exists"),
         (lambda: trainer.append([["a"]], []), "xseq has 1 tokens and yseq has 0 labels; expected as many"),
         (lambda: Tagger().labels(), "the tagger is closed; expected open() before"),
         (lambda: Tagger().tag([["a"]]), "the tagger is closed; expected open() before"),
@@ -153,6 +157,10 @@ def test_a_tagger_without_a_sentence(path):
         tagger.set([["a"]])
         with pytest.raises(espalier.Error, match="unknown label 'X'; expected one of B-PER, I-PER, O"):
             tagger.marginal("X", 0)
+        for token in (1, -1):
+            with pytest.raises(pycrfsuite.CRFSuiteError) as error:
+                tagger.marginal("O", token)
+            assert str(error.value) == f"token {token} of a sentence of 1; expected one of these, from 0 on"
 
 
 def test_item_sequences():

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_val_score
 
-from espalier import CRF, metrics
+from espalier import CRF, Classifier, metrics
 
 
 def test_clone_and_params():
@@ -52,15 +52,19 @@ def test_joblib(sentences, held_out, tmp_path):
     assert predicted[0] + predicted[1] == crf.predict(held_out[0])
 
 
-def test_without_other_packages():
-    code = """
+ABSENT = """
 import sys
 class Absent:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in ("numpy", "sklearn", "pandas", "scipy"): raise ImportError(name)
 sys.meta_path.insert(0, Absent())
+"""
+
+
+def test_without_other_packages():
+    code = ABSENT + """
 import copy, pickle
-from espalier import CRF, metrics
+from espalier import CRF, Classifier, metrics
 X, y = [[{"a": 1}, {"b": 1}]], [["x", "y"]]
 crf = CRF(c2=0.1, gap=1e-4).fit(X, y)
 assert crf.predict(X) == y and crf.score(X, y) == 1 and not {"numpy", "sklearn"} & set(sys.modules)
@@ -76,4 +80,36 @@ except ValueError as error: assert str(error) == "this CRF is not fitted; call f
 else: raise AssertionError
 assert metrics.entity_f1_score([["B-A"]], [["B-A"]]) == 1
 """
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_other_tasks_without_other_packages(tmp_path):
+    Classifier().fit([[0.0], [1.0]], [0, 1]).save(tmp_path / "classes.esp")
+    code = ABSENT + """
+import espalier
+from espalier import CRF, GraphModel, Parser, TreebankParser
+trees = [[("a", "_", "D", "_", "_", 2, "d"), ("b", "_", "N", "_", "_", 0, "r")]] * 2
+parser = Parser(l2=0.1).fit(trees)
+assert parser.predict(trees) == trees and parser.score(trees) == 1 and len(parser.predict_kbest(trees, 2)[0]) == 2
+brackets = ["(S (NP (DT the) (NN dog)) (VP (VBZ barks)))"]
+assert TreebankParser(l2=0.1, output="brackets").fit(brackets).predict(brackets) == brackets
+graphs, labels = [{"nodes": [[1.0, 0.0], [0.5, 0.1]], "edges": [(0, 1)]}, {"nodes": [[0.0, 1.0]], "edges": []}], [["a", "a"], ["b"]]
+assert GraphModel(l2=0.1).fit(graphs, labels).predict(graphs) == labels
+X, y = [[{"a": 1}, {"b": 1}]] * 4, [["x", "y"]] * 4
+crf = CRF(c2=0.1).fit(X, y)
+assert crf.explain(X[0]).labels == ["x", "y"] and "<table>" in crf.explain_weights()._repr_html_()
+assert len(espalier.path(CRF(), X, y, X, y, l2_max=1, l2_min=0.1, factor=0.1)) == 2
+assert espalier.cross_validate(CRF(), X, y, l2=1.0, folds=2).best["mean"] == 100
+assert crf.score(X, y, sample_weight=[1, 2, 3, 4]) == 1
+for call in (lambda: espalier.load(sys.argv[1]), lambda: espalier.Classifier().fit([[0.0], [1.0]], [0, 1])):
+    try: call()
+    except ImportError as error: assert str(error) == "espalier.Classifier needs NumPy"
+    else: raise AssertionError
+assert not {"numpy", "sklearn"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code, tmp_path / "classes.esp"], check=True)
+
+
+def test_submodules_are_there():
+    code = "import espalier; espalier.metrics.entity_f1_score, espalier.pycrfsuite.Trainer"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 
 #include "base/names.h"
@@ -111,7 +112,10 @@ std::string OptionRow::default_text() const {
     case OptionKind::whole:
       return default_value.is_null() ? "" : fmt::to_string(default_value.get<std::uint64_t>());
     case OptionKind::real:
-      return default_value.is_null() ? "" : fmt::format("{:g}", default_value.get<double>());
+      // Nobody may type an infinite one.
+      return default_value.is_null() || !std::isfinite(default_value.get<double>())
+                 ? ""
+                 : fmt::format("{:g}", default_value.get<double>());
     case OptionKind::texts:
       return fmt::format("{}", fmt::join(default_value.get<std::vector<std::string>>(), ","));
   }

@@ -37,7 +37,7 @@ struct CrossValidateArguments : TrainingOptions {
       throw Error(
           "--l2-max, --l2-min, --factor: no effect without --l2 auto; expected --l2 auto, or none of them");
     }
-    return parse_l2(l2, l1 + l1_ratio);
+    return parse_l2(l2, given().l1 + given().l1_ratio);
   }
 };
 
@@ -87,7 +87,7 @@ Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, dou
   std::string message = with_limit(path.message);
   message += describe_miss({path.status,
                             history,
-                            arguments.gap,
+                            arguments.given().gap,
                             {data.problem(), options.loss, {l2, {options.l1 + options.l1_ratio * l2}}},
                             trainer.solver().name,
                             "--l2-min"});
@@ -117,14 +117,15 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   arguments.check_outputs();
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
-  Display display(arguments.gap, arguments.report_every, arguments.quiet);
+  Display display(arguments.given().gap, arguments.given().report_every, arguments.quiet);
   // One thread, so that what is printed depends on the seed alone.
   std::optional<ReadingObserver> observer(std::in_place,
                                           [&](const ReadingProgress& file) { display.reading(file); });
   const auto data = arguments.read_data(
       {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
   observer.reset();
-  make_folds(*data, arguments.folds, arguments.seed);  // what is wrong with them is said before anything else
+  // What is wrong with them is said before anything else.
+  make_folds(*data, arguments.folds, arguments.given().seed);
   display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
                            data->describe()));
   const SolverEntry solver = find_solver(arguments.solver, options.train.loss);

@@ -21,7 +21,7 @@ struct PathArguments : TrainingOptions {
       if (l2) throw Error("--l2: no effect in a path over l2; expected --l1-max and --l1-min with it");
       return path;
     }
-    if (l1 > 0 || l1_ratio > 0)
+    if (given().l1 > 0 || given().l1_ratio > 0)
       throw Error("--l1, --l1-ratio: no effect in a path over l1; expected neither of them");
     L1Path over_l1;
     return L1Path{l1_max.value_or(over_l1.l1_max), l1_min.value_or(over_l1.l1_min), path.factor,

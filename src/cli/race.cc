@@ -21,8 +21,9 @@ namespace {
 
 struct RaceArguments : TrainingOptions {
   RaceArguments() {
-    gap = 1e-5;
-    report_every = 1;  // a table with passes is as fine as the reports are
+    auto& defaults = of_training.as<TrainOptions>();
+    defaults.gap = 1e-5;
+    defaults.report_every = 1;  // a table with passes is as fine as the reports are
   }
   std::string solvers, picture;
   double l2 = 1, budget = 60;
@@ -83,11 +84,11 @@ int run_race(const RaceArguments& arguments) {
   const InterruptGuard interrupt;
   std::optional<NothingToSave> until_trained("before training");
   std::optional<Display> display;  // one a solver: each has its own way to the gap
-  display.emplace(arguments.gap, arguments.report_every, arguments.quiet);
+  display.emplace(arguments.given().gap, arguments.given().report_every, arguments.quiet);
   std::optional<ReadingObserver> observer(std::in_place,
                                           [&](const ReadingProgress& file) { display->reading(file); });
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
-                                         interrupt.flag(), arguments.threads});
+                                         interrupt.flag(), arguments.given().threads});
   observer.reset();
   const std::string name = arguments.train == "-" ? "standard input" : arguments.train;
   display->note(fmt::format("read {}: {}", name, data->describe()));
@@ -100,7 +101,7 @@ int run_race(const RaceArguments& arguments) {
   Evaluation dev;  // of the last report
   RaceEvents events;
   events.started = [&](const SolverEntry& solver) {
-    display.emplace(arguments.gap, arguments.report_every, arguments.quiet);
+    display.emplace(arguments.given().gap, arguments.given().report_every, arguments.quiet);
     display->note(fmt::format("{}:", solver.name));
   };
   events.report = [&](const RaceReport& report) {

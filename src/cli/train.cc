@@ -20,10 +20,10 @@ int train(const TrainArguments& arguments) {
     if (!arguments.init.empty()) {
       throw Error("--init: not with --l2 auto, which starts each value from another one; expected --l2 X");
     }
-    if (arguments.repeat > 1) {
+    if (arguments.given().repeat > 1) {
       throw Error("--repeat: not with --l2 auto, which trains several models itself; expected --l2 X");
     }
-    if (arguments.patience > 0) {
+    if (arguments.given().patience > 0) {
       throw Error(
           "--patience: not with --l2 auto, which starts each value from another one; expected --l2 X");
     }
@@ -31,7 +31,7 @@ int train(const TrainArguments& arguments) {
       throw Error("--l2 auto: no held-out data to choose l2 on; expected --dev FILE");
     return train_search(arguments, arguments.limits.range());
   }
-  const double l2 = parse_l2(arguments.l2, arguments.l1 + arguments.l1_ratio);
+  const double l2 = parse_l2(arguments.l2, arguments.given().l1 + arguments.given().l1_ratio);
   if (arguments.limits.given()) {
     throw Error("--l2-max, --l2-min: no effect without --l2 auto; expected --l2 auto, or neither of them");
   }
@@ -64,30 +64,14 @@ void add_train(Command program, Action& action) {
                     "start from this model; its attributes and labels are matched by name")
         .metavar("FILE")
         .advanced();
-    subcommand
-        .add_option("--repeat", arguments->repeat,
-                    "number of runs, with consecutive seeds from --seed; keeps the model with the best dual")
-        .advanced()
-        .capture_default_str()
-        .check(whole_number_from(1));
-    subcommand
-        .add_option(
-            "--patience", arguments->patience,
-            "stop when --dev has not improved for N reports, and save the weights that were best there")
-        .advanced()
-        .check(whole_number_from(1));
+    arguments->add_training_option(subcommand, "repeat");
+    arguments->add_training_option(subcommand, "patience").default_str("").check(whole_number_from(1));
     add_checkpoint_options(subcommand, *arguments);
     subcommand.group(kOutput);
     subcommand.add_option("-o,--output", arguments->output, "where to save the model")
         .metavar("FILE")
         .required();
-    subcommand
-        .add_option("--bits", arguments->bits,
-                    "bits of each weight of the model, 16 or 32; 16: rounded and certified at the end")
-        .advanced()
-        .capture_default_str()
-        .check(bits_of_weights())
-        .offer({"16", "32"});
+    arguments->add_training_option(subcommand, "bits").check(bits_of_weights()).offer({"16", "32"});
     subcommand.footer(fmt::format("Examples:\n{}", without_last_newline(task.train_examples)));
     subcommand.add_advanced_footer(fmt::format(
         "More examples:\n"

@@ -25,7 +25,8 @@ class Session {
   Session(const TrainingOptions& options, const Trainer::Values& l2)
       : options_(options),
         settings_(options.checked_train_options()),
-        display_(options.gap, std::min(options.report_every, options.passes), options.quiet),
+        display_(options.given().gap, std::min(options.given().report_every, options.given().passes),
+                 options.quiet),
         log_(options.log, [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)),
         over_l1_(std::holds_alternative<L1Path>(l2)) {
@@ -132,7 +133,7 @@ class Session {
     }
     message += describe_miss({best.status,
                               history_,
-                              options_.gap,
+                              options_.given().gap,
                               {data_->problem(), settings_.loss, {best.l2, {best.l1}}},
                               trainer_->solver().name,
                               l2_option});
@@ -163,7 +164,7 @@ class Session {
 
   void read_data() {
     // A checkpoint fits only what comes out the same when it is read again.
-    const std::size_t threads = options_.checkpoint.empty() ? options_.threads : 1;
+    const std::size_t threads = options_.checkpoint.empty() ? options_.given().threads : 1;
     const ReadingObserver observer([this](const ReadingProgress& file) { display_.reading(file); });
     data_ = options_.read_data(
         {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
@@ -197,7 +198,7 @@ class Session {
 
   Regularizer first_of(const Trainer::Values& values) const {
     const auto with_l1 = [this](double l2) {
-      return Regularizer(l2, {options_.l1 + options_.l1_ratio * l2});
+      return Regularizer(l2, {options_.given().l1 + options_.given().l1_ratio * l2});
     };
     if (const auto* path = std::get_if<L1Path>(&values)) return {path->l2, {path->l1_max}};
     if (const auto* path = std::get_if<PathOptions>(&values)) return with_l1(path->l2_max);
@@ -263,19 +264,19 @@ int train_one(const TrainingOptions& options, double l2) {
         "{}: not with --{}, whose rounds start from their own completions; expected one of the two",
         options.checkpoint.empty() ? "--init" : "--checkpoint", options.task.latent));
   }
-  if (options.repeat > 1 && (latent || !options.checkpoint.empty())) {
+  if (options.given().repeat > 1 && (latent || !options.checkpoint.empty())) {
     throw Error(fmt::format("--repeat: not with {}; expected one of the two",
                             latent ? fmt::format("--{}", options.task.latent) : "--checkpoint"));
   }
-  if (options.patience > 0) {
+  if (options.given().patience > 0) {
     if (options.dev.empty()) throw Error("--patience: no held-out data to look at; expected --dev FILE");
-    if (latent || options.repeat > 1) {
+    if (latent || options.given().repeat > 1) {
       throw Error(fmt::format("--patience: not with {}; expected one of the two",
                               latent ? fmt::format("--{}", options.task.latent) : "--repeat"));
     }
   }
   Session session(options, l2);
-  return session.finish(options.repeat > 1 ? session.run_repeatedly() : session.run_one());
+  return session.finish(options.given().repeat > 1 ? session.run_repeatedly() : session.run_one());
 }
 
 int train_path(const TrainingOptions& options, const std::variant<PathOptions, L1Path>& path_options) {
@@ -285,7 +286,7 @@ int train_path(const TrainingOptions& options, const std::variant<PathOptions, L
   refuse_latent(options);
   Session session(options, over_l1 ? Trainer::Values(*over_l1) : std::get<PathOptions>(path_options));
   const char* name = over_l1 ? "l1" : "l2";
-  const bool sparse = over_l1 || options.l1 > 0 || options.l1_ratio > 0;
+  const bool sparse = over_l1 || options.given().l1 > 0 || options.given().l1_ratio > 0;
   const auto value_of = [&](const PathPoint& point) { return over_l1 ? point.l1 : point.l2; };
   const auto print = [](const std::string& line) {
     std::fputs(line.c_str(), stdout);  // main looks whether it could be written

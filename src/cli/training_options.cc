@@ -53,51 +53,28 @@ std::string solver_list() {
   return list;
 }
 
+Option TrainingOptions::add_training_option(Command command, std::string_view name) {
+  OptionRow row = *of_training.table().find(name);
+  row.default_value = of_training.get(name);  // race has others
+  return command.add_option(
+      row, [this, name = row.name](const std::string& text) { of_training.set(name, text); });
+}
+
 void TrainingOptions::add_to(Command command) {
   command.add_option("TRAIN", train, "training data; '-' is standard input").required();
   command.group(kTraining);
   command.add_option("--dev", dev, "held-out data to evaluate on at every report").metavar("FILE");
-  command.add_option("--loss", loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA")
-      .metavar("NAME")
-      .offer({"crf", "svm", "softmax-margin", "perceptron"})
-      .capture_default_str();
-  Option of_l1 =
-      command
-          .add_option("--l1", l1, "l1 |theta|_1 beside l2: many weights become zero, and the model smaller")
-          .metavar("X")
-          .capture_default_str()
-          .check(number_from_zero());
+  // These two are logged as they are typed, and looked at when all options are known.
+  command.add_option(*train_option_table().find("loss"), [this](const std::string& text) { loss = text; })
+      .offer({"crf", "svm", "softmax-margin", "perceptron"});
+  Option of_l1 = add_training_option(command, "l1");
   if (l1_is_advanced) of_l1.advanced();
-  command.add_option("--l1-ratio", l1_ratio, "an l1 of so many times l2, for --l2 auto and for paths")
-      .metavar("X")
-      .advanced()
-      .check(number_from_zero());
-  command.add_option("--solver", solver, "auto, or one that --help-all lists")
-      .metavar("NAME")
-      .offer_list(names_of_solvers())
-      .capture_default_str();
-  command.add_option("--gap", gap, "stop at this duality gap, relative to the objective")
-      .capture_default_str()
-      .check(number_from_zero());
-  command.add_option("--passes", passes, "maximum number of passes over the data")
-      .metavar("N")
-      .capture_default_str()
-      .check(positive_number());
-  command.add_option("--seconds", seconds, "maximum training time").metavar("N").check(positive_number());
-  command.add_option("--threads", threads, "number of threads; runs are reproducible only with 1")
-      .capture_default_str()
-      .check(whole_number_from(1));
-  command.add_option("--seed", seed, "seed of the random numbers")
-      .advanced()
-      .capture_default_str()
-      .check(whole_number_from(0));
-  command
-      .add_option("--report-every", report_every,
-                  "passes between reports; eg skips the first one when it is about to converge")
-      .metavar("N")
-      .advanced()
-      .capture_default_str()
-      .check(positive_number());
+  add_training_option(command, "l1_ratio").default_str("");
+  command.add_option(*train_option_table().find("solver"), [this](const std::string& text) { solver = text; })
+      .description("auto, or one that --help-all lists")
+      .offer_list(names_of_solvers());
+  for (const char* name : {"gap", "passes", "seconds", "threads", "seed", "report_every"})
+    add_training_option(command, name);
 
   command.group(kOutput);
   command.add_option("--log", log, "write a log of the run, one JSON object per line").metavar("FILE");
@@ -121,21 +98,12 @@ void TrainingOptions::add_task_options(Command command) {
   command.add_options(*of_task);
   if (task.latent.empty()) return;
   const Option latent = command.get_option(fmt::format("--{}", task.latent));
-  command
-      .add_option(
-          "--outer-gap", outer.gap,
-          fmt::format("with --{}: stop once a round lowers the objective by less than this share of it",
-                      task.latent))
-      .advanced()
-      .capture_default_str()
-      .check(number_from_zero())
+  add_training_option(command, "outer_gap")
+      .description(fmt::format(
+          "with --{}: stop once a round lowers the objective by less than this share of it", task.latent))
       .needs(latent);
-  command
-      .add_option("--outer-rounds", outer.rounds,
-                  fmt::format("with --{}: maximum number of rounds", task.latent))
-      .advanced()
-      .capture_default_str()
-      .check(whole_number_from(1))
+  add_training_option(command, "outer_rounds")
+      .description(fmt::format("with --{}: maximum number of rounds", task.latent))
       .needs(latent);
 }
 
@@ -174,12 +142,12 @@ void TrainingOptions::check_regularizer(const Regularizer& regularizer) const {
 SolverSettings TrainingOptions::checked_settings(std::span<const SolverEntry> solvers) const {
   SolverSettings settings;
   solver_arguments.apply(solvers, settings);
-  settings.stopping.gap = gap;
-  settings.stopping.passes = passes;
-  if (seconds) settings.stopping.seconds = *seconds;
-  settings.seed = seed;
-  settings.threads = threads;
-  settings.report_every = report_every;
+  settings.stopping.gap = given().gap;
+  settings.stopping.passes = given().passes;
+  settings.stopping.seconds = given().seconds;
+  settings.seed = given().seed;
+  settings.threads = given().threads;
+  settings.report_every = given().report_every;
   return settings;
 }
 
@@ -190,23 +158,10 @@ TrainOptions TrainingOptions::checked_train_options() const {
 
 TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry> solvers) const {
   of_task->check_effective();
-  TrainOptions result;
+  TrainOptions result = given();
   result.loss = checked_loss();
-  const SolverSettings settings = checked_settings(solvers);
-  result.l1 = l1;
-  result.l1_ratio = l1_ratio;
   result.solver = solver;
-  result.solver_options = settings;
-  result.gap = settings.stopping.gap;
-  result.passes = settings.stopping.passes;
-  result.seconds = settings.stopping.seconds;
-  result.threads = settings.threads;
-  result.seed = settings.seed;
-  result.repeat = repeat;
-  result.patience = patience;
-  result.bits = bits;
-  result.report_every = settings.report_every;
-  result.rounds = outer;
+  result.solver_options = checked_settings(solvers);
   result.checkpoint = {checkpoint, checkpoint_every, resume};
   return result;
 }
@@ -235,8 +190,9 @@ void TrainingOptions::check_outputs() const {
 
 bool TrainingOptions::check_gap(const Certificate& certificate, Display& display) const {
   const double reached = certificate.relative_gap();
-  if (!require_gap || std::abs(reached) <= gap) return true;
-  display.warn(fmt::format("--require-gap: relative gap {:.2g}; expected at most {:g}", reached, gap));
+  if (!require_gap || std::abs(reached) <= given().gap) return true;
+  display.warn(
+      fmt::format("--require-gap: relative gap {:.2g}; expected at most {:g}", reached, given().gap));
   return false;
 }
 
@@ -255,20 +211,21 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(Reading reading) const {
 Json TrainingOptions::to_json() const {
   Json json{{"version", ESPALIER_VERSION}, {"task", task.name}, {"train", train}};
   if (!dev.empty()) json["dev"] = dev;
-  json.update({{"loss", loss}, {"solver", solver}, {"gap", gap}, {"passes", passes}});
-  if (l1 > 0) json["l1"] = l1;
-  if (l1_ratio > 0) json["l1_ratio"] = l1_ratio;
-  if (seconds) json["seconds"] = *seconds;
+  const TrainOptions& now = given();
+  json.update({{"loss", loss}, {"solver", solver}, {"gap", now.gap}, {"passes", now.passes}});
+  if (now.l1 > 0) json["l1"] = now.l1;
+  if (now.l1_ratio > 0) json["l1_ratio"] = now.l1_ratio;
+  if (std::isfinite(now.seconds)) json["seconds"] = now.seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;
-  json.update({{"seed", seed}, {"threads", threads}});
+  json.update({{"seed", now.seed}, {"threads", now.threads}});
   json.update(solver_arguments.log(solver_names()));
-  json["report_every"] = report_every;
-  if (repeat > 1) json["repeat"] = repeat;
-  if (patience > 0) json["patience"] = patience;
-  if (bits < 32) json["bits"] = bits;
+  json["report_every"] = now.report_every;
+  if (now.repeat > 1) json["repeat"] = now.repeat;
+  if (now.patience > 0) json["patience"] = now.patience;
+  if (now.bits < 32) json["bits"] = now.bits;
   json.update(of_task->log());
-  if (latent()) json.update({{"outer_gap", outer.gap}, {"outer_rounds", outer.rounds}});
+  if (latent()) json.update({{"outer_gap", now.rounds.gap}, {"outer_rounds", now.rounds.rounds}});
   return json;
 }
 

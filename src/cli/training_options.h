@@ -34,19 +34,17 @@ struct TrainingOptions {
   std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
   SolverArguments solver_arguments;
-  double l1 = 0, l1_ratio = 0;
+  OptionValues of_training{train_option_table()};  // but for loss, solver and l2
   bool l1_is_advanced = true;  // in the help: not where whoever comes from another program looks for it
-  double gap = 1e-3, passes = 1000, report_every = 5;
-  std::optional<double> seconds;
-  std::uint64_t seed = 1;
-  std::size_t threads = 1;
-  std::size_t repeat = 1;
-  std::size_t patience = 0;
-  int bits = 32;
   bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds
   std::optional<OptionValues> of_task;  // those that are its own
-  CccpOptions outer;                    // where gold outputs are not all known
+
+  // Adds an option of the library's table of training: its name, help, range and default are those of the
+  // table.
+  Option add_training_option(Command command, std::string_view name);
+  // What these options say.
+  const TrainOptions& given() const { return of_training.as<TrainOptions>(); }
 
   // Adds the options that every task has; those of this task alone. The task is set.
   void add_to(Command command);

@@ -11,22 +11,34 @@ const OptionTable& train_option_table() {
       Row("l1", &TrainOptions::l1, "l1 |theta|_1 beside l2: many weights become zero, and the model smaller")
           .from(0)
           .basic(),
-      Row("l1_ratio", &TrainOptions::l1_ratio, "an l1 of so many times l2, for several values of l2").from(0),
+      Row("l1_ratio", &TrainOptions::l1_ratio,
+          "an l1 of so many times l2, for " + setting("l2") + " auto and for paths")
+          .from(0),
       Row("solver", &TrainOptions::solver, "auto, a solver, or several with commas between them").basic(),
       Row("gap", &TrainOptions::gap, "stop at this duality gap, relative to the objective").from(0).basic(),
-      Row("passes", &TrainOptions::passes, "maximum number of passes over the data").above(0).basic(),
-      Row("seconds", &TrainOptions::seconds, "maximum training time").above(0).basic(),
+      Row("passes", &TrainOptions::passes, "maximum number of passes over the data")
+          .above(0)
+          .value("N")
+          .basic(),
+      Row("seconds", &TrainOptions::seconds, "maximum training time").above(0).value("N").basic(),
       Row("threads", &TrainOptions::threads, "number of threads; two and more give the same model, one may give another within the gap")
           .from(1)
           .basic(),
       Row("seed", &TrainOptions::seed, "seed of the random numbers"),
-      Row("repeat", &TrainOptions::repeat, "number of runs with different seeds; keeps the best dual")
+      Row("repeat", &TrainOptions::repeat,
+          "number of runs, with consecutive seeds from " + setting("seed") +
+              "; keeps the model with the best dual")
           .from(1),
-      Row("report_every", &TrainOptions::report_every, "passes between reports").above(0),
+      Row("report_every", &TrainOptions::report_every,
+          "passes between reports; eg skips the first one when it is about to converge")
+          .above(0)
+          .value("N"),
       Row("patience", &TrainOptions::patience,
-          "stop where held-out data has not improved for so many reports, and keep the weights that were "
-          "best there; 0: neither"),
-      Row("bits", &TrainOptions::bits, "of each weight of the model: 16 or 32").between(16, 32),
+          "stop when " + setting("dev") +
+              " has not improved for N reports, and save the weights that were best there"),
+      Row("bits", &TrainOptions::bits,
+          "bits of each weight of the model, 16 or 32; 16: rounded and certified at the end")
+          .between(16, 32),
       Row(
           "outer_gap", [](TrainOptions& options) -> double& { return options.rounds.gap; },
           "where labels are uncertain: stop once a round lowers the objective by less than this share of it")

@@ -14,6 +14,7 @@
 #include "base/input.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/train/train.h"
 
 namespace espalier::options_test {
 namespace {
@@ -60,12 +61,16 @@ std::string table(const OptionTable& options) {
 std::string page() {
   std::string text =
       "# Options of tasks\n\n"
-      "What `train`, `path`, `cross-validate` and `race` take for each task in addition to the options that "
-      "all "
-      "tasks have,\nand what `predict` takes for models of the task. `espalier train TASK --help` shows the "
+      "What `train`, `path`, `cross-validate` and `race` take for every task, and for each in addition,\n"
+      "and what `predict` takes for models of the task. `espalier train TASK --help` shows the "
       "options in bold type,\n`--help-all` all of them, with those that tasks share. Names are those of the "
       "run "
       "log, with `-` for `_`.\nThis page is generated from the tables that the program itself uses.\n";
+  text +=
+      "\n## Every task\n\nHow to train. `train` has all of these, `--l2` also as `auto`; `path`, "
+      "`cross-validate` and `race` have those that make sense\nthere. The estimators of Python have them as "
+      "arguments.\n\n" +
+      table(train_option_table());
   for (const TaskEntry& task : task_table()) {
     text += fmt::format("\n## {}\n\n{}.\n\n{}", task.name, capitalised(task.summary), table(task.options()));
     if (!task.latent.empty())
@@ -85,7 +90,7 @@ TEST(OptionsPage, IsWhatTheTablesSay) {
 // Help, messages and the log go by these rules for every task.
 TEST(OptionsPage, EveryOptionIsComplete) {
   for (const TaskEntry& task : task_table()) {
-    for (const OptionTable* options : {&task.options(), &task.predict_options()}) {
+    for (const OptionTable* options : {&train_option_table(), &task.options(), &task.predict_options()}) {
       for (const OptionRow& row : options->rows()) {
         SCOPED_TRACE(fmt::format("{} {}", task.name, row.name));
         EXPECT_EQ(row.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string::npos);
