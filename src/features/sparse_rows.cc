@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
+#include "base/parallel.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -70,6 +72,46 @@ void SparseRows::prefetch(std::size_t begin, std::size_t end) const {
     __builtin_prefetch(ids_.data() + j);
     if (!values_.empty()) __builtin_prefetch(values_.data() + j);
   }
+}
+
+SparseRows SparseRows::joined(std::span<SparseRows> tables,
+                              const std::function<std::span<const std::uint32_t>(std::size_t k)>& ids_of,
+                              std::size_t threads) {
+  std::vector<std::size_t> rows{0}, entries{0};
+  bool all_ones = true;
+  for (const SparseRows& table : tables) {
+    rows.push_back(rows.back() + table.size());
+    entries.push_back(entries.back() + table.num_entries());
+    all_ones = all_ones && table.values_.empty();
+  }
+  SparseRows all;
+  all.offsets_.resize(rows.back() + 1);
+  all.ids_.resize(entries.back());
+  if (!all_ones) all.values_.resize(entries.back());
+  std::atomic<std::size_t> next{0};
+  run_in_parallel(std::max<std::size_t>(std::min(threads, tables.size()), 1), [&](std::size_t) {
+    for (std::size_t k; (k = next++) < tables.size();) {
+      const SparseRows from = std::move(tables[k]);
+      tables[k] = SparseRows();
+      for (std::size_t r = 1; r < from.offsets_.size(); ++r)
+        all.offsets_[rows[k] + r] = entries[k] + from.offsets_[r];
+      const auto ids = ids_of(k);
+      std::uint32_t* to = all.ids_.data() + entries[k];
+      if (ids.empty()) {
+        std::copy(from.ids_.begin(), from.ids_.end(), to);
+      } else {
+        for (const std::uint32_t id : from.ids_) *to++ = ids[id];
+      }
+      if (all_ones) continue;
+      float* values = all.values_.data() + entries[k];
+      if (from.values_.empty()) {
+        std::fill_n(values, from.num_entries(), 1.0f);
+      } else {
+        std::copy(from.values_.begin(), from.values_.end(), values);
+      }
+    }
+  });
+  return all;
 }
 
 std::vector<float> SparseRows::frequencies(std::size_t num_attributes, std::size_t n) const {

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/memory.h"
@@ -65,10 +68,36 @@ class SparseRows {
   // Where rows begin to end - 1 are known to lie, their contents.
   void prefetch(std::size_t begin, std::size_t end) const;
 
+  // The rows of some tables one after the other, where ids_of(k)[id] takes the place of each id of table k, or
+  // the id stays as it is where ids_of(k) is empty. Made by `threads` threads; tables are freed on the way.
+  static SparseRows joined(std::span<SparseRows> tables,
+                           const std::function<std::span<const std::uint32_t>(std::size_t k)>& ids_of,
+                           std::size_t threads);
+
  private:
-  AlignedVector<std::size_t> offsets_{0};
-  AlignedVector<std::uint32_t> ids_;
-  AlignedVector<float> values_;
+  // Numbers that resize() leaves as they are in memory: so it is the thread that writes them first that has
+  // their pages made.
+  template <class T>
+  struct Allocator : CacheLineAllocator<T> {
+    using value_type = T;
+    Allocator() = default;
+    template <class U>
+    Allocator(const Allocator<U>&) {}  // NOLINT: allocators convert
+    template <class U>
+    void construct(U* p) {
+      ::new (static_cast<void*>(p)) U;
+    }
+    template <class U, class... Arguments>
+    void construct(U* p, Arguments&&... arguments) {
+      ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+    }
+  };
+  template <class T>
+  using Numbers = std::vector<T, Allocator<T>>;
+
+  Numbers<std::size_t> offsets_{0};
+  Numbers<std::uint32_t> ids_;
+  Numbers<float> values_;
   std::vector<std::uint64_t> sorted_;  // scratch of sum_repeated
 };
 

@@ -195,7 +195,8 @@ class TagTrainingSet final : public TrainingSet {
   using Read = std::function<TagExamples(TagInput&, TagDictionaries&)>;
 
   // `path` is for messages.
-  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read) {
+  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read)
+      : threads_(std::max<std::size_t>(options.threads, 1)) {
     check_layout(options);
     model_.input = requested_input(options);
     std::vector<std::string> attributes_without_l1;
@@ -258,7 +259,7 @@ class TagTrainingSet final : public TrainingSet {
 
   void replace_dev(const std::string& path) override {
     dev_ = std::make_unique<DevSet>(model_, [&](Dictionary& labels) {
-      return read_tag(path, model_.input, model_.dictionaries, labels);
+      return read_tag(path, model_.input, model_.dictionaries, labels, {threads_});
     });
   }
   void take_dev(const TagData& dev) {
@@ -327,6 +328,7 @@ class TagTrainingSet final : public TrainingSet {
     }
   }
 
+  std::size_t threads_;  // that read
   TagModel model_;
   TagExamples train_;
   std::size_t attributes_without_l1_ = 0;  // the first ones
@@ -368,7 +370,8 @@ std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const Ta
   std::optional<std::size_t> label_column;
   if (options.label_column) label_column = *options.label_column - 1;
   return std::make_unique<TagTrainingSet>(path, options, [&](TagInput& input, TagDictionaries& names) {
-    return read_tag_growing(path, input, label_column, options.first, names, options.min_count);
+    return read_tag_growing(path, input, label_column, options.first, names, options.min_count,
+                            {options.threads});
   });
 }
 
