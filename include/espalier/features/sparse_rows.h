@@ -61,7 +61,7 @@ class SparseRows {
   }
 
   // For each attribute, its entries divided by n, at most 1: how likely one of n examples is to have it.
-  std::vector<float> frequencies(std::size_t num_attributes, std::size_t n) const;
+  std::vector<float> frequencies(std::size_t num_attributes, std::size_t n, std::size_t threads = 1) const;
 
   // Rows are visited in random order, and then nothing of them is in cache.
   void prefetch(std::size_t i, Prefetch what) const;

@@ -294,8 +294,7 @@ class TagPartReader {
   // Names are those of dictionaries that stay as they are.
   TagPartReader(const TagInput& input, const SequenceFile& file, const TagDictionaries& fixed)
       : input_(input), file_(file), taker_(input), grows_(false) {
-    parser_ =
-        make_tag_parser(input, {NameIds(fixed.attributes), NameIds(fixed.transitions)}, {true, {}});
+    parser_ = make_tag_parser(input, {NameIds(fixed.attributes), NameIds(fixed.transitions)}, {true, {}});
   }
   TagPartReader(const TagPartReader&) = delete;
   TagPartReader& operator=(const TagPartReader&) = delete;
@@ -458,9 +457,8 @@ TagExamples read_parts(ChunkReader& chunks, TextChunk first, const SequenceFile&
                        const TagDictionaries& fixed, TagParser& parser, Dictionary& labels) {
   std::vector<std::unique_ptr<TagPartReader>> readers;
   for (std::size_t k = 0; k < threads; ++k) {
-    readers.push_back(growing != nullptr
-                          ? std::make_unique<TagPartReader>(input, file, counts != nullptr)
-                          : std::make_unique<TagPartReader>(input, file, fixed));
+    readers.push_back(growing != nullptr ? std::make_unique<TagPartReader>(input, file, counts != nullptr)
+                                         : std::make_unique<TagPartReader>(input, file, fixed));
   }
   TagParts parts(input, threads, growing, labels);
   std::vector<TextChunk> before;
