@@ -76,7 +76,7 @@ void SparseRows::prefetch(std::size_t begin, std::size_t end) const {
 
 SparseRows SparseRows::joined(std::span<SparseRows> tables,
                               const std::function<std::span<const std::uint32_t>(std::size_t k)>& ids_of,
-                              std::size_t threads) {
+                              std::size_t threads, std::optional<std::size_t> unsorted) {
   std::vector<std::size_t> rows{0}, entries{0};
   bool all_ones = true;
   for (const SparseRows& table : tables) {
@@ -88,13 +88,14 @@ SparseRows SparseRows::joined(std::span<SparseRows> tables,
   all.offsets_.resize(rows.back() + 1);
   all.ids_.resize(entries.back());
   if (!all_ones) all.values_.resize(entries.back());
+  for (std::size_t k = 0; k < rows.size(); ++k) all.offsets_[rows[k]] = entries[k];
   std::atomic<std::size_t> next{0};
   run_in_parallel(std::max<std::size_t>(std::min(threads, tables.size()), 1), [&](std::size_t) {
+    std::vector<std::pair<std::uint32_t, float>> entries_of_row;
     for (std::size_t k; (k = next++) < tables.size();) {
       const SparseRows from = std::move(tables[k]);
       tables[k] = SparseRows();
-      for (std::size_t r = 1; r < from.offsets_.size(); ++r)
-        all.offsets_[rows[k] + r] = entries[k] + from.offsets_[r];
+      for (std::size_t r = 1; r < from.size(); ++r) all.offsets_[rows[k] + r] = entries[k] + from.offsets_[r];
       const auto ids = ids_of(k);
       std::uint32_t* to = all.ids_.data() + entries[k];
       if (ids.empty()) {
@@ -102,16 +103,32 @@ SparseRows SparseRows::joined(std::span<SparseRows> tables,
       } else {
         for (const std::uint32_t id : from.ids_) *to++ = ids[id];
       }
-      if (all_ones) continue;
-      float* values = all.values_.data() + entries[k];
-      if (from.values_.empty()) {
-        std::fill_n(values, from.num_entries(), 1.0f);
-      } else {
-        std::copy(from.values_.begin(), from.values_.end(), values);
+      if (!all_ones) {
+        float* values = all.values_.data() + entries[k];
+        if (from.values_.empty()) {
+          std::fill_n(values, from.num_entries(), 1.0f);
+        } else {
+          std::copy(from.values_.begin(), from.values_.end(), values);
+        }
       }
+      if (!unsorted) continue;
+      for (std::size_t r = rows[k]; r < rows[k + 1]; ++r) all.sort_row(r, *unsorted, entries_of_row);
     }
   });
   return all;
+}
+
+void SparseRows::sort_row(std::size_t i, std::size_t unsorted,
+                          std::vector<std::pair<std::uint32_t, float>>& entries) {
+  const std::size_t begin = offsets_[i], end = std::max(begin + unsorted, offsets_[i + 1]) - unsorted;
+  entries.clear();
+  for (std::size_t j = begin; j < end; ++j)
+    entries.emplace_back(ids_[j], values_.empty() ? 1.0f : values_[j]);
+  std::sort(entries.begin(), entries.end());
+  for (std::size_t j = begin; j < end; ++j) {
+    ids_[j] = entries[j - begin].first;
+    if (!values_.empty()) values_[j] = entries[j - begin].second;
+  }
 }
 
 std::vector<float> SparseRows::frequencies(std::size_t num_attributes, std::size_t n,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -70,11 +71,14 @@ class SparseRows {
 
   // The rows of some tables one after the other, where ids_of(k)[id] takes the place of each id of table k, or
   // the id stays as it is where ids_of(k) is empty. Made by `threads` threads; tables are freed on the way.
+  // With `unsorted`, the entries of each row are sorted by id, but for so many at its end.
   static SparseRows joined(std::span<SparseRows> tables,
                            const std::function<std::span<const std::uint32_t>(std::size_t k)>& ids_of,
-                           std::size_t threads);
+                           std::size_t threads, std::optional<std::size_t> unsorted = {});
 
  private:
+  void sort_row(std::size_t i, std::size_t unsorted, std::vector<std::pair<std::uint32_t, float>>& entries);
+
   // Numbers that resize() leaves as they are in memory: so it is the thread that writes them first that has
   // their pages made.
   template <class T>

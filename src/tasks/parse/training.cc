@@ -170,9 +170,7 @@ class ParseTrainingSet final : public TrainingSet {
   }
   TaskSections sections() const override { return model_.sections(); }
 
-  void replace_dev(const std::string& path) override {
-    take_dev(source_of(path, true, chunks_));
-  }
+  void replace_dev(const std::string& path) override { take_dev(source_of(path, true, chunks_)); }
   void take_dev(const ParseData& dev) {
     take_dev(source_of(dev, model_.labelled()));
     name_dev(kDataInMemory);
@@ -289,8 +287,8 @@ class ParseTrainingSet final : public TrainingSet {
     train_.words.insert(train_.words.end(), prepared.atoms.begin(), prepared.atoms.end());
     for (std::size_t k = 0; k < prepared.heads.size(); ++k) {
       train_.heads.push_back(prepared.heads[k]);
-      train_.labels.push_back(
-          options.unlabelled ? 0 : model_.relations.add(prepared.sentence.words[k].relation));
+      train_.labels.push_back(options.unlabelled ? 0
+                                                 : model_.relations.add(prepared.sentence.words[k].relation));
     }
     train_.offsets.push_back(train_.words.size());
     sentences_.push_back(std::move(prepared.sentence));
@@ -371,8 +369,7 @@ class ParseTrainingSet final : public TrainingSet {
 
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options,
                                                  const RoughTrainer& train_roughly) {
-  const SentenceSource source =
-      source_of(path, !options.first, {std::max<std::size_t>(options.threads, 1)});
+  const SentenceSource source = source_of(path, !options.first, {std::max<std::size_t>(options.threads, 1)});
   return std::make_unique<ParseTrainingSet>(source, options, train_roughly);
 }
 

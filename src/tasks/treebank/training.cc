@@ -144,7 +144,10 @@ class TreebankTrainingSet final : public TrainingSet {
       : TreebankTrainingSet(take_trees(source, options.first, options.longest), options) {}
 
   TreebankTrainingSet(TakenTrees taken, const TreebankOptions& options)
-      : threads_(options.threads), trees_(taken.trees), too_long_(taken.too_long), model_(taken.trees, options, derivations_) {
+      : threads_(options.threads),
+        trees_(taken.trees),
+        too_long_(taken.too_long),
+        model_(taken.trees, options, derivations_) {
     taken.trees = {};  // forests have their memory from here on
     make_forests(options);
     problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
