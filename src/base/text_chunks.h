@@ -37,10 +37,10 @@ std::size_t cut_after_brackets(std::string_view text);
 
 struct ChunkOptions {
   // Of a chunk, about. The more, the fewer names that several chunks have; the less, the better the shares.
-  static constexpr std::size_t kUsual = std::size_t{1} << 18;
+  static inline std::size_t usual_bytes = std::size_t{1} << 18;  // tests have smaller ones
 
   std::size_t threads = 1;  // that read; with 2 and more, packed files are unpacked by one more
-  std::size_t bytes = kUsual;
+  std::size_t bytes = usual_bytes;
 };
 
 // A file, whatever it is packed in, in chunks.
