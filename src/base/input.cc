@@ -11,11 +11,16 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/text_chunks.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -41,12 +46,15 @@ class RawFile {
     }
     if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   }
-  RawFile(std::string_view text, const std::string& name) : name_(name), text_(text) {}
+  RawFile(std::string_view text, const std::string& name, std::exception_ptr failure)
+      : name_(name), text_(text), failure_(std::move(failure)) {}
   ~RawFile() { close(); }
   RawFile(const RawFile&) = delete;
   RawFile& operator=(const RawFile&) = delete;
 
   const std::string& name() const { return name_; }
+  bool is_regular() const { return size_ > 0; }
+  ReadingProgress progress() const { return {name_, bytes_, size_}; }
   std::string_view ahead() const { return {buffer_.data() + begin_, end_ - begin_}; }
   void skip(std::size_t n) { begin_ += n; }
 
@@ -71,7 +79,7 @@ class RawFile {
       const ssize_t got = ::read(fd_, to, n);
       if (got >= 0) {
         bytes_ += static_cast<std::uint64_t>(got);
-        if (reading_observer) reading_observer({name_, bytes_, size_});
+        if (reading_observer) reading_observer(progress());
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR) throw Error::system(name_, "read", errno, "check the disk or the connection");
@@ -84,6 +92,7 @@ class RawFile {
   }
 
   std::size_t take_text(char* to, std::size_t n) {
+    if (text_.empty() && failure_) std::rethrow_exception(failure_);
     n = std::min(n, text_.size());
     std::memcpy(to, text_.data(), n);
     text_.remove_prefix(n);
@@ -91,7 +100,8 @@ class RawFile {
   }
 
   std::string name_;
-  std::string_view text_;  // what is left of a text in memory
+  std::string_view text_;       // what is left of a text in memory
+  std::exception_ptr failure_;  // what comes after it
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t bytes_ = 0, size_ = 0;  // read so far; of the file, if it is one
@@ -101,13 +111,26 @@ class RawFile {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  // Up to n bytes, 0 only at the end of the file.
-  virtual std::size_t read(RawFile& file, char* to, std::size_t n) = 0;
+  // Up to n bytes, 0 only at the end of the file. What an error comes after is handed over first.
+  std::size_t read(RawFile& file, char* to, std::size_t n) {
+    if (failure_) std::rethrow_exception(failure_);
+    return decode(file, to, n);
+  }
+
+ protected:
+  virtual std::size_t decode(RawFile& file, char* to, std::size_t n) = 0;
+  std::size_t fail(std::size_t done, const RawFile& file, std::string_view found) {
+    failure_ = std::make_exception_ptr(Error::in(file.name(), found, kCopyAgain));
+    if (done == 0) std::rethrow_exception(failure_);
+    return done;
+  }
+
+ private:
+  std::exception_ptr failure_;
 };
 
 class PlainDecoder : public Decoder {
- public:
-  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+  std::size_t decode(RawFile& file, char* to, std::size_t n) override {
     const std::size_t ahead = std::min(n, file.ahead().size());
     if (ahead == 0) return file.read(to, n);
     std::memcpy(to, file.ahead().data(), ahead);
@@ -124,7 +147,7 @@ class GzipDecoder : public Decoder {
   }
   ~GzipDecoder() override { inflateEnd(&stream_); }
 
-  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+  std::size_t decode(RawFile& file, char* to, std::size_t n) override {
     n = std::min(n, std::size_t{1} << 30);  // zlib counts in 32 bits
     stream_.next_out = reinterpret_cast<Bytef*>(to);
     stream_.avail_out = static_cast<uInt>(n);
@@ -143,7 +166,7 @@ class GzipDecoder : public Decoder {
         between_members_ = true;
       } else if (result != Z_OK && result != Z_BUF_ERROR) {
         const char* why = stream_.msg != nullptr ? stream_.msg : zError(result);
-        throw Error::in(file.name(), std::string("corrupt gzip data (") + why + ")", kCopyAgain);
+        return fail(n - stream_.avail_out, file, std::string("corrupt gzip data (") + why + ")");
       }
     }
     return n - stream_.avail_out;
@@ -174,7 +197,7 @@ class ZstdDecoder : public Decoder {
   ZstdDecoder(const ZstdDecoder&) = delete;
   ZstdDecoder& operator=(const ZstdDecoder&) = delete;
 
-  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+  std::size_t decode(RawFile& file, char* to, std::size_t n) override {
     ZSTD_outBuffer out{to, n, 0};
     while (out.pos == 0) {
       // A frame may still have output to give when all of its input is taken, so the end is where neither
@@ -187,8 +210,7 @@ class ZstdDecoder : public Decoder {
         // The first frame has its mark, or the file would not have come here.
         const bool no_frame = ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown;
         const std::string corrupt = std::string("corrupt zstd data (") + ZSTD_getErrorName(result) + ")";
-        throw Error::in(file.name(), no_frame ? "unexpected bytes after the end of the zstd data" : corrupt,
-                        kCopyAgain);
+        return fail(out.pos, file, no_frame ? "unexpected bytes after the end of the zstd data" : corrupt);
       }
       file.skip(in.pos);
       between_frames_ = result == 0;
@@ -214,7 +236,7 @@ class XzDecoder : public Decoder {
   XzDecoder(const XzDecoder&) = delete;
   XzDecoder& operator=(const XzDecoder&) = delete;
 
-  std::size_t read(RawFile& file, char* to, std::size_t n) override {
+  std::size_t decode(RawFile& file, char* to, std::size_t n) override {
     stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
     stream_.avail_out = n;
     while (!ended_ && stream_.avail_out == n) {
@@ -227,12 +249,12 @@ class XzDecoder : public Decoder {
       if (result == LZMA_STREAM_END) {
         ended_ = true;
       } else if (result == LZMA_BUF_ERROR) {
-        throw Error::in(file.name(), "truncated xz data", kCopyAgain);
+        return fail(n - stream_.avail_out, file, "truncated xz data");
       } else if (result == LZMA_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (result != LZMA_OK) {
         // Also where other bytes follow: liblzma does not tell them apart.
-        throw Error::in(file.name(), "corrupt xz data", kCopyAgain);
+        return fail(n - stream_.avail_out, file, "corrupt xz data");
       }
     }
     return n - stream_.avail_out;
@@ -273,6 +295,107 @@ std::unique_ptr<Decoder> decoder_for(RawFile& file) {
   return std::make_unique<PlainDecoder>();
 }
 
+// Unpacks on a thread of its own, a few blocks ahead of who reads.
+class Unpacker {
+ public:
+  Unpacker(RawFile& file, Decoder& decoder) : file_(file), decoder_(decoder) {
+    thread_ = std::thread([this] { unpack(); });
+  }
+  ~Unpacker() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+    }
+    taken_.notify_one();
+    thread_.join();
+  }
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+
+  // What Decoder::read() does.
+  std::size_t read(char* to, std::size_t n) {
+    while (used_ == block_.size) {
+      if (block_.failure) std::rethrow_exception(block_.failure);
+      if (block_.last) return 0;
+      next_block();
+    }
+    n = std::min(n, block_.size - used_);
+    std::memcpy(to, block_.bytes.data() + used_, n);
+    used_ += n;
+    return n;
+  }
+
+ private:
+  struct Block {
+    std::vector<char> bytes;
+    std::size_t size = 0;
+    bool last = false;
+    std::exception_ptr failure;            // after its bytes
+    std::uint64_t file_bytes = 0, of = 0;  // how far the file was read
+  };
+  static constexpr std::size_t kAhead = 8;
+
+  void next_block() {
+    {
+      std::unique_lock lock(mutex_);
+      filled_.wait(lock, [&] { return !blocks_.empty(); });
+      spare_.push_back(std::move(block_.bytes));
+      block_ = std::move(blocks_.front());
+      blocks_.erase(blocks_.begin());
+    }
+    taken_.notify_one();
+    used_ = 0;
+    if (reading_observer) reading_observer({file_.name(), block_.file_bytes, block_.of});
+  }
+
+  void unpack() {
+    for (bool last = false; !last;) {
+      Block block;
+      {
+        std::unique_lock lock(mutex_);
+        taken_.wait(lock, [&] { return stopped_ || blocks_.size() < kAhead; });
+        if (stopped_) return;
+        if (!spare_.empty()) {
+          block.bytes = std::move(spare_.back());
+          spare_.pop_back();
+        }
+      }
+      try {
+        block.bytes.resize(kReadAtOnce);
+        while (block.size < block.bytes.size()) {
+          const std::size_t got =
+              decoder_.read(file_, block.bytes.data() + block.size, block.bytes.size() - block.size);
+          if (got == 0) block.last = true;
+          if (got == 0) break;
+          block.size += got;
+        }
+      } catch (...) {
+        block.failure = std::current_exception();
+      }
+      const ReadingProgress progress = file_.progress();
+      block.file_bytes = progress.bytes;
+      block.of = progress.size;
+      last = block.last || block.failure;
+      {
+        const std::lock_guard lock(mutex_);
+        blocks_.push_back(std::move(block));
+      }
+      filled_.notify_one();
+    }
+  }
+
+  RawFile& file_;
+  Decoder& decoder_;
+  std::mutex mutex_;
+  std::condition_variable filled_, taken_;
+  std::vector<Block> blocks_;             // unpacked and not yet taken, in order
+  std::vector<std::vector<char>> spare_;  // memory of blocks that were read
+  bool stopped_ = false;
+  Block block_;  // that is being read
+  std::size_t used_ = 0;
+  std::thread thread_;
+};
+
 }  // namespace
 
 ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe) {
@@ -281,28 +404,46 @@ ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> obs
 ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 
 struct ByteReader::Source {
-  explicit Source(const std::string& path) : file(path), decoder(decoder_for(file)) {}
-  Source(std::string_view text, const std::string& name)
-      : file(text, name), decoder(std::make_unique<PlainDecoder>()) {}
+  Source(const std::string& path, Unpack unpack) : file(path), decoder(decoder_for(file)) {
+    const bool packed = dynamic_cast<PlainDecoder*>(decoder.get()) == nullptr;
+    if (unpack == Unpack::ahead && packed && file.is_regular()) ahead.emplace(file, *decoder);
+  }
+  Source(std::string_view text, const std::string& name, std::exception_ptr at_end)
+      : file(text, name, std::move(at_end)), decoder(std::make_unique<PlainDecoder>()) {}
+
+  std::size_t read(char* to, std::size_t n) {
+    return ahead ? ahead->read(to, n) : decoder->read(file, to, n);
+  }
 
   RawFile file;
   std::unique_ptr<Decoder> decoder;
+  std::optional<Unpacker> ahead;
+  std::exception_ptr failure;  // after what was handed over
+  bool ended = false;
 };
 
-ByteReader::ByteReader(const std::string& path) : source_(std::make_unique<Source>(path)) {}
+ByteReader::ByteReader(const std::string& path, Unpack unpack)
+    : source_(std::make_unique<Source>(path, unpack)) {}
 ByteReader::ByteReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
-ByteReader ByteReader::of_text(std::string_view text, const std::string& name) {
-  return ByteReader(std::make_unique<Source>(text, name));
+ByteReader ByteReader::of_text(std::string_view text, const std::string& name, std::exception_ptr failure) {
+  return ByteReader(std::make_unique<Source>(text, name, std::move(failure)));
 }
 ByteReader::~ByteReader() = default;
 ByteReader::ByteReader(ByteReader&&) noexcept = default;
 
 std::size_t ByteReader::read(char* to, std::size_t n) {
+  if (source_->failure) std::rethrow_exception(source_->failure);
   std::size_t done = 0;
-  while (done < n) {
-    const std::size_t got = source_->decoder->read(source_->file, to + done, n - done);
-    if (got == 0) break;
-    done += got;
+  while (done < n && !source_->ended) {
+    try {
+      const std::size_t got = source_->read(to + done, n - done);
+      source_->ended = got == 0;
+      done += got;
+    } catch (...) {
+      if (done == 0) throw;
+      source_->failure = std::current_exception();
+      break;
+    }
   }
   return done;
 }
@@ -314,6 +455,17 @@ LineReader::LineReader(const std::string& path, std::size_t longest_line)
 
 LineReader::LineReader(ByteReader bytes, std::size_t longest_line)
     : bytes_(std::move(bytes)), longest_line_(longest_line) {
+  check_start();
+}
+
+LineReader::LineReader(const TextChunk& chunk, std::size_t longest_line)
+    : bytes_(ByteReader::of_text(chunk.text, chunk.name, chunk.failure)),
+      longest_line_(longest_line),
+      line_number_(chunk.first_line - 1) {
+  if (chunk.first_line == 1) check_start();
+}
+
+void LineReader::check_start() {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   fill();
   const auto refuse_encoding = [&](const char* encoding) {
@@ -365,8 +517,9 @@ void LineReader::fill() {
   std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
   if (buffer_.size() < 2 * kept + kReadAtOnce) buffer_.resize(2 * kept + kReadAtOnce);
   begin_ = 0;
-  end_ = kept + bytes_.read(buffer_.data() + kept, buffer_.size() - kept);
-  at_end_ = end_ < buffer_.size();
+  const std::size_t got = bytes_.read(buffer_.data() + kept, buffer_.size() - kept);
+  end_ = kept + got;
+  at_end_ = got == 0;
   nul_ = std::string_view(buffer_).substr(0, end_).find('\0', kept);
 }
 
@@ -378,10 +531,10 @@ std::string read_all(const std::string& path) {
   ByteReader reader(path);
   std::string bytes;
   std::size_t size = 0;
-  do {
-    bytes.resize(2 * size + kReadAtOnce);
-    size += reader.read(bytes.data() + size, bytes.size() - size);
-  } while (size == bytes.size());
+  for (std::size_t got = 1; got > 0; size += got) {
+    if (size == bytes.size()) bytes.resize(2 * size + kReadAtOnce);
+    got = reader.read(bytes.data() + size, bytes.size() - size);
+  }
   bytes.resize(size);
   return bytes;
 }

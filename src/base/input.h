@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,15 +15,21 @@ namespace espalier {
 // with the file.
 class ByteReader {
  public:
+  // Who unpacks: whoever reads, or a thread that is ahead by a few blocks. Files that are not packed, and
+  // those that are no regular files (a pipe may never have more to give), need no such thread and have none.
+  enum class Unpack { here, ahead };
+
   // Throws Error if the file cannot be opened, is a folder, or is of a kind that is refused by name.
-  explicit ByteReader(const std::string& path);
-  // A text in memory, as it is; messages call it `name`. It has to stay where it is.
-  static ByteReader of_text(std::string_view text, const std::string& name);
+  explicit ByteReader(const std::string& path, Unpack unpack = Unpack::here);
+  // A text in memory, as it is; messages call it `name`. It has to stay where it is. At its end, `failure` is
+  // thrown if there is one: what ended the reading of a file, of which this is the last part that was read.
+  static ByteReader of_text(std::string_view text, const std::string& name, std::exception_ptr failure = {});
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
 
-  // Reads up to n bytes; fewer only at the end of the file. Throws Error for packed data that is corrupt or
-  // truncated.
+  // Reads up to n bytes; fewer at the end of the file and in front of what cannot be read, 0 at the end.
+  // Throws Error for packed data that is corrupt or truncated, once all that comes before was read: so who
+  // reads lines finds the same first error whatever he reads at once.
   std::size_t read(char* to, std::size_t n);
   // The name for messages: the path, or "standard input" for "-".
   const std::string& name() const;
@@ -48,6 +55,8 @@ class ReadingObserver {
   ReadingObserver& operator=(const ReadingObserver&) = delete;
 };
 
+struct TextChunk;
+
 // A text file line by line. The view returned stays valid until the next call. Lines end with LF or CRLF
 // (neither is part of the line); a last line without one counts. A UTF-8 byte order mark at the start is
 // skipped, and one of UTF-16 or UTF-32 refused.
@@ -57,6 +66,8 @@ class LineReader {
 
   explicit LineReader(const std::string& path, std::size_t longest_line = kLongestLine);
   explicit LineReader(ByteReader bytes, std::size_t longest_line = kLongestLine);
+  // A part of a file, which has to stay where it is: lines have the numbers that they have in the file.
+  explicit LineReader(const TextChunk& chunk, std::size_t longest_line = kLongestLine);
 
   // False at the end of the file. Throws Error::at for a NUL byte (a binary file) or a line that is too long.
   bool next(std::string_view& line);
@@ -68,6 +79,7 @@ class LineReader {
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
 
  private:
+  void check_start();
   void fill();
 
   ByteReader bytes_;

@@ -233,7 +233,7 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 }
 
 ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape,
-                             std::shared_ptr<const KernelMatrix> kernel)
+                             std::shared_ptr<const KernelMatrix> kernel, std::size_t threads)
     : sequences_(sequences),
       kernel_(std::move(kernel)),
       tokens_(kernel_ ? kernel_->inputs() : sequences.tokens),
@@ -264,19 +264,17 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
     rows_.clear();
     table_of_.reserve(sequences.num_tokens());
   }
-  const std::vector<float> frequencies = tokens_.frequencies(shape.num_attributes, size());
+  Team team(threads);
+  const std::vector<float> frequencies = tokens_.frequencies(shape.num_attributes, size(), threads);
+  add_token_overlaps(team);
+  sizes_.resize(size());
+  share_range(team, size(), [&](std::size_t begin, std::size_t end) {
+    Workspace ws;
+    for (std::size_t i = begin; i < end; ++i) sizes_[i] = sizes_of(i, frequencies, ws);
+  });
   StepTables tables;
-  Workspace ws;
-  sizes_.reserve(size());
-  for (std::size_t i = 0; i < size(); ++i) {
+  for (std::size_t i = 0; i < size() && !tied(); ++i) {
     const std::size_t begin = sequences.offsets[i], end = sequences.offsets[i + 1];
-    if (token_pairs_) {
-      token_pairs_->add_example(sequences.tokens, begin, end);
-    } else if (!kernel_) {
-      token_overlap_.add_example(sequences.tokens, begin, end);
-    }
-    sizes_.push_back(sizes_of(i, frequencies, ws));
-    if (tied()) continue;
     table_of_.push_back(0);  // no step leads into a first token
     tables.append(std::span(sequences.transition_of).subspan(begin + 1, end - begin - 1), rows_, table_of_);
     rows_begin_.push_back(rows_.size());
@@ -286,6 +284,30 @@ ChainFeatures::ChainFeatures(const Sequences& sequences, const ChainShape& shape
   table_overlap_.finish();
   if (token_pairs_) token_pairs_->finish();
   if (table_pairs_) table_pairs_->finish();
+}
+
+void ChainFeatures::add_token_overlaps(Team& team) {
+  const auto add = [&](std::size_t begin, std::size_t end, auto& to) {
+    for (std::size_t i = begin; i < end; ++i)
+      to.add_example(sequences_.tokens, sequences_.offsets[i], sequences_.offsets[i + 1]);
+  };
+  if (token_pairs_) {
+    add(0, size(), *token_pairs_);
+  } else if (!kernel_ && team.size() == 1) {
+    add(0, size(), token_overlap_);
+  } else if (!kernel_) {
+    std::vector<RowOverlap> parts(team.size(), RowOverlap(0));
+    team.run([&](std::size_t k) {
+      RowOverlap part(shape_.num_attributes);
+      add(size() * k / parts.size(), size() * (k + 1) / parts.size(), part);
+      part.finish();
+      parts[k] = std::move(part);
+    });
+    for (RowOverlap& part : parts) {
+      token_overlap_.append(part);
+      part = RowOverlap(0);
+    }
+  }
 }
 
 // The largest |F_i(chi(y) - chi(y'))|^2 of outputs that differ at that token alone, steps and n-grams apart;

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/team.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/weights.h"
 #include "features/kernel_matrix.h"
@@ -93,11 +94,11 @@ void score_sequence(const Sequences& sequences, std::span<const std::uint32_t> t
 // Weights that the shape does not have are 0 and stay so.
 // Keeps a reference to the sequences. With a kernel, the weights of tokens are coefficients
 // (kernel_matrix.h): token t of all sequences is its input t, and the attributes that the shape counts are
-// its nodes.
+// its nodes. `threads` make it, and it does not depend on how many.
 class ChainFeatures {
  public:
   ChainFeatures(const Sequences& sequences, const ChainShape& shape,
-                std::shared_ptr<const KernelMatrix> kernel = nullptr);
+                std::shared_ptr<const KernelMatrix> kernel = nullptr, std::size_t threads = 1);
 
   std::size_t size() const { return sequences_.size(); }
   std::size_t length(std::size_t i) const { return sequences_.length(i); }
@@ -141,6 +142,7 @@ class ChainFeatures {
   };
   Sizes sizes_of(std::size_t i, std::span<const float> frequencies, Workspace& ws) const;
   double largest_change(std::size_t token) const;
+  void add_token_overlaps(Team& team);
   // Rows of sequences.transitions: the tables of sequence i.
   std::span<const std::uint32_t> rows(std::size_t i) const;
   // Attributes of the tokens of sequence i, or their nodes.

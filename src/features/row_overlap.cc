@@ -41,6 +41,19 @@ void RowOverlap::add_example(const SparseRows& rows, std::size_t begin, std::siz
   add(rows, end - begin, [begin](std::size_t r) { return begin + r; });
 }
 
+void RowOverlap::append(const RowOverlap& other) {
+  const std::size_t rows = own_.size(), members = members_.size();
+  examples_.pop_back();
+  for (const Example& example : other.examples_)
+    examples_.push_back({rows + example.rows, members + example.members, example.largest});
+  own_.insert(own_.end(), other.own_.begin(), other.own_.end());
+  members_.insert(members_.end(), other.members_.begin(), other.members_.end());
+  if (values_.empty() && other.values_.empty()) return;
+  values_.resize(members, 1.0f);
+  values_.insert(values_.end(), other.values_.begin(), other.values_.end());
+  values_.resize(members_.size(), 1.0f);
+}
+
 kernels::Overlap RowOverlap::as_kernel(std::size_t i) const {
   const Example &here = examples_[i], &next = examples_[i + 1];
   return {own_.data() + here.rows, next.rows - here.rows, members_.data() + here.members,

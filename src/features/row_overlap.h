@@ -27,6 +27,8 @@ class RowOverlap {
   void add_example(const SparseRows& rows, std::span<const std::uint32_t> of_example);
   // Rows begin, begin + 1, ..., end - 1.
   void add_example(const SparseRows& rows, std::size_t begin, std::size_t end);
+  // Takes in the examples of another one, after its own.
+  void append(const RowOverlap& other);
   // Frees what only add_example() needs.
   void finish() { entries_ = SharedEntries(0); }
 

@@ -63,9 +63,10 @@ class ChainFactored final : public Factored {
 
 ChainExamples::ChainExamples(const Sequences& sequences, const ChainShape& shape,
                              std::vector<std::uint32_t> gold, const ChainConstraints* constraints,
-                             std::vector<double> omega, std::shared_ptr<const KernelMatrix> kernel)
+                             std::vector<double> omega, std::shared_ptr<const KernelMatrix> kernel,
+                             std::size_t threads)
     : sequences_(&sequences),
-      features_(std::make_shared<ChainFeatures>(sequences, shape, std::move(kernel))),
+      features_(std::make_shared<ChainFeatures>(sequences, shape, std::move(kernel), threads)),
       gold_(std::move(gold)),
       constraints_(constraints),
       omega_(std::move(omega)) {

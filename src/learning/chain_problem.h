@@ -33,7 +33,7 @@ class ChainExamples final : public KernelGeometry, public SlackRescaling, public
  public:
   ChainExamples(const Sequences& sequences, const ChainShape& shape, std::vector<std::uint32_t> gold,
                 const ChainConstraints* constraints = nullptr, std::vector<double> omega = {},
-                std::shared_ptr<const KernelMatrix> kernel = nullptr);
+                std::shared_ptr<const KernelMatrix> kernel = nullptr, std::size_t threads = 1);
 
   // The cost of each pair of gold and predicted label, L x L, row = gold, zero on the diagonal; empty: 1
   // each.

@@ -17,6 +17,10 @@ std::string_view without_space_in_front(std::string_view text) {
   return text;
 }
 
+bool is_weight(std::string_view line) {
+  return line.starts_with('#') && without_space_in_front(line.substr(1)).starts_with(kWeight);
+}
+
 void append_line(std::string_view line, std::string& to) {
   to += line;
   to += '\n';
@@ -35,6 +39,23 @@ SequenceReader::SequenceReader(const std::string& path, const TagInput& input)
       documents_(input.format == TagFormat::columns),
       weights_(input.weight_comments),
       file_{reader_.name(), {}, 0} {}
+
+SequenceReader::SequenceReader(const TextChunk& chunk, const TagInput& input, const SequenceFile* file)
+    : reader_(chunk),
+      documents_(input.format == TagFormat::columns),
+      weights_(input.weight_comments),
+      file_(file != nullptr ? *file : SequenceFile{reader_.name(), {}, 0}) {}
+
+// Only where a token is the last line before a blank one does that end a sequence: otherwise the lines before
+// belong to the next one.
+FindCut sequence_cut(const TagInput& input) {
+  const bool documents = input.format == TagFormat::columns, weights = input.weight_comments;
+  return [documents, weights](std::string_view text) {
+    return cut_after_blank_line(text, [&](std::string_view line) {
+      return !(documents && begins_document(line)) && !(weights && is_weight(line));
+    });
+  };
+}
 
 bool SequenceReader::append_next(SequenceBlock& to) {
   const std::size_t begin = to.lines_.size();
@@ -73,10 +94,6 @@ bool SequenceReader::append_next(SequenceBlock& to) {
     file_.first_line_number = first_line;
   }
   return true;
-}
-
-bool SequenceReader::is_weight(std::string_view line) const {
-  return line.starts_with('#') && without_space_in_front(line.substr(1)).starts_with(kWeight);
 }
 
 void SequenceReader::take_weight(std::string_view line, bool inside, std::optional<double>& weight) const {

@@ -8,6 +8,7 @@
 
 #include "base/input.h"
 #include "base/string_buffer.h"
+#include "base/text_chunks.h"
 #include "tasks/tag/reader.h"
 
 namespace espalier {
@@ -17,6 +18,10 @@ constexpr bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\
 
 // Whether a line of a column file begins a document: its first field is -DOCSTART-.
 bool begins_document(std::string_view line);
+
+// Where a file of sequences may be cut. Documents that begin after a cut count from 0 in a reader of what
+// follows.
+FindCut sequence_cut(const TagInput& input);
 
 // What is known of a file once its first sequence was read.
 struct SequenceFile {
@@ -90,6 +95,9 @@ class SequenceBlock {
 class SequenceReader {
  public:
   SequenceReader(const std::string& path, const TagInput& input);
+  // A part of a file, which has to stay where it is: `file` is what is known of it, or of the first part
+  // nullptr.
+  SequenceReader(const TextChunk& chunk, const TagInput& input, const SequenceFile* file = nullptr);
 
   // Goes on to the next sequence; false at the end of the file.
   bool next() {
@@ -109,7 +117,6 @@ class SequenceReader {
   const std::string& name() const { return file_.name; }
 
  private:
-  bool is_weight(std::string_view line) const;
   void take_weight(std::string_view line, bool inside, std::optional<double>& weight) const;
 
   LineReader reader_;

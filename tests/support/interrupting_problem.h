@@ -36,8 +36,8 @@ class InterruptingProblem final : public ForwardingProblem, private BlockMaximis
     visit();
     return inner_.block_maximisation()->maximise_block(i, gamma, l2, mu, w, ws);
   }
-  BlockMaximum propose_block(std::size_t i, double gamma, double l2, double crowding, Out mu, const Weights& w,
-                             Out delta, Workspace& ws) const override {
+  BlockMaximum propose_block(std::size_t i, double gamma, double l2, double crowding, Out mu,
+                             const Weights& w, Out delta, Workspace& ws) const override {
     visit();
     return inner_.block_maximisation()->propose_block(i, gamma, l2, crowding, mu, w, delta, ws);
   }

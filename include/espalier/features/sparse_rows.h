@@ -2,7 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "espalier/base/memory.h"
@@ -58,17 +62,46 @@ class SparseRows {
   }
 
   // For each attribute, its entries divided by n, at most 1: how likely one of n examples is to have it.
-  std::vector<float> frequencies(std::size_t num_attributes, std::size_t n) const;
+  std::vector<float> frequencies(std::size_t num_attributes, std::size_t n, std::size_t threads = 1) const;
 
   // Rows are visited in random order, and then nothing of them is in cache.
   void prefetch(std::size_t i, Prefetch what) const;
   // Where rows begin to end - 1 are known to lie, their contents.
   void prefetch(std::size_t begin, std::size_t end) const;
 
+  // The rows of some tables one after the other, where ids_of(k)[id] takes the place of each id of table k, or
+  // the id stays as it is where ids_of(k) is empty. Made by `threads` threads; tables are freed on the way.
+  // With `unsorted`, the entries of each row are sorted by id, but for so many at its end.
+  static SparseRows joined(std::span<SparseRows> tables,
+                           const std::function<std::span<const std::uint32_t>(std::size_t k)>& ids_of,
+                           std::size_t threads, std::optional<std::size_t> unsorted = {});
+
  private:
-  AlignedVector<std::size_t> offsets_{0};
-  AlignedVector<std::uint32_t> ids_;
-  AlignedVector<float> values_;
+  void sort_row(std::size_t i, std::size_t unsorted, std::vector<std::pair<std::uint32_t, float>>& entries);
+
+  // Numbers that resize() leaves as they are in memory: so it is the thread that writes them first that has
+  // their pages made.
+  template <class T>
+  struct Allocator : CacheLineAllocator<T> {
+    using value_type = T;
+    Allocator() = default;
+    template <class U>
+    Allocator(const Allocator<U>&) {}  // NOLINT: allocators convert
+    template <class U>
+    void construct(U* p) {
+      ::new (static_cast<void*>(p)) U;
+    }
+    template <class U, class... Arguments>
+    void construct(U* p, Arguments&&... arguments) {
+      ::new (static_cast<void*>(p)) U(std::forward<Arguments>(arguments)...);
+    }
+  };
+  template <class T>
+  using Numbers = std::vector<T, Allocator<T>>;
+
+  Numbers<std::size_t> offsets_{0};
+  Numbers<std::uint32_t> ids_;
+  Numbers<float> values_;
   std::vector<std::uint64_t> sorted_;  // scratch of sum_repeated
 };
 

@@ -62,11 +62,11 @@ struct SolverEntry {
   bool converges = true;
   bool needs_cliques = false;  // a structure with clique marginals (Problem::factored)
   bool needs_coordinates =
-      false;                   // weights that are not coefficients of a kernel's expansion (Problem::kernel)
-  bool sparse = false;         // trains with l1, too,
-  bool without_l2 = false;     // and with l1 alone
-  bool batch = false;          // looks at all examples before it moves, so that the seed decides nothing
-  bool allocates = false;      // memory, inside its passes
+      false;                // weights that are not coefficients of a kernel's expansion (Problem::kernel)
+  bool sparse = false;      // trains with l1, too,
+  bool without_l2 = false;  // and with l1 alone
+  bool batch = false;       // looks at all examples before it moves, so that the seed decides nothing
+  bool allocates = false;   // memory, inside its passes
   // Visits one example at a time: several threads go in batches, so that what they leave is the same for any
   // number of them, but not what one thread leaves.
   bool one_by_one = false;

@@ -33,6 +33,7 @@ struct ClassifyOptions {
       l1_except;       // attributes that l1 is not for, where there is one; "bias" is that of `bias`
   std::string kernel;  // as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
+  std::size_t threads = 1;  // that read; what they make of the files does not depend on it
 };
 
 struct ClassifyPredictOptions {
@@ -40,7 +41,7 @@ struct ClassifyPredictOptions {
   bool marginals = false;               // the probability of every label
   std::size_t kbest = 0;                // the k best labels with their scores; 0: just the best
   bool json = false;                    // JSON Lines, an object for each example
-  std::size_t threads = 1;              // at least 1; one is used: reading takes longer than labelling
+  std::size_t threads = 1;              // at least 1, to read with: that takes longer than labelling
 };
 
 // Of what a model file has, by what a model needs; each version includes those before it.

@@ -64,6 +64,7 @@ struct TagOptions {
   std::string kernel;    // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
   std::function<void(std::string_view)> notice;      // told what looks like a mistake
+  std::size_t threads = 1;  // that read; what they make of the files does not depend on it
 };
 
 // What labels come with.

@@ -1,12 +1,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/input.h"
 #include "espalier/features/dictionary.h"
 #include "tasks/classify/reader.h"
 
@@ -40,6 +43,14 @@ class ClassifyBuilder {
 
   void set_num_bad_bytes(std::size_t number) { examples_.num_bad_bytes = number; }
 
+  // Hands over the examples so far, with labels as this builder has numbered them, and begins anew with the
+  // same names.
+  ClassifyExamples take_examples() { return std::exchange(examples_, {}); }
+  // Takes these in place of its own: of labels that grow, the numbers in seen_labels().
+  void set_examples(ClassifyExamples examples) { examples_ = std::move(examples); }
+  Dictionary& seen_labels() { return seen_; }
+  bool grows() const { return growing_attributes_ != nullptr; }
+
   // All examples, labels numbered in their order. `name` is the file's, for messages.
   ClassifyExamples finish(const std::string& name);
 
@@ -58,12 +69,32 @@ class ClassifyBuilder {
   ClassifyExamples examples_;
 };
 
-// One function per format (read_libsvm: named, too); each reads until the builder is full or the file ends.
-void read_libsvm(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
-void read_crfsuite(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
-void read_idx(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+// Reads lines into a builder until it is full or the lines end. One class per format (libsvm: named, too).
+class ClassifyLines {
+ public:
+  // Of all rows of a file that have values without indices, the first.
+  struct DenseRow {
+    std::uint64_t width = 0;  // 0: none
+    std::size_t line = 0;
+  };
 
-void read_text(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
+  virtual ~ClassifyLines() = default;
+  virtual void read(LineReader& lines) = 0;
+  virtual std::size_t num_bad_bytes() const { return 0; }
+  // Of the rows since the last call of expect(), the first; and what all that follow have to be like.
+  virtual DenseRow first_dense() const { return {}; }
+  virtual void expect(const DenseRow&) {}
+};
+std::unique_ptr<ClassifyLines> make_libsvm_lines(const ClassifyReadOptions& options,
+                                                 ClassifyBuilder& builder);
+std::unique_ptr<ClassifyLines> make_crfsuite_lines(const ClassifyReadOptions& options,
+                                                   ClassifyBuilder& builder);
+std::unique_ptr<ClassifyLines> make_text_lines(const ClassifyReadOptions& options, ClassifyBuilder& builder);
+// Throws Error as a row of another width than the first one does.
+[[noreturn]] void fail_at_width(const std::string& file, std::size_t line, std::uint64_t found,
+                                const ClassifyLines::DenseRow& first);
+
+void read_idx(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 void take_texts(const ClassifyData& data, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 void take_matrix(const ClassifyMatrix& data, ClassifyBuilder& builder);
 

@@ -208,6 +208,7 @@ class ClassifyTrainingSet final : public TrainingSet {
     read.format = options_.format ? parse_classify_format(*options_.format) : guess_classify_format(path);
     read.bias = options_.bias;
     read.text = text_settings_of(options_, read.format);
+    read.chunks.threads = std::max<std::size_t>(options_.threads, 1);
     read.idf = train_.idf;  // empty while the training data itself is read
     return read;
   }
@@ -253,7 +254,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
     check_probabilities(options.marginals, setting("marginals"), loss_);
-    const ClassifyExamples examples = read(input, options.format, false);
+    const ClassifyExamples examples = read(input, options.format, false, options.threads);
     check_known({num_known(examples), examples.labels.size(), left_out_}, name_of(input),
                 options.format.value_or(to_string(format_)), of_task.warning);
     std::vector<double> s(labels_.size()), mu(labels_.size());
@@ -358,7 +359,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
-    const ClassifyExamples examples = read(gold, options.format, true);
+    const ClassifyExamples examples = read(gold, options.format, true, options.threads);
     refuse_unknown({num_known(examples), examples.labels.size(), left_out_}, name_of(gold),
                    options.format.value_or(to_string(format_)), options.warning);
     if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels))
@@ -410,14 +411,16 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   }
 
   ClassifyExamples read(const std::string& path, const std::optional<std::string>& format,
-                        bool labels_required) const {
+                        bool labels_required, std::size_t threads) const {
     const ClassifyFormat of_file = format ? parse_classify_format(*format) : format_;
     if (of_file == ClassifyFormat::text && format_ != ClassifyFormat::text) {
       throw Error::in(setting("format"),
                       fmt::format("text for a model that was trained on the format {}", to_string(format_)),
                       "expected a model trained on text");
     }
-    return read_classify(path, reading_of(of_file, labels_required), attributes_, labels_);
+    ClassifyReadOptions reading = reading_of(of_file, labels_required);
+    reading.chunks.threads = threads;
+    return read_classify(path, reading, attributes_, labels_);
   }
 
   ClassifyReadOptions reading_of(ClassifyFormat format, bool labels_required) const {

@@ -51,7 +51,7 @@ class IdxFile {
 
   std::uint32_t number() {
     std::array<unsigned char, 4> b{};
-    if (bytes_.read(reinterpret_cast<char*>(b.data()), 4) < 4) {
+    if (read_some(b.data(), 4) < 4) {
       throw Error::in(name(), "truncated: the header is incomplete", kCopyAgain);
     }
     return std::uint32_t{b[0]} << 24 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[2]} << 8 | b[3];
@@ -59,7 +59,7 @@ class IdxFile {
 
   // The next item, of as many bytes as `item` has.
   void read(std::vector<unsigned char>& item) {
-    if (bytes_.read(reinterpret_cast<char*>(item.data()), item.size()) < item.size()) {
+    if (read_some(item.data(), item.size()) < item.size()) {
       throw Error::in(name(), fmt::format("truncated: {} of {} {}", done_, count_, what_), kCopyAgain);
     }
     ++done_;
@@ -73,6 +73,14 @@ class IdxFile {
   }
 
  private:
+  // Up to n bytes, fewer only at the end.
+  std::size_t read_some(unsigned char* to, std::size_t n) {
+    char* bytes = reinterpret_cast<char*>(to);
+    std::size_t done = bytes_.read(bytes, n);
+    if (done < n) done += bytes_.read(bytes + done, n - done);  // throws if it is not the end
+    return done;
+  }
+
   ByteReader bytes_;
   const char* what_;
   std::uint32_t count_ = 0, done_ = 0;

@@ -59,17 +59,20 @@ std::string normalised_label(std::string_view label) {
   return fmt::format("{}", *number);
 }
 
-class LibsvmReader {
+class LibsvmLines final : public ClassifyLines {
  public:
-  LibsvmReader(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder)
-      : lines_(path), options_(options), builder_(builder), named_(options.format == ClassifyFormat::named) {}
+  LibsvmLines(const ClassifyReadOptions& options, ClassifyBuilder& builder)
+      : options_(options), builder_(builder), named_(options.format == ClassifyFormat::named) {}
 
-  void read() {
-    for (std::string_view line; !builder_.full() && lines_.next(line);) {
+  void read(LineReader& lines) override {
+    lines_ = &lines;
+    for (std::string_view line; !builder_.full() && lines.next(line);) {
       const std::string_view first = next(line);
       if (!first.empty()) read_row(first, line);
     }
   }
+  DenseRow first_dense() const override { return dense_; }
+  void expect(const DenseRow& row) override { dense_ = row; }
 
  private:
   // A field that begins with '#' is a comment, but names may begin so.
@@ -79,12 +82,13 @@ class LibsvmReader {
     std::optional<std::string_view> label;
     if (!has_colon(field)) {
       if (is_list_of_numbers(field)) {
-        lines_.fail(fmt::format("several labels {}", in_quotes(field)), "expected one label per row");
+        lines_->fail(fmt::format("several labels {}", in_quotes(field)), "expected one label per row");
       }
       label = field;
       field = next(line);
     } else if (options_.labels_required) {
-      lines_.fail(fmt::format("{} in place of the label", in_quotes(field)), named_ ? kNamedRow : kSparseRow);
+      lines_->fail(fmt::format("{} in place of the label", in_quotes(field)),
+                   named_ ? kNamedRow : kSparseRow);
     }
 
     if (named_) {
@@ -111,14 +115,14 @@ class LibsvmReader {
     for (; !field.empty(); field = next(line)) {
       const std::size_t colon = field.find(':');
       if (colon == std::string_view::npos) {
-        lines_.fail(fmt::format("{} among fields with an index", in_quotes(field)), kSparseRow);
+        lines_->fail(fmt::format("{} among fields with an index", in_quotes(field)), kSparseRow);
       }
       const std::string_view index_text = field.substr(0, colon), value_text = field.substr(colon + 1);
       const std::uint64_t index = parse_index(index_text, field);
       const auto value = parse_float(value_text);
       if (!value) {
-        lines_.fail(fmt::format("value {} of index {}", in_quotes(value_text), index),
-                    "expected a finite number");
+        lines_->fail(fmt::format("value {} of index {}", in_quotes(value_text), index),
+                     "expected a finite number");
       }
       ascending = ascending && (indices_.empty() || indices_.back() < index);
       indices_.push_back(index);
@@ -131,13 +135,13 @@ class LibsvmReader {
     for (; !field.empty(); field = next(line)) {
       const std::size_t colon = field.rfind(':');
       if (colon == std::string_view::npos)
-        lines_.fail(fmt::format("{} without a value", in_quotes(field)), kNamedRow);
-      if (colon == 0) lines_.fail(fmt::format("no name in {}", in_quotes(field)), kNamedRow);
+        lines_->fail(fmt::format("{} without a value", in_quotes(field)), kNamedRow);
+      if (colon == 0) lines_->fail(fmt::format("no name in {}", in_quotes(field)), kNamedRow);
       const std::string_view name = field.substr(0, colon), value_text = field.substr(colon + 1);
       const auto value = parse_float(value_text);
       if (!value) {
-        lines_.fail(fmt::format("value {} of {}", in_quotes(value_text), in_quotes(name)),
-                    "expected a finite number");
+        lines_->fail(fmt::format("value {} of {}", in_quotes(value_text), in_quotes(name)),
+                     "expected a finite number");
       }
       if (*value != 0) builder_.add(builder_.attribute(name), *value);
     }
@@ -147,24 +151,22 @@ class LibsvmReader {
     std::uint64_t index = 0;
     for (; !field.empty(); field = next(line)) {
       if (has_colon(field)) {
-        lines_.fail(fmt::format("{} among values without an index", in_quotes(field)),
-                    "expected 'label value value ...'");
+        lines_->fail(fmt::format("{} among values without an index", in_quotes(field)),
+                     "expected 'label value value ...'");
       }
       const auto value = parse_float(field);
       if (!value) {
-        lines_.fail(fmt::format("value {} of index {}", in_quotes(field), index + 1),
-                    fmt::format("expected a finite number; lines 'label TAB text' need {0} text, attributes "
-                                "that are words {0} crfsuite",
-                                setting("format")));
+        lines_->fail(fmt::format("value {} of index {}", in_quotes(field), index + 1),
+                     fmt::format("expected a finite number; lines 'label TAB text' need {0} text, attributes "
+                                 "that are words {0} crfsuite",
+                                 setting("format")));
       }
       if (++index; *value != 0) builder_.add(attribute(index), *value);
     }
-    if (dense_width_ == 0) {
-      dense_width_ = index;
-      dense_line_ = lines_.line_number();
-    } else if (index != dense_width_) {
-      lines_.fail(fmt::format("{} values", index),
-                  fmt::format("expected {} as in line {}", dense_width_, dense_line_));
+    if (dense_.width == 0) {
+      dense_ = {index, lines_->line_number()};
+    } else if (index != dense_.width) {
+      fail_at_width(lines_->name(), lines_->line_number(), index, dense_);
     }
   }
 
@@ -173,13 +175,13 @@ class LibsvmReader {
     const auto result = std::from_chars(text.data(), text.data() + text.size(), index);
     if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
       if (text == "qid") {
-        lines_.fail(fmt::format("{}, a query of ranking data", in_quotes(field)),
-                    "expected classification data");
+        lines_->fail(fmt::format("{}, a query of ranking data", in_quotes(field)),
+                     "expected classification data");
       }
-      lines_.fail(fmt::format("index {}", in_quotes(text)),
-                  fmt::format("expected a whole number >= 1; names need {} named", setting("format")));
+      lines_->fail(fmt::format("index {}", in_quotes(text)),
+                   fmt::format("expected a whole number >= 1; names need {} named", setting("format")));
     }
-    if (index == 0) lines_.fail("index 0", "indices start at 1");
+    if (index == 0) lines_->fail("index 0", "indices start at 1");
     return index;
   }
 
@@ -201,27 +203,33 @@ class LibsvmReader {
     std::sort(indices_.begin(), indices_.end());
     const auto twice = std::adjacent_find(indices_.begin(), indices_.end());
     if (twice != indices_.end())
-      lines_.fail(fmt::format("index {} twice", *twice), "expected each index once in a row");
+      lines_->fail(fmt::format("index {} twice", *twice), "expected each index once in a row");
   }
 
   static constexpr std::uint64_t kRemembered = std::uint64_t{1} << 20;
   static constexpr std::uint64_t kUnasked = ~std::uint64_t{0};  // no id, not even kUnknownAttribute
 
-  LineReader lines_;
+  LineReader* lines_ = nullptr;
   const ClassifyReadOptions& options_;
   ClassifyBuilder& builder_;
   bool named_;
   std::vector<std::uint64_t> ids_;      // by index
   std::vector<std::uint64_t> indices_;  // of the row
   std::string last_label_, last_normalised_;
-  std::uint64_t dense_width_ = 0;
-  std::size_t dense_line_ = 0;
+  DenseRow dense_;
 };
 
 }  // namespace
 
-void read_libsvm(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder) {
-  LibsvmReader(path, options, builder).read();
+std::unique_ptr<ClassifyLines> make_libsvm_lines(const ClassifyReadOptions& options,
+                                                 ClassifyBuilder& builder) {
+  return std::make_unique<LibsvmLines>(options, builder);
+}
+
+void fail_at_width(const std::string& file, std::size_t line, std::uint64_t found,
+                   const ClassifyLines::DenseRow& first) {
+  throw Error::at(file, line, fmt::format("{} values", found),
+                  fmt::format("expected {} as in line {}", first.width, first.line));
 }
 
 }  // namespace espalier

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_chunks.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
 #include "features/text_attributes.h"
@@ -62,6 +63,7 @@ struct ClassifyReadOptions {
   std::size_t min_count = 1;         // training: attributes that fewer examples have are dropped
   TextSettings text{};               // where the format is text
   std::span<const float> idf{};      // of the training data, where that is read and the weighting is tf-idf
+  ChunkOptions chunks{};             // how lines are read; what comes out does not depend on it
 };
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";

@@ -68,8 +68,11 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values, const Reading&) {
-  return read_classify_training(path, values.as<ClassifyOptions>());
+std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+                                  const Reading& reading) {
+  ClassifyOptions classify = values.as<ClassifyOptions>();
+  classify.threads = reading.threads;
+  return read_classify_training(path, classify);
 }
 
 // The first few predictions beside what they were made from.

@@ -30,26 +30,43 @@ void TextRows::add(std::string_view text) {
   for (std::size_t j = 0; j < ids_.size(); ++j) builder_.add(ids_[j], values_[j]);
 }
 
-void read_text(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder) {
-  constexpr const char* kExpected = "expected 'label TAB text'";
-  constexpr std::string_view kBlank = " \t";
-  LineReader lines(path);
-  TextRows rows(options, builder);
-  for (std::string_view line; !builder.full() && lines.next(line);) {
-    const std::size_t tab = line.find('\t');
-    const std::string_view label = line.substr(0, tab == std::string_view::npos ? 0 : tab);
-    const bool has_label = label.find_first_not_of(kBlank) != std::string_view::npos;
-    if (options.labels_required && !has_label) {
-      if (line.find_first_not_of(kBlank) == std::string_view::npos) continue;
-      if (tab == std::string_view::npos) lines.fail("no TAB in the line", kExpected);
-      lines.fail("no label before the TAB", kExpected);
+namespace {
+
+class TextLines final : public ClassifyLines {
+ public:
+  TextLines(const ClassifyReadOptions& options, ClassifyBuilder& builder)
+      : options_(options), builder_(builder), rows_(options, builder) {}
+
+  void read(LineReader& lines) override {
+    constexpr const char* kExpected = "expected 'label TAB text'";
+    constexpr std::string_view kBlank = " \t";
+    for (std::string_view line; !builder_.full() && lines.next(line);) {
+      const std::size_t tab = line.find('\t');
+      const std::string_view label = line.substr(0, tab == std::string_view::npos ? 0 : tab);
+      const bool has_label = label.find_first_not_of(kBlank) != std::string_view::npos;
+      if (options_.labels_required && !has_label) {
+        if (line.find_first_not_of(kBlank) == std::string_view::npos) continue;
+        if (tab == std::string_view::npos) lines.fail("no TAB in the line", kExpected);
+        lines.fail("no label before the TAB", kExpected);
+      }
+      // Where labels are not required, an empty line is an empty text: predictions have the lines of their
+      // input.
+      rows_.add(tab == std::string_view::npos ? line : line.substr(tab + 1));
+      builder_.finish_example(has_label ? std::optional(label) : std::nullopt);
     }
-    // Where labels are not required, an empty line is an empty text: predictions have the lines of their
-    // input.
-    rows.add(tab == std::string_view::npos ? line : line.substr(tab + 1));
-    builder.finish_example(has_label ? std::optional(label) : std::nullopt);
   }
-  builder.set_num_bad_bytes(rows.num_bad_bytes());
+  std::size_t num_bad_bytes() const override { return rows_.num_bad_bytes(); }
+
+ private:
+  const ClassifyReadOptions& options_;
+  ClassifyBuilder& builder_;
+  TextRows rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<ClassifyLines> make_text_lines(const ClassifyReadOptions& options, ClassifyBuilder& builder) {
+  return std::make_unique<TextLines>(options, builder);
 }
 
 void take_texts(const ClassifyData& data, const ClassifyReadOptions& options, ClassifyBuilder& builder) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/text_chunks.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "tasks/parse/dependency_check.h"
@@ -64,6 +65,11 @@ void forget_impossible_heads(DependencySentence& sentence) {
 }
 
 }  // namespace
+
+// Comments belong to the sentence after them, also before a blank line.
+std::size_t dependency_cut(std::string_view text) {
+  return cut_after_blank_line(text, [](std::string_view line) { return !line.starts_with('#'); });
+}
 
 DependencyReader::DependencyReader(const std::string& path, bool needs_heads)
     : reader_(path), needs_heads_(needs_heads) {}

@@ -11,6 +11,9 @@
 
 namespace espalier {
 
+// Where a file of sentences may be cut. What is CoNLL-U in one part is so in all that follow.
+std::size_t dependency_cut(std::string_view text);
+
 // Reads CoNLL-X and CoNLL-U, sentence by sentence. Fields are separated by single TABs, sentences by blank
 // lines. A file is CoNLL-U from its first comment, multi-word token (3-4) or empty node (5.1) on: those are
 // no words, and stay in the text alone. docs/formats.md has the details.
@@ -27,6 +30,8 @@ class DependencyReader {
   // False at the end of the file. Throws Error::at the line that is wrong.
   bool next(DependencySentence& sentence);
   const std::string& name() const { return reader_.name(); }
+  // Whether a line so far makes the file CoNLL-U.
+  bool universal() const { return universal_; }
 
  private:
   enum class Line { comment, token, word };

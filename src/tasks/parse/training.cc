@@ -10,6 +10,7 @@
 
 #include "base/fingerprint.h"
 #include "base/text.h"
+#include "base/text_chunks.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "learning/dependency_problem.h"
@@ -53,14 +54,60 @@ bool begins_document(const DependencySentence& sentence) {
   return false;
 }
 
-// Where sentences come from, one after the other: a file, or memory.
-struct SentenceSource {
-  std::string name;  // for messages
-  std::function<bool(DependencySentence&)> next;
+// What `prepare` makes of each sentence, and `take` is given in order. False: that is enough.
+template <class Item>
+struct SentenceStages {
+  std::function<Item(DependencySentence)> prepare;  // by several threads
+  std::function<bool(Item)> take;
 };
 
-SentenceSource source_of(DependencyReader& reader) {
-  return {reader.name(), [&reader](DependencySentence& sentence) { return reader.next(sentence); }};
+// Where sentences come from: a file, or memory.
+struct SentenceSource {
+  std::string name;                               // for messages
+  std::function<bool(DependencySentence&)> next;  // one after the other; nothing: by chunks
+  std::string path{};
+  ChunkOptions chunks{};
+
+  template <class Item>
+  void for_each(const SentenceStages<Item>& stages) const {
+    if (next) {
+      bool go_on = true;
+      for (DependencySentence sentence; go_on && next(sentence);)
+        go_on = stages.take(stages.prepare(std::move(sentence)));
+      return;
+    }
+    struct Part {
+      std::vector<Item> items;
+      bool universal = false;  // at its end
+    };
+    struct Worker {};
+    ChunkReader reader(path, dependency_cut, chunks);
+    std::vector<Worker> workers(chunks.threads);
+    bool universal = false;
+    read_in_chunks<Part>(
+        reader, {}, workers,
+        [&](Worker&, const TextChunk& chunk, Part& part) {
+          DependencyReader sentences(LineReader(chunk), true);
+          for (DependencySentence sentence; sentences.next(sentence);)
+            part.items.push_back(stages.prepare(std::move(sentence)));
+          part.universal = sentences.universal();
+        },
+        [&](std::size_t, Part part) {
+          for (Item& item : part.items) {
+            item.sentence.universal = item.sentence.universal || universal;
+            stages.take(std::move(item));
+          }
+          universal = universal || part.universal;
+        });
+  }
+};
+
+// A file, by several threads unless only some of its sentences are wanted.
+SentenceSource source_of(const std::string& path, bool all, const ChunkOptions& chunks) {
+  const std::string name = path == "-" ? "standard input" : path;
+  if (all && chunks.threads > 1) return {name, {}, path, chunks};
+  const auto reader = std::make_shared<DependencyReader>(path, true);
+  return {name, [reader](DependencySentence& sentence) { return reader->next(sentence); }};
 }
 
 // Requires `data` to stay where it is. Throws Error at words without a relation, where those are looked at.
@@ -80,7 +127,8 @@ SentenceSource source_of(const ParseData& data, bool labelled) {
 class ParseTrainingSet final : public TrainingSet {
  public:
   ParseTrainingSet(const SentenceSource& source, const ParseOptions& options,
-                   const RoughTrainer& train_roughly) {
+                   const RoughTrainer& train_roughly)
+      : chunks_{std::max<std::size_t>(options.threads, 1)} {
     model_.shape.projective = parse_projective(options.structure);
     model_.shape.single_root = options.single_root;
     model_.bits = static_cast<unsigned>(options.hash_bits);
@@ -122,10 +170,7 @@ class ParseTrainingSet final : public TrainingSet {
   }
   TaskSections sections() const override { return model_.sections(); }
 
-  void replace_dev(const std::string& path) override {
-    DependencyReader reader(path, true);
-    take_dev(source_of(reader));
-  }
+  void replace_dev(const std::string& path) override { take_dev(source_of(path, true, chunks_)); }
   void take_dev(const ParseData& dev) {
     take_dev(source_of(dev, model_.labelled()));
     name_dev(kDataInMemory);
@@ -156,9 +201,15 @@ class ParseTrainingSet final : public TrainingSet {
 
  private:
   void take_dev(const SentenceSource& source) {
+    struct Held {
+      DependencySentence sentence;
+    };
     dev_.clear();
-    DependencySentence sentence;
-    while (source.next(sentence)) dev_.push_back(sentence);
+    source.for_each<Held>({[](DependencySentence sentence) { return Held{std::move(sentence)}; },
+                           [&](Held held) {
+                             dev_.push_back(std::move(held.sentence));
+                             return true;
+                           }});
     if (dev_.empty()) throw Error::in(source.name, "no sentences", "expected some");
   }
 
@@ -181,44 +232,70 @@ class ParseTrainingSet final : public TrainingSet {
       throw Error::in(setting("group_by"), in_quotes(options.group_by), "expected boundary");
     }
     std::uint32_t document = 0;
+    std::size_t sentences = 0;
+    if (options.first == 0) return refuse_nothing(source);
+    source.for_each<Prepared>(
+        {[&](DependencySentence sentence) { return prepare(std::move(sentence), source.name, crossing); },
+         [&](Prepared prepared) {
+           if (prepared.begins_document) ++document;
+           take(std::move(prepared), options, document);
+           return ++sentences != options.first;
+         }});
+    refuse_nothing(source);
+  }
+
+  struct Prepared {
     DependencySentence sentence;
     std::vector<std::uint32_t> heads;
-    std::size_t sentences = 0;
-    while ((!options.first || sentences < *options.first) && source.next(sentence)) {
-      ++sentences;
-      if (begins_document(sentence)) ++document;
-      if (sentence.words.size() > model_.longest) {
-        ++too_long_;
-        continue;
-      }
-      heads.clear();
-      for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
-      if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
-        throw Error::at(source.name, sentence.first_line, "a sentence with several words on the root",
-                        "expected one, or training without " + setting("single_root"));
-      }
-      if (model_.shape.projective && !is_projective(heads)) {
-        if (crossing == Crossing::refuse) {
-          throw Error::at(source.name, sentence.first_line, "a tree with crossing arcs",
-                          fmt::format("expected a projective one, {} lift or drop, or {} nonprojective",
-                                      setting("crossing"), setting("structure")));
-        }
-        if (crossing == Crossing::drop) {
-          ++dropped_;
-          continue;
-        }
-        make_projective(heads);
-        ++lifted_;
-      }
-      append_atoms(sentence, train_.words);
-      for (std::size_t k = 0; k < heads.size(); ++k) {
-        train_.heads.push_back(heads[k]);
-        train_.labels.push_back(options.unlabelled ? 0 : model_.relations.add(sentence.words[k].relation));
-      }
-      train_.offsets.push_back(train_.words.size());
-      sentences_.push_back(sentence);
-      if (!options.group_by.empty()) groups_.push_back(document);
+    std::vector<WordAtoms> atoms;
+    bool begins_document = false, too_long = false, dropped = false, lifted = false;
+  };
+
+  // All that does not depend on other sentences.
+  Prepared prepare(DependencySentence sentence, const std::string& file, Crossing crossing) const {
+    Prepared prepared;
+    prepared.begins_document = begins_document(sentence);
+    prepared.too_long = sentence.words.size() > model_.longest;
+    if (prepared.too_long) return prepared;
+    std::vector<std::uint32_t>& heads = prepared.heads;
+    for (const DependencyWord& word : sentence.words) heads.push_back(word.head);
+    if (model_.shape.single_root && std::count(heads.begin(), heads.end(), 0u) > 1) {
+      throw Error::at(file, sentence.first_line, "a sentence with several words on the root",
+                      "expected one, or training without " + setting("single_root"));
     }
+    if (model_.shape.projective && !is_projective(heads)) {
+      if (crossing == Crossing::refuse) {
+        throw Error::at(file, sentence.first_line, "a tree with crossing arcs",
+                        fmt::format("expected a projective one, {} lift or drop, or {} nonprojective",
+                                    setting("crossing"), setting("structure")));
+      }
+      prepared.dropped = crossing == Crossing::drop;
+      if (prepared.dropped) return prepared;
+      make_projective(heads);
+      prepared.lifted = true;
+    }
+    append_atoms(sentence, prepared.atoms);
+    prepared.sentence = std::move(sentence);
+    return prepared;
+  }
+
+  void take(Prepared prepared, const ParseOptions& options, std::uint32_t document) {
+    too_long_ += prepared.too_long ? 1 : 0;
+    dropped_ += prepared.dropped ? 1 : 0;
+    lifted_ += prepared.lifted ? 1 : 0;
+    if (prepared.too_long || prepared.dropped) return;
+    train_.words.insert(train_.words.end(), prepared.atoms.begin(), prepared.atoms.end());
+    for (std::size_t k = 0; k < prepared.heads.size(); ++k) {
+      train_.heads.push_back(prepared.heads[k]);
+      train_.labels.push_back(options.unlabelled ? 0
+                                                 : model_.relations.add(prepared.sentence.words[k].relation));
+    }
+    train_.offsets.push_back(train_.words.size());
+    sentences_.push_back(std::move(prepared.sentence));
+    if (!options.group_by.empty()) groups_.push_back(document);
+  }
+
+  void refuse_nothing(const SentenceSource& source) const {
     if (train_.size() == 0) {
       throw Error::in(source.name,
                       too_long_ > 0
@@ -274,6 +351,7 @@ class ParseTrainingSet final : public TrainingSet {
     if (options.notice) options.notice(fmt::format("trained it in {:.2f} s", seconds.count()));
   }
 
+  ChunkOptions chunks_;
   ParseModel model_;
   Dictionary attributes_;  // features have no names
   DependencyCorpus train_;
@@ -291,8 +369,8 @@ class ParseTrainingSet final : public TrainingSet {
 
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options,
                                                  const RoughTrainer& train_roughly) {
-  DependencyReader reader(path, true);
-  return std::make_unique<ParseTrainingSet>(source_of(reader), options, train_roughly);
+  const SentenceSource source = source_of(path, !options.first, {std::max<std::size_t>(options.threads, 1)});
+  return std::make_unique<ParseTrainingSet>(source, options, train_roughly);
 }
 
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options,

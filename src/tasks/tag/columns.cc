@@ -179,6 +179,8 @@ class ColumnParser final : public TagParser {
     return *weight;
   }
 
+  const TransitionSets* transition_sets() const override { return &sets_; }
+
   void finish(Sequences& to) override {
     if (to.transitions.size() == 0) {
       if (built_in_) {

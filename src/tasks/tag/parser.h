@@ -17,6 +17,8 @@
 
 namespace espalier {
 
+class TransitionSets;
+
 // Turns the lines of sequences, or sequences in memory, into attributes and labels. One class per format.
 class TagParser {
  public:
@@ -34,6 +36,8 @@ class TagParser {
   }
   // How much the sequence counts that was appended last. Throws Error if its weight is invalid.
   virtual double weight(const SequenceLines& lines) { return lines.weight(); }
+  // The sets of attributes that the steps of sequences so far have; nullptr where they are all alike.
+  virtual const TransitionSets* transition_sets() const { return nullptr; }
   // After the last sequence. What is appended next belongs to other Sequences.
   virtual void finish(Sequences& to) = 0;
 };

@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "base/names.h"
+#include "base/parallel.h"
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/fields.h"
+#include "tasks/new_names.h"
 #include "tasks/tag/min_count.h"
 #include "tasks/tag/parser.h"
+#include "tasks/tag/transition_sets.h"
 
 namespace espalier {
 
@@ -165,6 +169,9 @@ class GroupReader {
   explicit GroupReader(const TagInput& input)
       : column_(input.group_column), separator_(separator_of(input)) {}
 
+  // The texts of the column so far; without one, groups are documents.
+  const Dictionary& names() const { return names_; }
+
   std::uint32_t read(const SequenceReader& reader) {
     if (!column_) return static_cast<std::uint32_t>(reader.num_documents());
     std::size_t column = 0;
@@ -221,26 +228,251 @@ class LabelReader {
   ConvertedTags converted_;
 };
 
+// Appends sequences of a file to examples.
+class SequenceTaker {
+ public:
+  explicit SequenceTaker(const TagInput& input)
+      : labels_(input),
+        groups_(input),
+        weighted_(input.weight_comments || input.weight_column),
+        grouped_(input.group_documents || input.group_column) {}
+
+  // The one that the reader is at.
+  void take(const SequenceReader& reader, TagParser& parser, TagExamples& examples, Dictionary& labels) {
+    names_.clear();
+    const SequenceLines lines = reader.lines();
+    parser.append(lines, examples.sequences, names_);
+    for (const std::string_view name : labels_.read(lines, names_)) {
+      examples.labels.push_back(labels.add(name));
+    }
+    if (weighted_) examples.weights.push_back(parser.weight(lines));
+    if (grouped_) examples.groups.push_back(groups_.read(reader));
+    examples.first_lines.push_back(lines.line_number(0));
+  }
+  const GroupReader& groups() const { return groups_; }
+
+ private:
+  StringBuffer names_;
+  LabelReader labels_;
+  GroupReader groups_;
+  bool weighted_, grouped_;
+};
+
 // From the sequence that the reader is at to the end, or as many as were asked for.
 TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& parser,
                       std::optional<std::size_t> first, Dictionary& labels) {
   TagExamples examples;
-  StringBuffer names;
-  LabelReader label_reader(input);
-  GroupReader group_reader(input);
-  const bool weighted = input.weight_comments || input.weight_column;
-  const bool grouped = input.group_documents || input.group_column;
+  SequenceTaker taker(input);
   do {
-    names.clear();
-    const SequenceLines lines = reader.lines();
-    parser.append(lines, examples.sequences, names);
-    for (const std::string_view name : label_reader.read(lines, names)) {
-      examples.labels.push_back(labels.add(name));
-    }
-    if (weighted) examples.weights.push_back(parser.weight(lines));
-    if (grouped) examples.groups.push_back(group_reader.read(reader));
-    examples.first_lines.push_back(lines.line_number(0));
+    taker.take(reader, parser, examples, labels);
   } while (examples.sequences.size() != first && reader.next());
+  parser.finish(examples.sequences);
+  return examples;
+}
+
+// What a chunk of a file has: examples with the ids of the worker that read it, and what this worker had not
+// met before.
+struct TagPart {
+  TagExamples examples;
+  StringBuffer attributes, transitions, labels, groups;
+  std::vector<AttributeValue> sets;  // of steps, one after the other,
+  std::vector<std::size_t> set_ends;
+  std::size_t num_documents = 0;
+};
+
+// One of several that read a file.
+class TagPartReader {
+ public:
+  // Names are numbered by this reader alone, and counted.
+  TagPartReader(const TagInput& input, const SequenceFile& file, bool count)
+      : input_(input), file_(file), taker_(input), grows_(true) {
+    parser_ = make_tag_parser(input,
+                              {NameIds(own_.attributes, count ? &counts_.attributes : nullptr),
+                               NameIds(own_.transitions, count ? &counts_.transitions : nullptr)},
+                              {true, {}});
+  }
+  // Names are those of dictionaries that stay as they are.
+  TagPartReader(const TagInput& input, const SequenceFile& file, const TagDictionaries& fixed)
+      : input_(input), file_(file), taker_(input), grows_(false) {
+    parser_ = make_tag_parser(input, {NameIds(fixed.attributes), NameIds(fixed.transitions)}, {true, {}});
+  }
+  TagPartReader(const TagPartReader&) = delete;
+  TagPartReader& operator=(const TagPartReader&) = delete;
+
+  void read(const TextChunk& chunk, TagPart& part) {
+    TagExamples& examples = part.examples;
+    examples.sequences.transitions = std::move(transitions_);  // all that this reader has met
+    const std::size_t attributes = own_.attributes.size(), transitions = own_.transitions.size(),
+                      labels = own_.labels.size(), groups = taker_.groups().names().size();
+    SequenceReader reader(chunk, input_, &file_);
+    while (reader.next()) taker_.take(reader, *parser_, examples, own_.labels);
+    part.num_documents = reader.num_documents();
+    transitions_ = std::move(examples.sequences.transitions);
+    part.attributes = names_from(own_.attributes, attributes);
+    part.transitions = names_from(own_.transitions, transitions);
+    part.labels = names_from(own_.labels, labels);
+    part.groups = names_from(taker_.groups().names(), groups);
+    std::vector<AttributeValue> set;
+    const TransitionSets* sets = parser_->transition_sets();
+    for (; sets != nullptr && num_sets_ < sets->size(); ++num_sets_) {
+      sets->get(static_cast<std::uint32_t>(num_sets_), set);
+      part.sets.insert(part.sets.end(), set.begin(), set.end());
+      part.set_ends.push_back(part.sets.size());
+    }
+  }
+
+  bool grows() const { return grows_; }
+  const AttributeCounts& counts() const { return counts_; }
+
+ private:
+  const TagInput& input_;
+  const SequenceFile& file_;
+  TagDictionaries own_;  // labels, and what grows
+  AttributeCounts counts_;
+  SequenceTaker taker_;
+  bool grows_;
+  std::unique_ptr<TagParser> parser_;
+  SparseRows transitions_;
+  std::size_t num_sets_ = 0;
+};
+
+// Puts the parts of a file together, in its order.
+class TagParts {
+ public:
+  // Dictionaries and sets that take in what they see; without `names`, parts have their ids already.
+  TagParts(const TagInput& input, std::size_t readers, TagDictionaries* names, Dictionary& labels)
+      : by_documents_(input.group_documents && !input.group_column),
+        names_(names),
+        labels_(labels),
+        ids_(readers) {}
+
+  void take(std::size_t reader, TagPart part) {
+    Ids& ids = ids_[reader];
+    if (names_ != nullptr) {
+      merge_names(part.attributes, names_->attributes, ids.attributes);
+      merge_names(part.transitions, names_->transitions, ids.transitions);
+    }
+    merge_names(part.labels, labels_, ids.labels);
+    merge_names(part.groups, groups_, ids.groups);
+    std::size_t begin = 0;
+    for (const std::size_t end : part.set_ends) {
+      set_.assign(part.sets.begin() + static_cast<std::ptrdiff_t>(begin),
+                  part.sets.begin() + static_cast<std::ptrdiff_t>(end));
+      for (AttributeValue& attribute : set_) {
+        if (names_ != nullptr) attribute.id = ids.transitions[attribute.id];
+      }
+      ids.sets.push_back(sets_.row(set_, transitions_));
+      begin = end;
+    }
+    TagExamples& examples = part.examples;
+    for (std::uint32_t& group : examples.groups)
+      group = by_documents_ ? group + static_cast<std::uint32_t>(num_documents_) : ids.groups[group];
+    num_documents_ += part.num_documents;
+    parts_.push_back({reader, std::move(examples)});
+  }
+
+  // All of them, but for what a parser has to do at the end.
+  TagExamples join(std::size_t threads) {
+    TagExamples all;
+    Sequences& sequences = all.sequences;
+    std::vector<std::size_t> firsts{0}, tokens{0};  // of each part
+    bool tied = true;
+    std::vector<SparseRows> rows;
+    for (Part& part : parts_) {
+      firsts.push_back(firsts.back() + part.examples.sequences.size());
+      tokens.push_back(tokens.back() + part.examples.sequences.num_tokens());
+      tied = tied && part.examples.sequences.transition_of.empty();
+      rows.push_back(std::move(part.examples.sequences.tokens));
+    }
+    const auto attributes = [&](std::size_t k) { return std::span(ids_[parts_[k].reader].attributes); };
+    sequences.tokens = SparseRows::joined(rows, attributes, threads);
+    sequences.transitions = std::move(transitions_);
+    sequences.offsets.resize(firsts.back() + 1);
+    all.labels.resize(tokens.back());
+    all.first_lines.resize(firsts.back());
+    if (!tied) sequences.transition_of.resize(tokens.back());
+    std::atomic<std::size_t> next{0};
+    run_in_parallel(threads, [&](std::size_t) {
+      for (std::size_t k; (k = next++) < parts_.size();) {
+        const TagExamples& from = parts_[k].examples;
+        const Ids& ids = ids_[parts_[k].reader];
+        for (std::size_t i = 0; i < from.sequences.size(); ++i) {
+          sequences.offsets[firsts[k] + i + 1] = tokens[k] + from.sequences.offsets[i + 1];
+          all.first_lines[firsts[k] + i] = from.first_lines[i];
+        }
+        for (std::size_t t = 0; t < from.labels.size(); ++t)
+          all.labels[tokens[k] + t] = ids.labels[from.labels[t]];
+        if (tied) continue;
+        for (std::size_t i = 0; i < from.sequences.size(); ++i) {
+          // No step leads into a first token: whatever set is the first one stands for it.
+          for (std::size_t t = from.sequences.offsets[i] + 1; t < from.sequences.offsets[i + 1]; ++t)
+            sequences.transition_of[tokens[k] + t] = ids.sets[from.sequences.transition_of[t]];
+        }
+      }
+    });
+    for (Part& part : parts_) {
+      all.weights.insert(all.weights.end(), part.examples.weights.begin(), part.examples.weights.end());
+      all.groups.insert(all.groups.end(), part.examples.groups.begin(), part.examples.groups.end());
+    }
+    parts_.clear();
+    return all;
+  }
+
+  // Adds up what readers counted, by the ids of all.
+  void add_counts(std::size_t reader, const AttributeCounts& of_reader, AttributeCounts& to) const {
+    const auto add = [](const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& ids,
+                        std::size_t size, std::vector<std::uint32_t>& sum) {
+      sum.resize(size);
+      for (std::size_t id = 0; id < from.size(); ++id) sum[ids[id]] += from[id];
+    };
+    add(of_reader.attributes, ids_[reader].attributes, names_->attributes.size(), to.attributes);
+    add(of_reader.transitions, ids_[reader].transitions, names_->transitions.size(), to.transitions);
+  }
+
+ private:
+  struct Ids {  // by those of a reader
+    std::vector<std::uint32_t> attributes, transitions, labels, groups, sets;
+  };
+  struct Part {
+    std::size_t reader;
+    TagExamples examples;
+  };
+
+  bool by_documents_;
+  TagDictionaries* names_;
+  Dictionary& labels_;
+  Dictionary groups_;
+  TransitionSets sets_;
+  SparseRows transitions_;
+  std::vector<Ids> ids_;
+  std::vector<Part> parts_;
+  std::vector<AttributeValue> set_;
+  std::size_t num_documents_ = 0;
+};
+
+// A file whose first chunk was read, by several threads; `file` is what that chunk says of it. Names grow, and
+// are counted where counts are asked for, or are those of `fixed`. `parser` has the same dictionaries.
+TagExamples read_parts(ChunkReader& chunks, TextChunk first, const SequenceFile& file, const TagInput& input,
+                       std::size_t threads, TagDictionaries* growing, AttributeCounts* counts,
+                       const TagDictionaries& fixed, TagParser& parser, Dictionary& labels) {
+  std::vector<std::unique_ptr<TagPartReader>> readers;
+  for (std::size_t k = 0; k < threads; ++k) {
+    readers.push_back(growing != nullptr ? std::make_unique<TagPartReader>(input, file, counts != nullptr)
+                                         : std::make_unique<TagPartReader>(input, file, fixed));
+  }
+  TagParts parts(input, threads, growing, labels);
+  std::vector<TextChunk> before;
+  before.push_back(std::move(first));
+  read_in_chunks<TagPart>(
+      chunks, std::move(before), readers,
+      [](std::unique_ptr<TagPartReader>& reader, const TextChunk& chunk, TagPart& part) {
+        reader->read(chunk, part);
+      },
+      [&](std::size_t reader, TagPart part) { parts.take(reader, std::move(part)); });
+  for (std::size_t k = 0; counts != nullptr && k < threads; ++k)
+    parts.add_counts(k, readers[k]->counts(), *counts);
+  readers.clear();
+  TagExamples examples = parts.join(threads);
   parser.finish(examples.sequences);
   return examples;
 }
@@ -285,8 +517,8 @@ TagExamples take_sentences(const TagData& data, const TagInput& input, TagParser
   return examples;
 }
 
-// Training sequences from wherever `read` has them, given a parser and a dictionary for the labels. `name` is
-// for messages.
+// Training sequences from wherever `read` has them, given a parser, counts of its names where they are needed,
+// and a dictionary for the labels. `name` is for messages.
 template <class Read>
 TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& dictionaries,
                  const std::string& name, const Read& read) {
@@ -298,7 +530,7 @@ TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& 
                        NameIds(dictionaries.transitions, cut ? &counts.transitions : nullptr)},
                       {true, {}});
   Dictionary seen;
-  TagExamples examples = read(*parser, seen);
+  TagExamples examples = read(*parser, cut ? &counts : nullptr, seen);
   if (cut) examples.num_rare = drop_rare(counts, min_count, dictionaries, examples.sequences);
 
   // Labels in the order of their text, so that ids do not depend on that of the sequences.
@@ -320,9 +552,18 @@ TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& 
 
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
-                             TagDictionaries& dictionaries, std::size_t min_count) {
+                             TagDictionaries& dictionaries, std::size_t min_count,
+                             const ChunkOptions& chunks) {
   check_options(input, label_column, first);
-  SequenceReader reader(path, input);
+  // The rest of the file is not looked at where only the first sequences are wanted.
+  const bool in_parts = chunks.threads > 1 && !first;
+  std::optional<ChunkReader> in_chunks;
+  TextChunk chunk;
+  if (in_parts) {
+    in_chunks.emplace(path, sequence_cut(input), chunks);
+    in_chunks->next(chunk);
+  }
+  SequenceReader reader = in_parts ? SequenceReader(chunk, input) : SequenceReader(path, input);
   if (!reader.next()) fail_without_sequences(reader.name());
   // TABs with spaces between them make sense of what white space does not.
   if (input.format == TagFormat::columns && input.separator_assumed) {
@@ -331,9 +572,12 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   }
   if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
   if (input.format_assumed) refuse_attributes(reader.lines(), separator_of(input));
-  return grow(input, min_count, dictionaries, reader.name(), [&](TagParser& parser, Dictionary& labels) {
-    return read_rest(reader, input, parser, first, labels);
-  });
+  return grow(input, min_count, dictionaries, reader.name(),
+              [&](TagParser& parser, AttributeCounts* counts, Dictionary& labels) {
+                if (!in_parts) return read_rest(reader, input, parser, first, labels);
+                return read_parts(*in_chunks, std::move(chunk), SequenceFile(reader.file()), input,
+                                  chunks.threads, &dictionaries, counts, dictionaries, parser, labels);
+              });
 }
 
 TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
@@ -344,18 +588,29 @@ TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional
     input.num_columns = data.num_columns() + 1;
     input.label_column = data.num_columns();
   }
-  return grow(input, min_count, dictionaries, kDataInMemory, [&](TagParser& parser, Dictionary& labels) {
-    return take_sentences(data, input, parser, first, labels);
-  });
+  return grow(input, min_count, dictionaries, kDataInMemory,
+              [&](TagParser& parser, AttributeCounts*, Dictionary& labels) {
+                return take_sentences(data, input, parser, first, labels);
+              });
 }
 
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
-                     Dictionary& labels) {
-  SequenceReader reader(path, input);
-  if (!reader.next()) fail_without_sequences(reader.name());
+                     Dictionary& labels, const ChunkOptions& chunks) {
   const auto parser = make_tag_parser(
       input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)}, {true, {}});
-  return read_rest(reader, input, *parser, std::nullopt, labels);
+  if (chunks.threads == 1) {
+    SequenceReader reader(path, input);
+    if (!reader.next()) fail_without_sequences(reader.name());
+    return read_rest(reader, input, *parser, std::nullopt, labels);
+  }
+  ChunkReader in_chunks(path, sequence_cut(input), chunks);
+  TextChunk chunk;
+  in_chunks.next(chunk);
+  SequenceReader reader(chunk, input);
+  if (!reader.next()) fail_without_sequences(reader.name());
+  const SequenceFile file = reader.file();
+  return read_parts(in_chunks, std::move(chunk), file, input, chunks.threads, nullptr, nullptr, dictionaries,
+                    *parser, labels);
 }
 
 TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_chunks.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/tasks/tag.h"
 #include "features/gazetteer.h"
@@ -63,10 +64,12 @@ struct TagExamples {
 
 // Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number
 // of columns and (where label_column is not given) its last column as the label's. Attributes seen fewer than
-// `min_count` times are dropped; every occurrence counts, also of one attribute at one token.
+// `min_count` times are dropped; every occurrence counts, also of one attribute at one token. What comes out
+// does not depend on the number of threads.
 TagExamples read_tag_growing(const std::string& path, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
-                             TagDictionaries& dictionaries, std::size_t min_count = 1);
+                             TagDictionaries& dictionaries, std::size_t min_count = 1,
+                             const ChunkOptions& chunks = {});
 
 // The same of sentences in memory, where the label is the last column. Requires an input of their format.
 TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
@@ -76,7 +79,7 @@ TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional
 // `labels` starts with the names of dictionaries.labels, in their order, and takes in those that training
 // never saw. Every token needs a label.
 TagExamples read_tag(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
-                     Dictionary& labels);
+                     Dictionary& labels, const ChunkOptions& chunks = {});
 
 // The same of sentences in memory. Throws Error if they are of another kind than the input.
 TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,

@@ -133,6 +133,7 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
                     setting("costs"), setting("loss")));
   }
   tag.notice = reading.notice;
+  tag.threads = reading.threads;
   tag.group_by = reading.group_by;
   return read_tag_training(path, tag);
 }

@@ -85,11 +85,11 @@ TagInput requested_input(const TagOptions& options) {
 struct DevSet {
   // read(labels) has them, with labels that begin with those of the model.
   template <class Read>
-  DevSet(const TagModel& model, const Read& read)
+  DevSet(const TagModel& model, std::size_t threads, const Read& read)
       : labels(copy(model.dictionaries.labels)),
         examples(read(labels)),
         bare(model.kernel ? without_tokens(examples.sequences) : Sequences()),
-        features(model.kernel ? bare : examples.sequences, model.shape()),
+        features(model.kernel ? bare : examples.sequences, model.shape(), nullptr, threads),
         kernel(model.kernel.get()),
         constraints(model.chain_constraints()) {}
 
@@ -195,7 +195,8 @@ class TagTrainingSet final : public TrainingSet {
   using Read = std::function<TagExamples(TagInput&, TagDictionaries&)>;
 
   // `path` is for messages.
-  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read) {
+  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read)
+      : threads_(std::max<std::size_t>(options.threads, 1)) {
     check_layout(options);
     model_.input = requested_input(options);
     std::vector<std::string> attributes_without_l1;
@@ -230,7 +231,7 @@ class TagTrainingSet final : public TrainingSet {
       model_.kernel = std::shared_ptr<const KernelNodes>(kernel, &kernel->nodes());
     }
     ChainExamples examples(train_.sequences, model_.shape(), train_.labels, model_.chain_constraints(),
-                           train_.weights, kernel);
+                           train_.weights, kernel, threads_);
     examples.set_costs(std::move(costs));
     examples.set_partial(partial);
     problem_ = std::make_unique<ChainProblem>(std::move(examples));
@@ -257,13 +258,14 @@ class TagTrainingSet final : public TrainingSet {
   }
 
   void replace_dev(const std::string& path) override {
-    dev_ = std::make_unique<DevSet>(model_, [&](Dictionary& labels) {
-      return read_tag(path, model_.input, model_.dictionaries, labels);
+    dev_ = std::make_unique<DevSet>(model_, threads_, [&](Dictionary& labels) {
+      return read_tag(path, model_.input, model_.dictionaries, labels, {threads_});
     });
   }
   void take_dev(const TagData& dev) {
-    dev_ = std::make_unique<DevSet>(
-        model_, [&](Dictionary& labels) { return take_tag(dev, model_.input, model_.dictionaries, labels); });
+    dev_ = std::make_unique<DevSet>(model_, threads_, [&](Dictionary& labels) {
+      return take_tag(dev, model_.input, model_.dictionaries, labels);
+    });
     name_dev(kDataInMemory);
   }
   Evaluation evaluate_dev(const Weights& theta) const override {
@@ -327,6 +329,7 @@ class TagTrainingSet final : public TrainingSet {
     }
   }
 
+  std::size_t threads_;  // that read
   TagModel model_;
   TagExamples train_;
   std::size_t attributes_without_l1_ = 0;  // the first ones
@@ -368,7 +371,8 @@ std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const Ta
   std::optional<std::size_t> label_column;
   if (options.label_column) label_column = *options.label_column - 1;
   return std::make_unique<TagTrainingSet>(path, options, [&](TagInput& input, TagDictionaries& names) {
-    return read_tag_growing(path, input, label_column, options.first, names, options.min_count);
+    return read_tag_growing(path, input, label_column, options.first, names, options.min_count,
+                            {options.threads});
   });
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "espalier/features/dictionary.h"
@@ -33,6 +35,14 @@ class TransitionSets {
     return row;
   }
   void clear() { rows_.clear(); }
+
+  // The sets so far, and the attributes of one as they were given, in some order.
+  std::size_t size() const { return rows_.size(); }
+  void get(std::uint32_t row, std::vector<AttributeValue>& set) const {
+    const std::string_view bytes = rows_.name(row);
+    set.resize(bytes.size() / sizeof(AttributeValue));
+    if (!set.empty()) std::memcpy(set.data(), bytes.data(), bytes.size());
+  }
 
  private:
   Dictionary rows_;

@@ -42,6 +42,8 @@ class WapitiParser final : public TagParser {
     to.transition_of.push_back(is_first ? 0 : sets_.row(found_, to.transitions));
   }
 
+  const TransitionSets* transition_sets() const override { return &sets_; }
+
   void finish(Sequences& to) override {
     if (to.transitions.size() == 0) to.transitions.finish_row();
     if (to.transitions.size() == 1) to.transition_of.clear();

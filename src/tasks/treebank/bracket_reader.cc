@@ -20,6 +20,9 @@ bool normalise(BracketTree& tree, const BracketNorm& norm) {
 BracketReader::BracketReader(const std::string& path, BracketNorm norm)
     : lines_(path), name_(lines_->name()), norm_(norm) {}
 
+BracketReader::BracketReader(const TextChunk& chunk, BracketNorm norm)
+    : lines_(chunk), name_(lines_->name()), norm_(norm) {}
+
 BracketReader BracketReader::of_text(std::string_view text, std::string name, std::size_t line,
                                      BracketNorm norm) {
   return BracketReader(text, std::move(name), line, norm);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/input.h"
+#include "base/text_chunks.h"
 #include "espalier/tasks/treebank.h"
 
 namespace espalier {
@@ -31,6 +32,8 @@ class BracketReader {
 
   // "-" is standard input.
   explicit BracketReader(const std::string& path, BracketNorm norm = {});
+  // A part of a file (cut_after_brackets), which has to stay where it is.
+  explicit BracketReader(const TextChunk& chunk, BracketNorm norm = {});
   // Trees in memory, which messages call line `line` of `name`. The text has to stay where it is.
   static BracketReader of_text(std::string_view text, std::string name, std::size_t line,
                                BracketNorm norm = {});

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/free_memory.h"
 #include "base/parallel.h"
 #include "base/text.h"
+#include "base/text_chunks.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/treebank.h"
@@ -29,9 +31,42 @@ struct TreeSource {
   std::function<std::size_t()> line;       // of the last one
 };
 
-TreeSource source_of(BracketReader& reader) {
-  return {reader.name(), [&reader](BracketTree& tree) { return reader.next(tree); },
-          [&reader] { return reader.first_line(); }};
+// All trees of a file, by several threads; or, where only some are wanted, one after the other.
+TreeSource source_of(const std::string& path, BracketNorm norm, bool all, std::size_t threads) {
+  if (!all || threads <= 1) {
+    const auto reader = std::make_shared<BracketReader>(path, norm);
+    return {reader->name(), [reader](BracketTree& tree) { return reader->next(tree); },
+            [reader] { return reader->first_line(); }};
+  }
+  struct Trees {
+    std::vector<BracketTree> trees;
+    std::vector<std::size_t> lines;
+    std::size_t next = 0;
+  };
+  struct Worker {};
+  const auto read = std::make_shared<Trees>();
+  ChunkReader chunks(path, cut_after_brackets, {threads});
+  std::vector<Worker> workers(threads);
+  read_in_chunks<Trees>(
+      chunks, {}, workers,
+      [&](Worker&, const TextChunk& chunk, Trees& part) {
+        BracketReader reader(chunk, norm);
+        for (BracketTree tree; reader.next(tree);) {
+          part.trees.push_back(std::move(tree));
+          part.lines.push_back(reader.first_line());
+        }
+      },
+      [&](std::size_t, Trees part) {
+        std::move(part.trees.begin(), part.trees.end(), std::back_inserter(read->trees));
+        read->lines.insert(read->lines.end(), part.lines.begin(), part.lines.end());
+      });
+  return {chunks.name(),
+          [read](BracketTree& tree) {
+            if (read->next == read->trees.size()) return false;
+            tree = std::move(read->trees[read->next++]);
+            return true;
+          },
+          [read] { return read->lines[read->next - 1]; }};
 }
 
 // Requires `data` to stay where it is.
@@ -109,7 +144,10 @@ class TreebankTrainingSet final : public TrainingSet {
       : TreebankTrainingSet(take_trees(source, options.first, options.longest), options) {}
 
   TreebankTrainingSet(TakenTrees taken, const TreebankOptions& options)
-      : trees_(taken.trees), too_long_(taken.too_long), model_(taken.trees, options, derivations_) {
+      : threads_(options.threads),
+        trees_(taken.trees),
+        too_long_(taken.too_long),
+        model_(taken.trees, options, derivations_) {
     taken.trees = {};  // forests have their memory from here on
     make_forests(options);
     problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
@@ -139,8 +177,7 @@ class TreebankTrainingSet final : public TrainingSet {
   TaskSections sections() const override { return model_.sections(); }
 
   void replace_dev(const std::string& path) override {
-    BracketReader reader(path, model_.norm());
-    take_dev(source_of(reader));
+    take_dev(source_of(path, model_.norm(), true, threads_));
   }
   void take_dev(const TreebankData& dev) {
     take_dev(source_of(dev, model_.norm()));
@@ -185,10 +222,14 @@ class TreebankTrainingSet final : public TrainingSet {
 
   void take_dev(const TreeSource& source) {
     dev_.clear();
-    Workspace ws;
     const auto kinds = std::make_shared<SpanKinds>(model_.index());
-    for (BracketTree& tree : take_trees(source, std::nullopt).trees)
-      dev_.push_back(hold_out(std::move(tree), ws, kinds));
+    std::vector<BracketTree> trees = take_trees(source, std::nullopt).trees;
+    dev_.resize(trees.size());
+    std::atomic<std::size_t> next{0};
+    run_in_parallel(threads_, [&](std::size_t) {
+      Workspace ws;
+      for (std::size_t i; (i = next++) < trees.size();) dev_[i] = hold_out(std::move(trees[i]), ws, kinds);
+    });
   }
 
   template <class Gold>
@@ -235,6 +276,7 @@ class TreebankTrainingSet final : public TrainingSet {
     if (options.notice) options.notice(fmt::format("pruned in {:.2f} s", seconds.count()));
   }
 
+  std::size_t threads_;
   WrittenTrees trees_;
   std::size_t too_long_;                 // were left out
   std::vector<Derivation> derivations_;  // until they are part of the sentences
@@ -249,8 +291,8 @@ class TreebankTrainingSet final : public TrainingSet {
 }  // namespace
 
 std::unique_ptr<TrainingSet> read_treebank_training(const std::string& path, const TreebankOptions& options) {
-  BracketReader reader(path, norm_of(options));
-  return std::make_unique<TreebankTrainingSet>(source_of(reader), options);
+  const TreeSource source = source_of(path, norm_of(options), !options.first, options.threads);
+  return std::make_unique<TreebankTrainingSet>(source, options);
 }
 
 std::unique_ptr<TrainingSet> make_treebank_training(const TreebankData& data, const TreebankOptions& options,

@@ -1,0 +1,112 @@
+#include "base/text_chunks.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+#include <zlib.h>
+
+#include <string>
+#include <vector>
+
+#include "support/error_message.h"
+#include "support/temporary_folder.h"
+
+namespace espalier::testing::text_chunks_test {
+
+std::vector<TextChunk> chunks_of(const std::string& path, const FindCut& cut, const ChunkOptions& options) {
+  ChunkReader reader(path, cut, options);
+  std::vector<TextChunk> chunks;
+  for (TextChunk chunk; reader.next(chunk);) chunks.push_back(chunk);
+  return chunks;
+}
+
+std::string gzipped(const std::string& text) {
+  std::string packed(compressBound(text.size()) + 64, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  deflate(&stream, Z_FINISH);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// All lines with their numbers, and the message that ended them.
+std::string lines_of(LineReader reader) {
+  std::string seen;
+  const std::string message = error_message([&] {
+    for (std::string_view line; reader.next(line);)
+      seen += std::to_string(reader.line_number()) + ' ' + std::string(line) + '\n';
+  });
+  return message == "(no error)" ? seen : seen + message;
+}
+
+TEST(TextChunks, are_cut_at_the_last_place_that_fits) {
+  EXPECT_EQ(cut_after_line("a\nb\nc"), 4u);
+  EXPECT_EQ(cut_after_line("abc"), 0u);
+  const auto any = [](std::string_view) { return true; };
+  EXPECT_EQ(cut_after_blank_line("a\n\nb\n \t\r\nc\n", any), 9u);
+  EXPECT_EQ(cut_after_blank_line("a\n\nb\n\n\n\n", any), 6u);
+  EXPECT_EQ(cut_after_blank_line("\n\n\n", any), 0u);
+  EXPECT_EQ(cut_after_blank_line("a\n\n#\n\nb\n", [](std::string_view line) { return line != "#"; }), 3u);
+  EXPECT_EQ(cut_after_blank_line("a\n\n#\r\n\nb\n", [](std::string_view line) { return line != "#"; }), 3u);
+  EXPECT_EQ(cut_after_brackets("(a\n(b))\n(c\n"), 8u);
+  EXPECT_EQ(cut_after_brackets("(a\n(b)\n(c\n"), 0u);
+}
+
+TEST(TextChunks, an_empty_file_is_one_chunk) {
+  const TemporaryFolder folder;
+  const auto chunks = chunks_of(folder.file("empty", ""), cut_after_line, {});
+  ASSERT_EQ(chunks.size(), 1u);
+  EXPECT_EQ(chunks[0].text, "");
+}
+
+RC_GTEST_PROP(TextChunksParallel, have_the_lines_of_the_file, ()) {
+  const TemporaryFolder folder;
+  std::string text;
+  const auto lines = *rc::gen::container<std::vector<std::string>>(
+      rc::gen::element<std::string>("a", "bc\r", "", "a line that is longer", " "));
+  for (const std::string& line : lines) text += line + '\n';
+  if (!text.empty() && *rc::gen::arbitrary<bool>()) text.pop_back();
+  std::string contents = text;
+  const bool packed = *rc::gen::arbitrary<bool>();
+  if (packed) {
+    contents = gzipped(text);
+    const auto missing = *rc::gen::inRange<std::size_t>(0, 12);  // often truncated
+    contents.resize(contents.size() - missing);
+  }
+  const std::string path = folder.file("data", contents);
+  const ChunkOptions options{*rc::gen::element<std::size_t>(1, 2), *rc::gen::inRange<std::size_t>(1, 30)};
+  std::string together, seen;
+  for (const TextChunk& chunk : chunks_of(path, cut_after_line, options)) {
+    together += chunk.text;
+    seen += lines_of(LineReader(chunk));
+  }
+  if (!packed) RC_ASSERT(together == text);
+  RC_ASSERT(seen == lines_of(LineReader(path)));
+}
+
+// What a thread unpacks ahead is dropped where nobody reads on.
+TEST(TextChunksParallel, may_be_left_unread) {
+  const TemporaryFolder folder;
+  std::string text;
+  for (int i = 0; i < 600000; ++i) text += std::to_string(i) + '\n';
+  ChunkReader reader(folder.file("data.gz", gzipped(text)), cut_after_line, {2, 1000});
+  TextChunk chunk;
+  ASSERT_TRUE(reader.next(chunk));
+  EXPECT_TRUE(text.starts_with(chunk.text));
+}
+
+TEST(TextChunksParallel, unpacked_ahead_is_what_was_packed) {
+  const TemporaryFolder folder;
+  std::string text, seen;
+  for (int i = 0; i < 600000; ++i) text += std::to_string(i) + '\n';
+  for (const TextChunk& chunk :
+       chunks_of(folder.file("data.gz", gzipped(text)), cut_after_line, {2, 1 << 16}))
+    seen += chunk.text;
+  EXPECT_TRUE(seen == text);
+}
+
+}  // namespace espalier::testing::text_chunks_test
