@@ -244,8 +244,8 @@ class FrankWolfe {
     }
 
    private:
-    // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g =
-    // s.(chi* - mu_i).
+    // mu_i <- mu_i + eta(chi* - mu_i), with the best eta, for an output chi* that becomes part of the rest. g
+    // = s.(chi* - mu_i).
     BlockStep move_towards(std::size_t i, double crowding, double gap, In best, Out delta) {
       // delta = mu - chi*
       const DoubleOut mu{mean_.data(), best.size()};

@@ -10,9 +10,9 @@
 
 namespace espalier {
 
-// Dictionaries that grow at the same time, one a worker, and the one that they are to be merged into. Parts of
-// a file that are merged in its order, each with the names that its worker had not met in parts before, number
-// names as one reader of the whole file would: in the order of their first appearance.
+// Dictionaries that grow at the same time, one a worker, and the one that they are to be merged into. Parts
+// of a file that are merged in its order, each with the names that its worker had not met in parts before,
+// number names as one reader of the whole file would: in the order of their first appearance.
 
 // The names of a dictionary from number `begin` on.
 inline StringBuffer names_from(const Dictionary& dictionary, std::size_t begin) {

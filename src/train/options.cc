@@ -21,8 +21,7 @@ const OptionTable& train_option_table() {
           .value("N")
           .basic(),
       Row("seconds", &TrainOptions::seconds, "maximum training time").above(0).value("N").basic(),
-      Row("threads", &TrainOptions::threads,
-          "number of threads; two and more give the same model, one may give another within the gap")
+      Row("threads", &TrainOptions::threads, "number of threads; any number but 1 gives the same model")
           .from(1)
           .basic(),
       Row("seed", &TrainOptions::seed, "seed of the random numbers"),

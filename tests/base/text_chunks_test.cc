@@ -33,14 +33,18 @@ std::string gzipped(const std::string& text) {
   return packed;
 }
 
-// All lines with their numbers, and the message that ended them.
-std::string lines_of(LineReader reader) {
+// What was seen until the end, or until the message that ended it.
+template <class Look>
+std::string seen_by(const Look& look) {
   std::string seen;
-  const std::string message = error_message([&] {
-    for (std::string_view line; reader.next(line);)
-      seen += std::to_string(reader.line_number()) + ' ' + std::string(line) + '\n';
-  });
+  const std::string message = error_message([&] { look(seen); });
   return message == "(no error)" ? seen : seen + message;
+}
+
+// Appends all lines with their numbers.
+void list_lines(LineReader reader, std::string& seen) {
+  for (std::string_view line; reader.next(line);)
+    seen += std::to_string(reader.line_number()) + ' ' + std::string(line) + '\n';
 }
 
 TEST(TextChunks, are_cut_at_the_last_place_that_fits) {
@@ -79,13 +83,15 @@ RC_GTEST_PROP(TextChunksParallel, have_the_lines_of_the_file, ()) {
   }
   const std::string path = folder.file("data", contents);
   const ChunkOptions options{*rc::gen::element<std::size_t>(1, 2), *rc::gen::inRange<std::size_t>(1, 30)};
-  std::string together, seen;
-  for (const TextChunk& chunk : chunks_of(path, cut_after_line, options)) {
-    together += chunk.text;
-    seen += lines_of(LineReader(chunk));
-  }
+  std::string together;
+  const std::string by_chunks = seen_by([&](std::string& seen) {
+    for (const TextChunk& chunk : chunks_of(path, cut_after_line, options)) {
+      together += chunk.text;
+      list_lines(LineReader(chunk), seen);
+    }
+  });
   if (!packed) RC_ASSERT(together == text);
-  RC_ASSERT(seen == lines_of(LineReader(path)));
+  RC_ASSERT(by_chunks == seen_by([&](std::string& seen) { list_lines(LineReader(path), seen); }));
 }
 
 // What a thread unpacks ahead is dropped where nobody reads on.

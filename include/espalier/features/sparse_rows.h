@@ -69,9 +69,9 @@ class SparseRows {
   // Where rows begin to end - 1 are known to lie, their contents.
   void prefetch(std::size_t begin, std::size_t end) const;
 
-  // The rows of some tables one after the other, where ids_of(k)[id] takes the place of each id of table k, or
-  // the id stays as it is where ids_of(k) is empty. Made by `threads` threads; tables are freed on the way.
-  // With `unsorted`, the entries of each row are sorted by id, but for so many at its end.
+  // The rows of some tables one after the other, where ids_of(k)[id] takes the place of each id of table k,
+  // or the id stays as it is where ids_of(k) is empty. Made by `threads` threads; tables are freed on the
+  // way. With `unsorted`, the entries of each row are sorted by id, but for so many at its end.
   static SparseRows joined(std::span<SparseRows> tables,
                            const std::function<std::span<const std::uint32_t>(std::size_t k)>& ids_of,
                            std::size_t threads, std::optional<std::size_t> unsorted = {});

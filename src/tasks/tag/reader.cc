@@ -450,8 +450,8 @@ class TagParts {
   std::size_t num_documents_ = 0;
 };
 
-// A file whose first chunk was read, by several threads; `file` is what that chunk says of it. Names grow, and
-// are counted where counts are asked for, or are those of `fixed`. `parser` has the same dictionaries.
+// A file whose first chunk was read, by several threads; `file` is what that chunk says of it. Names grow,
+// and are counted where counts are asked for, or are those of `fixed`. `parser` has the same dictionaries.
 TagExamples read_parts(ChunkReader& chunks, TextChunk first, const SequenceFile& file, const TagInput& input,
                        std::size_t threads, TagDictionaries* growing, AttributeCounts* counts,
                        const TagDictionaries& fixed, TagParser& parser, Dictionary& labels) {
@@ -517,8 +517,8 @@ TagExamples take_sentences(const TagData& data, const TagInput& input, TagParser
   return examples;
 }
 
-// Training sequences from wherever `read` has them, given a parser, counts of its names where they are needed,
-// and a dictionary for the labels. `name` is for messages.
+// Training sequences from wherever `read` has them, given a parser, counts of its names where they are
+// needed, and a dictionary for the labels. `name` is for messages.
 template <class Read>
 TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& dictionaries,
                  const std::string& name, const Read& read) {
