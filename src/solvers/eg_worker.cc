@@ -277,8 +277,8 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
     shared_.smoothing->set_entropy(i, omega * entropy);
   }
   const Out delta{delta_.data(), s.size()};
-  if (omega != 1) {
-    for (float& change : delta) change *= static_cast<float>(omega);
+  if (const double scale = omega * shared_.sigma; scale != 1) {
+    for (float& change : delta) change *= static_cast<float>(scale);
   }
   shared_.accumulate(i, delta, shared_.others == 0, ws_);
   gain_ += trial.gain;

@@ -47,6 +47,7 @@ struct EgShared {
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
   double others = 0;                // workers that may change the weights between one's look and its step
+  double sigma = 1;                 // how often a rank counts its own changes of w (eg_ranks.h)
   double eta = 0;                   // of EgStepRule::same
   std::vector<float> priorities;    // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;  // the proxy has lost sight of this example's gap
@@ -57,7 +58,9 @@ struct EgShared {
   // worker in full, as if all steps went the same way. They hardly do: of 0, 0.1, 0.2, 0.3 and 1 times the
   // overlap, 0.1 was best or next to it with 2, 8 and 16 workers, on chains and on images (docs/solvers.md
   // has a table).
-  double crowding(std::size_t i) const { return 1 + kAlike * others * (sharing ? sharing->overlap(i) : 1); }
+  double crowding(std::size_t i) const {
+    return sigma * (1 + kAlike * others * (sharing ? sharing->overlap(i) : 1));
+  }
 
   // w += F_i delta. Alone: no other worker touches the weights meanwhile.
   void accumulate(std::size_t i, In delta, bool alone, Workspace& ws) {

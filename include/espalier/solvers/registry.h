@@ -67,6 +67,7 @@ struct SolverEntry {
   bool without_l2 = false;     // and with l1 alone
   bool batch = false;          // looks at all examples before it moves, so that the seed decides nothing
   bool allocates = false;      // memory, inside its passes
+  bool ranks = false;          // works where each of several ranks has a share of the examples
   bool threads_share = false;  // the weights, so that only with one thread the same seed gives the same bits
   std::vector<OwnOptions> options{};  // its own; of several solvers as one, those of all that it may run
   std::function<Summary(const Objective&, const SolverSettings&, Training&, const Observer&)> run{};
@@ -84,5 +85,8 @@ std::span<const SolverEntry> solver_table();
 // close, and hands over what it has. `auto` chooses, and changes its mind where another solver is forecast to
 // be faster (docs/solvers.md#auto).
 SolverEntry find_solver(std::string_view name, const Loss& loss);
+// The same for a problem that is shared out to several ranks (Problem::fleet), which not all solvers are for:
+// `auto` is eg, or lbfgs where there is no l2.
+SolverEntry find_solver_of_ranks(std::string_view name, const Loss& loss);
 
 }  // namespace espalier
