@@ -67,14 +67,13 @@ int simulate(const SimulatedRun& run) {
     };
     Training training;
     const SolverEntry solver = find_solver(run.solver, loss);
-    const Summary summary =
-        solver.run({problem, loss, run.l2}, settings, training,
-                   [&](const Progress& progress, const Weights&) {
-                     bytes_before = fleet.traffic().bytes;
-                     if (run.verbose && fleet.rank() == 0)
-                       fmt::print(stderr, "pass {:.2f} gap {:.3g}\n", progress.passes, progress.relative_gap());
-                     return Control::go_on;
-                   });
+    const Summary summary = solver.run(
+        {problem, loss, run.l2}, settings, training, [&](const Progress& progress, const Weights&) {
+          bytes_before = fleet.traffic().bytes;
+          if (run.verbose && fleet.rank() == 0)
+            fmt::print(stderr, "pass {:.2f} gap {:.3g}\n", progress.passes, progress.relative_gap());
+          return Control::go_on;
+        });
     const double sent = fleet.largest(static_cast<double>(fleet.traffic().bytes));
     const double in_rounds = fleet.largest(static_cast<double>(of_rounds));
     if (fleet.rank() != 0) return;
@@ -109,18 +108,28 @@ int main(int argc, char** argv) {
   for (int k = 1; k < argc; ++k) {
     const std::string word = argv[k];
     const auto next = [&] { return std::string(k + 1 < argc ? argv[++k] : ""); };
-    if (word == "--ranks") run.ranks = static_cast<std::size_t>(std::atoi(next().c_str()));
-    else if (word == "--loss") run.loss = next();
-    else if (word == "--solver") run.solver = next();
-    else if (word == "--l2") run.l2 = std::atof(next().c_str());
-    else if (word == "--gap") run.gap = std::atof(next().c_str());
-    else if (word == "--passes") run.passes = std::atof(next().c_str());
-    else if (word == "--verbose") run.verbose = true;
-    else if (word.find('=') != word.npos) run.settings.push_back(word);
-    else names.push_back(word);
+    if (word == "--ranks")
+      run.ranks = static_cast<std::size_t>(std::atoi(next().c_str()));
+    else if (word == "--loss")
+      run.loss = next();
+    else if (word == "--solver")
+      run.solver = next();
+    else if (word == "--l2")
+      run.l2 = std::atof(next().c_str());
+    else if (word == "--gap")
+      run.gap = std::atof(next().c_str());
+    else if (word == "--passes")
+      run.passes = std::atof(next().c_str());
+    else if (word == "--verbose")
+      run.verbose = true;
+    else if (word.find('=') != word.npos)
+      run.settings.push_back(word);
+    else
+      names.push_back(word);
   }
   if (names.size() != 2 || run.ranks == 0) {
-    std::fputs("usage: simulate_ranks TASK FILE --ranks K [--loss L] [--l2 X] [--gap G] [--passes N]\n", stderr);
+    std::fputs("usage: simulate_ranks TASK FILE --ranks K [--loss L] [--l2 X] [--gap G] [--passes N]\n",
+               stderr);
     return 2;
   }
   run.task = names[0];

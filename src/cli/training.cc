@@ -177,7 +177,8 @@ class Session {
   void start(const Trainer::Values& l2) {
     settings_.stop = interrupt_.flag();
     settings_.fleet = fleet_if_joined();
-    if (settings_.fleet) settings_.fleet->on_round = [this](const Communicator::Round& round) { log_round(round); };
+    if (settings_.fleet)
+      settings_.fleet->on_round = [this](const Communicator::Round& round) { log_round(round); };
     settings_.notice = [this](const std::string& text) {
       display_.note(text);
       log_.end({{"text", text}}, "notice");

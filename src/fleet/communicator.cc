@@ -102,8 +102,7 @@ class Waiting {
   explicit Waiting(Communicator::Traffic& traffic)
       : traffic_(traffic), since_(std::chrono::steady_clock::now()) {}
   ~Waiting() {
-    traffic_.seconds +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
+    traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - since_).count();
     ++traffic_.meetings;
   }
 

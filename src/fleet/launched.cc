@@ -40,10 +40,11 @@ std::unique_ptr<LaunchedFleet> join_launched_fleet() {
   if (!ranks) return nullptr;
   std::unique_ptr<LaunchedFleet> fleet = join_mpi_fleet();
   if (fleet->size() != *ranks) {
-    throw Error(fmt::format(
-        "started as one of {} ranks, of which MPI sees {}; expected mpirun of the MPI that espalier was built "
-        "with, or srun --mpi=pmix",
-        *ranks, fleet->size()));
+    throw Error(
+        fmt::format("started as one of {} ranks, of which MPI sees {}; expected mpirun of the MPI that "
+                    "espalier was built "
+                    "with, or srun --mpi=pmix",
+                    *ranks, fleet->size()));
   }
   if (fleet->size() == 1) return nullptr;
   return fleet;
@@ -54,9 +55,10 @@ std::unique_ptr<LaunchedFleet> join_launched_fleet() {
 std::unique_ptr<LaunchedFleet> join_launched_fleet() {
   const auto ranks = launched_ranks();
   if (!ranks || *ranks == 1) return nullptr;
-  throw Error(fmt::format(
-      "started as one of {} ranks; expected one process, or an espalier that was built with -DESPALIER_MPI=ON",
-      *ranks));
+  throw Error(
+      fmt::format("started as one of {} ranks; expected one process, or an espalier that was built with "
+                  "-DESPALIER_MPI=ON",
+                  *ranks));
 }
 
 #endif

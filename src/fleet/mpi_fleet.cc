@@ -5,6 +5,8 @@
 
 #ifdef ESPALIER_MPI
 
+#define OMPI_SKIP_MPICXX 1  // C++ bindings, which nobody has any more
+#define MPICH_SKIP_MPICXX 1
 #include <fmt/format.h>
 #include <mpi.h>
 #include <signal.h>
@@ -102,7 +104,8 @@ class MpiFleet final : public LaunchedFleet {
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(code, text, &length);
-    fail(fmt::format("MPI: {}; expected all ranks to be reachable", std::string_view(text, static_cast<std::size_t>(length))),
+    fail(fmt::format("MPI: {}; expected all ranks to be reachable",
+                     std::string_view(text, static_cast<std::size_t>(length))),
          kFailed);
   }
 
@@ -150,19 +153,34 @@ class MpiFleet final : public LaunchedFleet {
     }
   }
 
-  std::vector<std::uint64_t> sizes_of_all(std::uint64_t mine) {
-    std::vector<std::uint64_t> all(size());
-    std::vector<MPI_Request> requests(1);
-    check(MPI_Iallgather(&mine, 1, MPI_UINT64_T, all.data(), 1, MPI_UINT64_T, world_, requests.data()));
-    wait(requests);
-    return all;
-  }
+  // How much each rank has to say, and the first of it: what is short needs no second call.
+  struct Opening {
+    std::uint64_t bytes = 0;
+    char first[120] = {};
+  };
 
   std::vector<std::string> do_gather(std::string_view mine) override {
-    const std::vector<std::uint64_t> sizes = sizes_of_all(mine.size());
-    std::uint64_t total = 0;
-    for (const std::uint64_t bytes : sizes) total += bytes;
+    Opening own;
+    own.bytes = mine.size();
+    std::memcpy(own.first, mine.data(), std::min(mine.size(), sizeof(own.first)));
+    std::vector<Opening> openings(size());
+    std::vector<MPI_Request> opening(1);
+    constexpr int kOpening = sizeof(Opening);
+    check(MPI_Iallgather(&own, kOpening, MPI_BYTE, openings.data(), kOpening, MPI_BYTE, world_,
+                         opening.data()));
+    wait(opening);
+    std::vector<std::uint64_t> sizes(size());
+    std::uint64_t total = 0, largest = 0;
+    for (std::size_t r = 0; r < size(); ++r) {
+      sizes[r] = openings[r].bytes;
+      total += sizes[r];
+      largest = std::max(largest, sizes[r]);
+    }
     std::vector<std::string> all(size());
+    if (largest <= sizeof(own.first)) {
+      for (std::size_t r = 0; r < size(); ++r) all[r].assign(openings[r].first, sizes[r]);
+      return all;
+    }
     if (total > kLargestPiece) {
       std::vector<std::string> to(size(), std::string(mine));
       return do_exchange(std::move(to));

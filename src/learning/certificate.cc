@@ -367,8 +367,7 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
     return certificate;
   }
   // A best output is one to the bit.
-  const double conjugates =
-      sum_over(problem.fleet(), std::accumulate(values.begin(), values.end(), 0.0));
+  const double conjugates = sum_over(problem.fleet(), std::accumulate(values.begin(), values.end(), 0.0));
   certificate.dual = certain_dual(objective, conjugates, w, implied_rounding(problem, sizes, 0, 1));
   // The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();

@@ -334,8 +334,8 @@ void remove_rank_files(const std::string& file, const Json& state) {
 Json save_rank_files(const std::string& file, std::size_t generation, const PathInProgress& path,
                      const RankProblem& share) {
   Communicator& fleet = *share.fleet();
-  const std::string name =
-      fmt::format("{}.{}.{}-of-{}", file.substr(folder_of(file).size()), generation, fleet.rank(), fleet.size());
+  const std::string name = fmt::format("{}.{}.{}-of-{}", file.substr(folder_of(file).size()), generation,
+                                       fleet.rank(), fleet.size());
   std::string failure;
   try {
     ModelFileWriter writer;

@@ -156,8 +156,8 @@ class ImpliedDuals final : public BatchDuals {
                  cost = next_c_ * gamma * moments_.cost;
     const double entropy = loss + product - cost;
     const double size = (std::abs(loss) + std::abs(product) + cost) * inverse_beta;
-    const DualRounding rounding{moments_.error,
-                                std::sqrt(squared_rounding(objective_.problem.total_size(), size, moments_.error))};
+    const DualRounding rounding{
+        moments_.error, std::sqrt(squared_rounding(objective_.problem.total_size(), size, moments_.error))};
     next.dual = certain_dual(objective_, entropy * inverse_beta + gamma * moments_.cost, next.w, rounding);
     return true;
   }

@@ -79,39 +79,46 @@ Communicator::Round EgRanks::meet(std::size_t trials, double gain, bool stop) {
   };
   const auto inverse = static_cast<float>(1 / sigma_);
   for_all_weights([&](std::size_t j) { change[j] = w[j] == start[j] ? 0.0f : (w[j] - start[j]) * inverse; });
+  own_ = own_sums(trials, stop);
   // promised_k + [g*(w + sigma Delta_k) - g*(w)]/sigma
-  const double promised = std::exchange(gain_before_, gain);
-  double gained = add_up_changes(gain - promised + conjugate_change(sigma_) / sigma_);
+  const double promised = gain - std::exchange(gain_before_, gain);
+  double gained = add_up_changes(promised + conjugate_change(sigma_) / sigma_);
   Communicator::Round round;
   round.sigma = sigma_;
   round.rho = rho_;
   while (gained < 0) {
-    if (round.halves++ == kMostHalves) {
-      take_back();
-      gained = 0;
-    } else {
-      gained = add_up_changes(take_half());
-    }
     more_trials_ += 2 * visited_.size();
+    const bool back = round.halves++ == kMostHalves;
+    const double entropies = back ? take_back() : take_half();
+    own_ = own_sums(trials, stop);
+    gained = add_up_changes(entropies);
+    if (back) gained = 0;
   }
   for_all_weights([&](std::size_t j) { w[j] = start[j] += change[j]; });
   adapt(round);
   sums_.gain += gained;
-  add_up(trials, stop);
   round.gain = gained;
   return round;
 }
 
-void EgRanks::add_up(std::size_t trials, bool stop) {
+EgRanks::OwnSums EgRanks::own_sums(std::size_t trials, bool stop) const {
   double entropies = 0, proxies = 0;
   if (shared_.smoothing) entropies = shared_.smoothing->sum_of_own_entropies();
   for (const float proxy : shared_.priorities) proxies += proxy;
-  double sums[] = {static_cast<double>(trials + more_trials_), proxies, entropies, stop ? 1.0 : 0.0};
-  fleet_.add_up(sums);
+  return {static_cast<double>(trials + more_trials_), proxies, entropies, stop ? 1.0 : 0.0};
+}
+
+void EgRanks::take_sums(const double* sums) {
   sums_.trials = static_cast<std::size_t>(sums[0]);
   sums_.proxies = sums[1];
   if (shared_.smoothing) shared_.smoothing->set_sum_of_entropies(sums[2]);
   sums_.stop = sums[3] > 0;
+}
+
+void EgRanks::add_up(std::size_t trials, bool stop) {
+  OwnSums sums = own_sums(trials, stop);
+  fleet_.add_up(sums);
+  take_sums(sums.data());
 }
 
 double EgRanks::conjugate_change(double scale) const {
@@ -133,12 +140,14 @@ double EgRanks::conjugate_change(double scale) const {
 }
 
 double EgRanks::add_up_changes(double entropies) {
-  double sums[] = {entropies, std::abs(entropies), euclidean_squared_norm(change_)};
+  double sums[] = {
+      own_[0], own_[1], own_[2], own_[3], entropies, std::abs(entropies), euclidean_squared_norm(change_)};
   fleet_.add_up(std::span<double>(sums));
+  take_sums(sums);
   fleet_.add_up_rows(change_.values(), change_.shape().width, change_.stride());
-  rho_ = sums[2] > 0 ? euclidean_squared_norm(change_) / sums[2] : 0;
-  const double conjugate = conjugate_change(1), gained = sums[0] - conjugate;
-  const double noise = kRoundingOfRanks * (sums[1] + std::abs(conjugate));
+  rho_ = sums[6] > 0 ? euclidean_squared_norm(change_) / sums[6] : 0;
+  const double conjugate = conjugate_change(1), gained = sums[4] - conjugate;
+  const double noise = kRoundingOfRanks * (sums[5] + std::abs(conjugate));
   return gained < 0 && gained >= -noise ? 0 : gained;
 }
 
@@ -171,7 +180,7 @@ double EgRanks::take_half() {
   return sum;
 }
 
-void EgRanks::take_back() {
+double EgRanks::take_back() {
   change_.fill(0);
   const float* before = scores_.data();
   for (const std::uint32_t i : visited_) {
@@ -180,6 +189,7 @@ void EgRanks::take_back() {
     before += s.size();
     shared_.dual.refresh(shared_.problem, i, ws_);
   }
+  return 0;
 }
 
 // Too small a sigma overshoots, and everybody corrects that at once, so that rho rises and falls over several

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -33,7 +34,7 @@ class EgRanks {
   struct Sums {
     std::size_t trials = 0;  // the visits' inferences
     double gain = 0;         // of the dual
-    double proxies = 0, entropies = 0;
+    double proxies = 0;
     bool stop = false;  // one of them was asked to
   };
   const Sums& sums() const { return sums_; }
@@ -58,7 +59,10 @@ class EgRanks {
   double add_up_changes(double entropies);
   // Half of what this round has changed, as it is in change_ then; returns entropies and costs.
   double take_half();
-  void take_back();
+  double take_back();
+  using OwnSums = std::array<double, 4>;  // trials, proxies, entropies, stop
+  OwnSums own_sums(std::size_t trials, bool stop) const;
+  void take_sums(const double* sums);
   void adapt(const Communicator::Round& round);
 
   Communicator& fleet_;
@@ -70,11 +74,12 @@ class EgRanks {
   std::vector<std::uint32_t> visited_;  // of this round, each once
   std::vector<std::uint32_t> seen_;     // the round in which an example was last visited
   std::vector<float> scores_;           // what theirs were before
-  std::size_t more_trials_ = 0;  // of halves
+  std::size_t more_trials_ = 0;         // of halves
   std::size_t meetings_ = 0, parts_;
   double gain_before_ = 0, sigma_;
   double rho_ = 1;  // as last measured
   Sums sums_;
+  OwnSums own_{};  // of this rank, to go with its changes
   Workspace ws_;
 };
 

@@ -294,9 +294,7 @@ SolverEntry find_solver_of_ranks(std::string_view name, const Loss& loss) {
     entry.without_l2 = loss.smooth();
     entry.run = [](const Objective& objective, const SolverSettings& settings, Training& training,
                    const Observer& observer) {
-      const auto run = objective.regularizer.l2 > 0
-                           ? run_eg
-                           : run_plain<LbfgsOptions, lbfgs>;
+      const auto run = objective.regularizer.l2 > 0 ? run_eg : run_plain<LbfgsOptions, lbfgs>;
       return run(objective, settings, training, observer);
     };
   }

@@ -61,8 +61,7 @@ struct Trainer::State {
     if (const auto* range = std::get_if<L2Range>(&values)) range->check();
     check_regularizer(regularizer_at(first_of(values)), solver, options, data);
     check_combination();
-    if (options.fleet)
-      share.reset(new RankProblem(RankProblem::share_of(data.problem(), *options.fleet)));
+    if (options.fleet) share.reset(new RankProblem(RankProblem::share_of(data.problem(), *options.fleet)));
     if (!options.checkpoint.file.empty()) {
       identity = run_identity(data, options.loss, identity_of(values), solver.name);
       if (!std::holds_alternative<double>(values) || options.patience > 0) identity["dev"] = data.dev();
@@ -76,8 +75,7 @@ struct Trainer::State {
       resume();
     } else if (options.init) {
       InitialTraining start = start_from_model(
-          *options.init, data, {problem(), options.loss, regularizer_at(first_of(values))}, solver,
-          settings);
+          *options.init, data, {problem(), options.loss, regularizer_at(first_of(values))}, solver, settings);
       state.path.training = std::move(start.training);
       beginning = std::move(start.text);
       options.init.reset();  // nobody looks at it again
@@ -96,8 +94,8 @@ struct Trainer::State {
     if (data.latent_gold() != nullptr) refuse("uncertain gold outputs", "known ones");
     if (options.init) refuse("an initial model", "none");
     if (options.solver_options.eg.step == EgStep::paper) refuse(setting("step") + " paper", "auto or safe");
-    const Json what{
-        run_identity(data, options.loss, identity_of(values), solver.name), options.l1, options.l1_ratio};
+    const Json what{run_identity(data, options.loss, identity_of(values), solver.name), options.l1,
+                    options.l1_ratio};
     options.fleet->check_same("other data or options", what.dump(), "the same on all ranks");
   }
 
@@ -234,8 +232,7 @@ struct Trainer::State {
     const double l2 = std::get<double>(values);
     PathInProgress& path = state.path;
     const Cccp loop = cccp(
-        {problem(), options.loss, regularizer_at(l2)}, gold, options.rounds, solver, settings,
-        path.training,
+        {problem(), options.loss, regularizer_at(l2)}, gold, options.rounds, solver, settings, path.training,
         [&](int round, const Progress& progress, const Weights& theta) {
           return report({l2, progress, theta, round, {}, nullptr, regularizer_at(l2).l1.value});
         },
@@ -251,8 +248,7 @@ struct Trainer::State {
   void run_repeatedly() {
     const double l2 = std::get<double>(values);
     repeats = repeat(
-        {problem(), options.loss, regularizer_at(l2)}, options.repeat, solver, settings,
-        state.path.training,
+        {problem(), options.loss, regularizer_at(l2)}, options.repeat, solver, settings, state.path.training,
         [&](std::uint64_t seed, const Progress& progress, const Weights& theta) {
           return report({l2, progress, theta, {}, seed, nullptr, regularizer_at(l2).l1.value});
         },
