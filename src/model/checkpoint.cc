@@ -361,15 +361,14 @@ Json save_rank_files(const std::string& file, std::size_t generation, const Path
 void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint,
                      const RankProblem* share) {
   const PathInProgress& path = checkpoint.path;
-  Json state = state_of(identity, checkpoint), before;
+  Json state = state_of(identity, checkpoint);
+  // What this one replaces, whose files of ranks nobody needs afterwards.
+  const Json before = !share || share->fleet()->rank() == 0 ? state_in(file) : Json();
   const bool in_parts = share && path.training.dual;
   if (share) {
-    std::size_t generation = 0;
-    if (share->fleet()->rank() == 0) {
-      before = state_in(file);
-      if (!before.is_null()) generation = before.value("generation", std::size_t{0}) + 1;
-    }
-    generation = static_cast<std::size_t>(share->fleet()->of_first(static_cast<double>(generation)));
+    const std::size_t generation_here = before.is_null() ? 0 : before.value("generation", std::size_t{0}) + 1;
+    const auto generation =
+        static_cast<std::size_t>(share->fleet()->of_first(static_cast<double>(generation_here)));
     if (in_parts) state["ranks"] = save_rank_files(file, generation, path, *share);
     state["generation"] = generation;
   }
@@ -385,14 +384,15 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
     }
     if (!path.points.empty()) writer.add("best", path.theta.values());
     if (checkpoint.best_on_dev) writer.add(kBestOnDev, checkpoint.best_on_dev->theta.values());
-    if (!share) return writer.write(file);
     try {
       writer.write(file);
       remove_rank_files(file, before);
     } catch (const Error& e) {
+      if (!share) throw;
       failure = e.what();
     }
   }
+  if (!share) return;
   failure = share->fleet()->of_first(failure);
   if (!failure.empty()) throw Error(failure);
 }
