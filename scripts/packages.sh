@@ -4,6 +4,7 @@
 build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libhwy-dev
   liblbfgs-dev liblzma-dev libre2-dev libunistring-dev libutf8proc-dev libxxhash-dev zlib1g-dev libzstd-dev)
 python_packages=(pybind11-dev python3-dev)
+mpi_packages=(libopenmpi-dev openmpi-bin)
 test_packages=(libgtest-dev librapidcheck-dev python3-pytest python3-hypothesis python3-numpy python3-scipy
   python3-sklearn python3-pandas)
 # Packages are made and checked where these are; nothing else needs them.

@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 
 namespace espalier::cli {
 namespace {
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   occupy_closed_streams();
   end_at_interrupts();
   const int status = run({argv + 1, argv + argc});
+  leave_fleet();
   // A path's table, the demo and --help are printed without looking back.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     if (status != kUserError)

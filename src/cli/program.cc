@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/file_roles.h"
+#include "cli/ranks.h"
 #include "espalier/base/error.h"
 #include "espalier/base/options.h"
 #include "espalier/version.h"
@@ -18,6 +19,16 @@ void complain(std::string what) {
   std::ranges::replace(what, '\n', ' ');
   std::fputs(("espalier: " + what + '\n').c_str(), stderr);
 }
+
+namespace {
+
+// What is wrong here ends all ranks.
+void end_with(const std::string& what) {
+  if (LaunchedFleet* fleet = fleet_if_joined()) fleet->fail(what, kUserError);
+  complain(what);
+}
+
+}  // namespace
 
 Program make_program(Action& action) {
   Program parser(
@@ -52,18 +63,23 @@ int run(std::vector<std::string> arguments) {
   Action action;
   Program parser = make_program(action);
   try {
+    if (LaunchedFleet* fleet = joined_fleet()) {
+      std::string digest = ESPALIER_VERSION;
+      for (const std::string& argument : arguments) digest += '\0' + argument;
+      fleet->check_same("another command or version", digest, "the same on all ranks");
+    }
     if (const auto status = parser.parse(std::move(arguments))) return *status;
     check_files(parser.options());
     return action();
   } catch (const Error& e) {
-    complain(spelled(e.marked(), argument_of));
+    end_with(spelled(e.marked(), argument_of));
   } catch (const Stopped& e) {
     complain(e.what());
     return kInterrupted;
   } catch (const std::bad_alloc&) {
-    complain("out of memory; expected a larger machine, less data or fewer labels");
+    end_with("out of memory; expected a larger machine, less data or fewer labels");
   } catch (const std::exception& e) {
-    complain(fmt::format("unexpected error: {}; please report it", e.what()));
+    end_with(fmt::format("unexpected error: {}; please report it", e.what()));
   }
   return kUserError;
 }

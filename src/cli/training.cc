@@ -12,6 +12,7 @@
 #include "cli/display.h"
 #include "cli/ending.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 #include "cli/run_log.h"
 #include "espalier/base/error.h"
 #include "espalier/train/trainer.h"
@@ -27,12 +28,13 @@ class Session {
         settings_(options.checked_train_options()),
         display_(options.given().gap, std::min(options.given().report_every, options.given().passes),
                  options.quiet),
-        log_(options.log, [this](const std::string& line) { display_.warn(line); }),
+        log_(is_first_rank() ? options.log : "", [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)),
         over_l1_(std::holds_alternative<L1Path>(l2)) {
     options.check_solver();
     options.check_regularizer(first_of(l2));
-    options.check_outputs();
+    if (is_first_rank()) options.check_outputs();
+    if (LaunchedFleet* fleet = fleet_if_joined()) fleet->meet();  // whoever cannot write has said so
     until_first_pass_.emplace("before the first pass was complete");
     read_data();
     start(l2);
@@ -125,7 +127,7 @@ class Session {
     std::string rounded;
     if (save) {
       const Model model = trainer_->model();
-      save_model(model, options_.output);
+      if (is_first_rank()) save_model(model, options_.output);
       certificate = model.certificate();
       if (model.info().bits < 32)
         rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model.info().bits,
@@ -175,6 +177,9 @@ class Session {
   // Whatever the run starts from is there, and fits: then the log begins.
   void start(const Trainer::Values& l2) {
     settings_.stop = interrupt_.flag();
+    settings_.fleet = fleet_if_joined();
+    if (settings_.fleet)
+      settings_.fleet->on_round = [this](const Communicator::Round& round) { log_round(round); };
     settings_.notice = [this](const std::string& text) {
       display_.note(text);
       log_.end({{"text", text}}, "notice");
@@ -193,6 +198,7 @@ class Session {
     settings["l2"] = to_json(l2);
     if (over_l1_) settings["l1"] = std::get<L1Path>(l2).values();
     if (relaxed()) settings["relaxed"] = true;
+    if (settings_.fleet) settings["ranks"] = settings_.fleet->size();
     log_.start(settings, options_.resume);
   }
 
@@ -225,12 +231,26 @@ class Session {
                               : several_ ? fmt::format("l2 {:<8.6g} ", now.l2)
                                          : "";
     display_.report(progress, dev.headline, value);
-    Json where;
+    Json where = Json::object();
     if (now.round) where["round"] = *now.round;
     if (now.seed) where["seed"] = *now.seed;
     if (now.l1 > 0) where["l1"] = now.l1;
+    if (settings_.fleet) where.update(traffic());
     log_.progress(trainer_->solver().name, now.l2, progress, options_.dev.empty() ? Json() : dev.rates,
                   where);
+  }
+
+  // What the ranks exchanged since the last report or round.
+  void log_round(const Communicator::Round& round) {
+    if (!is_first_rank()) return;
+    Json event{{"pass", round.passes}, {"sigma", round.sigma}, {"rho", round.rho}, {"gain", round.gain}};
+    if (round.halves > 0) event["halved"] = round.halves;
+    event.update(traffic());
+    log_.end(event, "round");
+  }
+  Json traffic() const {
+    const Communicator::Traffic& all = settings_.fleet->traffic();
+    return {{"bytes_sent", all.bytes}, {"waiting_seconds", all.seconds}};
   }
 
   const TrainingOptions& options_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include "base/team.h"
 #include "kernels/vectors.h"
@@ -36,8 +37,13 @@ struct RoundingPolynomial {
       const double size = 2 * objective.loss.gamma * problem.cost_offset(i) + objective.loss.inverse_beta();
       floor += squared_rounding(problem.num_statistics(i), omega * size, 0);
     }
+    if (Communicator* fleet = problem.fleet()) {
+      squared_reach = fleet->sum(squared_reach);
+      floor = fleet->sum(floor);
+      longest = static_cast<std::size_t>(fleet->largest(static_cast<double>(longest)));
+    }
     const double squared_error = rounding.error * rounding.error;
-    const auto examples = static_cast<double>(problem.size()),
+    const auto examples = static_cast<double>(problem.total_size()),
                statistics = kParts + static_cast<double>(longest);
     a = floor + rounding.cancelled * rounding.cancelled;
     // |theta|^2 <= 2 P/l2, or (P/l1)^2 where there is no l2
@@ -130,7 +136,8 @@ DualRounding implied_rounding(const Problem& problem, std::span<const double> si
     rounding.error = std::max(rounding.error, error);
     squares += squared_rounding(problem.num_statistics(i), scale * problem.weight(i) * sizes[i], error);
   }
-  rounding.cancelled = std::sqrt(squares);
+  rounding.error = largest_of(problem.fleet(), rounding.error);
+  rounding.cancelled = std::sqrt(sum_over(problem.fleet(), squares));
   return rounding;
 }
 
@@ -154,11 +161,13 @@ struct ImpliedRounding {
 ImpliedRounding rounding_of(const Objective& objective, const ImpliedPoint& point) {
   const Problem& problem = objective.problem;
   const WeightShape shape = problem.weight_shape();
-  const auto examples = static_cast<double>(problem.size()),
+  const auto examples = static_cast<double>(problem.total_size()),
              weights = static_cast<double>(shape.rows * shape.width);
   const double beta = objective.loss.beta, gamma = objective.loss.gamma;
-  double of_primal = (examples + weights) * point.primal * point.primal;
-  double of_gradient = objective.regularizer.l2 * objective.regularizer.l2 * point.squared_norm;
+  // Of all weights once, and of the examples of each rank.
+  const bool once = !problem.fleet() || problem.fleet()->rank() == 0;
+  double of_primal = once ? (examples + weights) * point.primal * point.primal : 0;
+  double of_gradient = once ? objective.regularizer.l2 * objective.regularizer.l2 * point.squared_norm : 0;
   for (std::size_t i = 0; i < problem.size(); ++i) {
     const std::size_t statistics = problem.num_statistics(i);
     const double omega = problem.weight(i), squared_reach = omega * omega * problem.squared_diameter(i);
@@ -176,6 +185,8 @@ ImpliedRounding rounding_of(const Objective& objective, const ImpliedPoint& poin
     of_gradient += squared_reach * (squared_rounding(statistics, 1, beta * cancelling) + examples +
                                     beta * beta * problem.squared_diameter(i) * of_scores);
   }
+  of_primal = sum_over(problem.fleet(), of_primal);
+  of_gradient = sum_over(problem.fleet(), of_gradient);
   return {sure_rounding(of_primal), sure_rounding(of_gradient)};
 }
 
@@ -210,6 +221,9 @@ double gold_mixture_dual(const Objective& objective, const ImpliedPoint& point, 
     extra += omega * of_example / beta;
     size += omega * (loss + 2 / beta);
   }
+  double sums[] = {losses, extra, size};
+  add_up_over(problem.fleet(), sums);
+  std::tie(losses, extra, size) = std::tuple(sums[0], sums[1], sums[2]);
   const double value = rho * (losses + theta_times_w) + extra;
   return certain_dual(objective, value - rounding.primal, size + std::abs(theta_times_w), {});
 }
@@ -353,8 +367,8 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
     return certificate;
   }
   // A best output is one to the bit.
-  certificate.dual = certain_dual(objective, std::accumulate(values.begin(), values.end(), 0.0), w,
-                                  implied_rounding(problem, sizes, 0, 1));
+  const double conjugates = sum_over(problem.fleet(), std::accumulate(values.begin(), values.end(), 0.0));
+  certificate.dual = certain_dual(objective, conjugates, w, implied_rounding(problem, sizes, 0, 1));
   // The dual rises and then falls, and large betas are dear.
   double before = -std::numeric_limits<double>::infinity();
   for (const double beta : kCertificateBetas) {

@@ -22,6 +22,8 @@ class ForwardingProblem : public Problem {
   ~ForwardingProblem() override;
 
   std::size_t size() const override { return all_ ? inner_.size() : examples_.size(); }
+  Communicator* fleet() const override { return inner_.fleet(); }
+  std::size_t total_size() const override { return all_ ? inner_.total_size() : examples_.size(); }
   std::size_t num_statistics(std::size_t i) const override { return inner_.num_statistics(of(i)); }
   WeightShape weight_shape() const override { return inner_.weight_shape(); }
   double weight(std::size_t i) const override { return inner_.weight(of(i)); }

@@ -17,7 +17,8 @@ constexpr std::size_t kTogether = 4;
 
 }  // namespace
 
-Sweep::Sweep(std::size_t threads) : team_(threads), workspaces_(team_.size()) {}
+Sweep::Sweep(std::size_t threads, Communicator* fleet)
+    : team_(threads), fleet_(fleet), workspaces_(team_.size()) {}
 
 // Calls call(i, ws) for begin <= i < end, on whichever thread is free.
 template <class Call>
@@ -37,11 +38,21 @@ double Sweep::sum(std::size_t n, const std::function<double(std::size_t i, Works
   share_out(0, n, [&](std::size_t i, Workspace& ws) { values_[i] = value(i, ws); });
   double sum = 0;
   for (const double v : values_) sum += v;
-  return sum;
+  return sum_over(fleet_, sum);
 }
 
 double Sweep::accumulate(const Problem& problem, DoubleWeights& w, const Fill& fill,
                          const std::function<bool(std::size_t examples)>& go_on) {
+  if (!fleet_) return accumulate_own(problem, w, fill, go_on);
+  // What is there already is the same on all ranks, and counts once.
+  if (fleet_->rank() != 0) w.fill(0);
+  const double sum = accumulate_own(problem, w, fill, {});
+  fleet_->add_up(w.values());
+  return fleet_->sum(sum);
+}
+
+double Sweep::accumulate_own(const Problem& problem, DoubleWeights& w, const Fill& fill,
+                             const std::function<bool(std::size_t examples)>& go_on) {
   return team_.size() == 1 ? accumulate_alone(problem, w, fill, go_on)
                            : accumulate_together(problem, w, fill, go_on);
 }

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <span>
 
 #include "base/fingerprint.h"
 #include "espalier/base/error.h"
+#include "fleet/communicator.h"
+#include "learning/rank_problem.h"
 #include "model/model_file.h"
 #include "solvers/training.h"
 
@@ -127,15 +130,73 @@ Weights weights_from(const ModelFile& file, std::string_view section, const Prob
   return theta;
 }
 
-DualState duals_from(const ModelFile& file, const std::string& prefix, const Problem& problem) {
-  DualState dual(problem);
-  const auto scores = file.section<float>(prefix + "scores"),
-             curvatures = file.section<float>(prefix + "curvatures");
-  if (scores.size() != dual.scores().size() || curvatures.size() != dual.size()) {
-    throw Error::in(file.path(), fmt::format("{} scores of {} examples", scores.size(), curvatures.size()),
-                    fmt::format("expected {} of {}; {}", dual.scores().size(), dual.size(), start_anew()));
+// One file of several ranks that wrote a checkpoint, with what it has of all scores and examples.
+struct RankFile {
+  std::string path;
+  std::size_t scores, examples;
+};
+
+std::string folder_of(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  return slash == file.npos ? "" : file.substr(0, slash + 1);
+}
+
+// Beside the file itself, wherever that has been moved to.
+std::vector<RankFile> rank_files(const std::string& file, const Json& state) {
+  std::vector<RankFile> files;
+  if (!state.contains("ranks")) return files;
+  for (const Json& part : state.at("ranks")) {
+    files.push_back({folder_of(file) + part.at("file").get<std::string>(),
+                     part.at("scores").get<std::size_t>(), part.at("examples").get<std::size_t>()});
   }
-  dual.restore(problem, scores, curvatures);
+  return files;
+}
+
+// Elements begin .. begin + count - 1 of what sections of this name are one after the other.
+std::vector<float> slice_of(const std::vector<RankFile>& files, std::size_t RankFile::*size,
+                            const std::string& section, std::size_t begin, std::size_t count) {
+  std::vector<float> values;
+  values.reserve(count);
+  std::size_t first = 0;
+  for (const RankFile& part : files) {
+    const std::size_t last = first + part.*size;
+    const std::size_t from = std::max(first, begin), to = std::min(last, begin + count);
+    if (from < to) {
+      const ModelFile file(part.path);
+      const auto stored = file.section<float>(section);
+      if (stored.size() != part.*size) {
+        throw Error::in(part.path, fmt::format("{} numbers in {}", stored.size(), section),
+                        fmt::format("expected {}; {}", part.*size, start_anew()));
+      }
+      const auto some = stored.subspan(from - first, to - from);
+      values.insert(values.end(), some.begin(), some.end());
+    }
+    first = last;
+  }
+  return values;
+}
+
+// Those of the examples that the problem has, be it all or a rank's share.
+DualState duals_from(const ModelFile& file, const std::vector<RankFile>& parts, const std::string& prefix,
+                     const Problem& problem) {
+  DualState dual(problem);
+  std::vector<RankFile> files = parts;
+  if (files.empty()) {
+    files.push_back({file.path(), file.section<float>(prefix + "scores").size(),
+                     file.section<float>(prefix + "curvatures").size()});
+  }
+  std::size_t scores = 0, examples = 0;
+  for (const RankFile& part : files) scores += part.scores, examples += part.examples;
+  Communicator* fleet = problem.fleet();
+  const std::size_t own = dual.scores().size(), total = sum_over(fleet, own);
+  if (scores != total || examples != problem.total_size()) {
+    throw Error::in(file.path(), fmt::format("{} scores of {} examples", scores, examples),
+                    fmt::format("expected {} of {}; {}", total, problem.total_size(), start_anew()));
+  }
+  const std::size_t first_score = fleet ? fleet->sum_before(own) : 0,
+                    first = fleet ? fleet->sum_before(problem.size()) : 0;
+  dual.restore(problem, slice_of(files, &RankFile::scores, prefix + "scores", first_score, own),
+               slice_of(files, &RankFile::examples, prefix + "curvatures", first, problem.size()));
   return dual;
 }
 
@@ -168,6 +229,12 @@ void add_training(const Training& training, const std::string& prefix, std::vect
   }
 }
 
+// The duals that ranks keep, each for itself.
+void add_rank_training(const Training& training, const std::string& prefix, std::vector<float>& curvatures,
+                       ModelFileWriter& writer) {
+  if (training.dual) add_training(training, prefix, curvatures, writer);
+}
+
 bool has_training(const ModelFile& file, const std::string& prefix) {
   for (const char* name : {"scores", "means", "cliques", "weights"}) {
     if (file.has(prefix + name)) return true;
@@ -176,11 +243,14 @@ bool has_training(const ModelFile& file, const std::string& prefix) {
 }
 
 // `roundings` are those of means.
-Training training_from(const ModelFile& file, const std::string& prefix, double roundings,
-                       const Problem& problem) {
+Training training_from(const ModelFile& file, const std::vector<RankFile>& parts, const std::string& prefix,
+                       double roundings, const Problem& problem) {
   Training training;
-  if (file.has(prefix + "scores")) {
-    training.dual = duals_from(file, prefix, problem);
+  if (file.has(prefix + "scores") || !parts.empty()) {
+    training.dual = duals_from(file, parts, prefix, problem);
+  } else if (problem.fleet() && !file.has(prefix + "weights")) {
+    throw Error::in(file.path(), "a checkpoint of a solver that is not for several ranks",
+                    "expected one rank, as before");
   } else if (file.has(prefix + "means")) {
     MeanState& means = training.means.emplace(problem);
     restore_marginals<double>(file, prefix + "means", means.all().size(),
@@ -220,7 +290,9 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
   return identity;
 }
 
-void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint) {
+namespace {
+
+Json state_of(const Json& identity, const Checkpoint& checkpoint) {
   const PathInProgress& path = checkpoint.path;
   Json state{{"identity", identity},
              {"passes", path.progress.passes},
@@ -236,15 +308,99 @@ void save_checkpoint(const std::string& file, const Json& identity, const Checkp
     state["points"].push_back(to_json(path.points[k], checkpoint.headlines[k]));
   }
   if (checkpoint.best_on_dev) state[kBestOnDev] = to_json(*checkpoint.best_on_dev);
-  const std::string text = state.dump();
-  ModelFileWriter writer;
-  writer.add_bytes("checkpoint", text);
-  std::vector<float> curvatures, best_curvatures;
-  add_training(path.training, "", curvatures, writer);
-  if (path.best_training) add_training(*path.best_training, kBest, best_curvatures, writer);
-  if (!path.points.empty()) writer.add("best", path.theta.values());
-  if (checkpoint.best_on_dev) writer.add(kBestOnDev, checkpoint.best_on_dev->theta.values());
-  writer.write(file);
+  return state;
+}
+
+// What a checkpoint that is there says, if it can be read.
+Json state_in(const std::string& file) {
+  try {
+    if (!is_model_file(file)) return nullptr;
+    const ModelFile stored(file);
+    return stored.has("checkpoint") ? Json::parse(stored.section_bytes("checkpoint")) : Json();
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+void remove_rank_files(const std::string& file, const Json& state) {
+  if (state.is_null()) return;
+  for (const RankFile& part : rank_files(file, state)) {
+    std::error_code ignored;
+    std::filesystem::remove(part.path, ignored);
+  }
+}
+
+// Everybody's duals, in files that no checkpoint names yet; the rows that name them.
+Json save_rank_files(const std::string& file, std::size_t generation, const PathInProgress& path,
+                     const RankProblem& share) {
+  Communicator& fleet = *share.fleet();
+  const std::string name = fmt::format("{}.{}.{}-of-{}", file.substr(folder_of(file).size()), generation,
+                                       fleet.rank(), fleet.size());
+  std::string failure;
+  try {
+    ModelFileWriter writer;
+    std::vector<float> curvatures, best_curvatures;
+    add_rank_training(path.training, "", curvatures, writer);
+    if (path.best_training) add_rank_training(*path.best_training, kBest, best_curvatures, writer);
+    writer.write(folder_of(file) + name);
+  } catch (const Error& e) {
+    failure = e.what();
+  }
+  // All of them are there, or the checkpoint before stays what it is.
+  for (const std::string& of_rank : fleet.gather(failure)) {
+    if (!of_rank.empty()) throw Error(of_rank);
+  }
+  const Json row{{"file", name}, {"scores", path.training.dual->scores().size()}, {"examples", share.size()}};
+  Json rows = Json::array();
+  for (const std::string& text : fleet.gather(row.dump())) rows.push_back(Json::parse(text));
+  return rows;
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint,
+                     const RankProblem* share) {
+  const PathInProgress& path = checkpoint.path;
+  Json state = state_of(identity, checkpoint);
+  // What this one replaces, whose files of ranks nobody needs afterwards.
+  const Json before = !share || share->fleet()->rank() == 0 ? state_in(file) : Json();
+  const bool in_parts = share && path.training.dual;
+  if (share) {
+    const std::size_t generation_here = before.is_null() ? 0 : before.value("generation", std::size_t{0}) + 1;
+    const auto generation =
+        static_cast<std::size_t>(share->fleet()->of_first(static_cast<double>(generation_here)));
+    if (in_parts) state["ranks"] = save_rank_files(file, generation, path, *share);
+    state["generation"] = generation;
+  }
+  std::string failure;
+  if (!share || share->fleet()->rank() == 0) {
+    const std::string text = state.dump();
+    ModelFileWriter writer;
+    writer.add_bytes("checkpoint", text);
+    std::vector<float> curvatures, best_curvatures;
+    if (!in_parts) {
+      add_training(path.training, "", curvatures, writer);
+      if (path.best_training) add_training(*path.best_training, kBest, best_curvatures, writer);
+    }
+    if (!path.points.empty()) writer.add("best", path.theta.values());
+    if (checkpoint.best_on_dev) writer.add(kBestOnDev, checkpoint.best_on_dev->theta.values());
+    try {
+      writer.write(file);
+      remove_rank_files(file, before);
+    } catch (const Error& e) {
+      if (!share) throw;
+      failure = e.what();
+    }
+  }
+  if (!share) return;
+  failure = share->fleet()->of_first(failure);
+  if (!failure.empty()) throw Error(failure);
+}
+
+void remove_checkpoint(const std::string& file) {
+  remove_rank_files(file, state_in(file));
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
 }
 
 Checkpoint load_checkpoint(const std::string& name, const Json& identity, const Problem& problem) {
@@ -255,8 +411,11 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   Checkpoint checkpoint;
   PathInProgress& path = checkpoint.path;
   double roundings = 0, best_roundings = 0;
+  std::vector<RankFile> parts;
+  bool has_best = has_training(file, kBest);
   try {
     const Json state = Json::parse(file.section_bytes("checkpoint"));
+    parts = rank_files(name, state);
     check_identity(name, state.at("identity"), identity);
     path.progress.passes = state.at("passes").get<double>();
     path.progress.seconds = state.at("seconds").get<double>();
@@ -277,8 +436,9 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
   } catch (const JsonError& e) {
     throw Error::in(name, fmt::format("an unreadable section ({})", e.what()), start_anew());
   }
-  path.training = training_from(file, "", roundings, problem);
-  if (has_training(file, kBest)) path.best_training = training_from(file, kBest, best_roundings, problem);
+  path.training = training_from(file, parts, "", roundings, problem);
+  if (!parts.empty()) has_best = has_training(ModelFile(parts.front().path), kBest);
+  if (has_best) path.best_training = training_from(file, parts, kBest, best_roundings, problem);
   if (!path.points.empty()) path.theta = weights_from(file, "best", problem);
   if (checkpoint.best_on_dev) checkpoint.best_on_dev->theta = weights_from(file, kBestOnDev, problem);
   return checkpoint;

@@ -13,6 +13,8 @@
 
 namespace espalier {
 
+class RankProblem;
+
 // What makes a run the run that it is: task, loss, l2 (one or all of a path), solver, the task's settings,
 // and fingerprints of the training data and of whatever else defines the objective. Flat: each key says by
 // its name what differs. How long to train, random numbers and threads are no part of it.
@@ -36,8 +38,15 @@ struct Checkpoint {
 
 // In the container of models, atomically: duals (scores and curvatures; marginals follow from them) or
 // weights, passes and seconds, and of a path the finished values with the best weights.
-void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint);
+//
+// Of several ranks, each writes the duals of its examples to a file of its own beside it; then rank 0 writes
+// this one, which names them, and removes those of the one before. All ranks call it with their shares.
+void save_checkpoint(const std::string& file, const Json& identity, const Checkpoint& checkpoint,
+                     const RankProblem* share = nullptr);
+// With the files of ranks, if it has some. Whatever is not there need not be removed.
+void remove_checkpoint(const std::string& file);
 
+// Whoever wrote it, one rank or several, whoever reads takes the duals of the examples that `problem` has.
 // Throws Error if the file is not a checkpoint, is damaged, or is of another run, and then says what differs.
 Checkpoint load_checkpoint(const std::string& file, const Json& identity, const Problem& problem);
 

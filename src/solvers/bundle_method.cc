@@ -23,6 +23,7 @@
 #include "features/assign_weights.h"
 #include "learning/sweep.h"
 #include "solvers/bundle.h"
+#include "solvers/counted_sweep.h"
 #include "solvers/stall_detector.h"
 #include "solvers/visits.h"
 
@@ -48,8 +49,8 @@ class BundleMethod {
         oracle_(oracle),
         theta_(theta),
         run_(objective, stopping, observer),
-        visits_(stopping, run_, problem_.size()),
-        sweep_(threads),
+        visits_(stopping, run_, problem_.total_size()),
+        sweep_(threads, problem_.fleet()),
         bundle_(problem_, objective.regularizer.l2, sweep_.team()),
         query_(theta),
         slope_(problem_.weight_shape()),
@@ -90,15 +91,9 @@ class BundleMethod {
   // example.
   bool look(const ExamplePlaneAt& plane_at, bool inference, double& primal) {
     std::fill(slope_.values().begin(), slope_.values().end(), 0.0);
-    bool complete = true;
-    std::size_t counted = 0;
-    const auto go_on = [&](std::size_t examples) {
-      if (inference) visits_.count(examples - counted);
-      counted = examples;
-      return complete = !visits_.exhausted();
-    };
-    const double risk = sweep_.accumulate(
-        problem_, slope_,
+    double risk = 0;
+    const bool complete = counted_sweep(
+        sweep_, visits_, problem_, slope_,
         [&](std::size_t i, DoubleOut delta, Workspace& ws) {
           const ExamplePlane plane = plane_at(i, query_, delta, ws);
           const double omega = problem_.weight(i);
@@ -106,11 +101,11 @@ class BundleMethod {
           offsets_[i] = omega * plane.offset;
           return omega * plane.loss;
         },
-        go_on);
+        risk, inference ? Counted::yes : Counted::no);
     if (!complete) return false;
-    if (inference) visits_.count(problem_.size() - counted);
     offset_ = 0;
     for (const double offset : offsets_) offset_ += offset;
+    offset_ = sum_over(problem_.fleet(), offset_);
     primal = objective_.regularizer.l2 / 2 * problem_.squared_norm(query_) + risk;
     return true;
   }
@@ -184,7 +179,7 @@ class BundleMethod {
 
 Summary minimise_by_planes(const Objective& objective, const StoppingRule& stopping, std::size_t threads,
                            const BundleOracle& oracle, Weights& theta, const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.total_size() > 0 && objective.regularizer.l2 > 0);
   ESPALIER_EXPECT(theta.shape() == objective.problem.weight_shape());
   return BundleMethod(objective, stopping, threads, oracle, theta, observer).minimise();
 }

@@ -21,6 +21,7 @@
 #include "learning/negligible.h"
 #include "learning/sweep.h"
 #include "solvers/crew.h"
+#include "solvers/eg_ranks.h"
 #include "solvers/eg_worker.h"
 #include "solvers/option_rows.h"
 
@@ -63,10 +64,12 @@ class Eg {
         run_(objective, options.stopping, observer),
         n_(problem_.size()),
         shared_(objective, dual, options),
-        sweep_(options.threads),
+        sweep_(options.threads, problem_.fleet()),
         crew_(problem_, shared_.w, sweep_.team(), [this] { return std::make_unique<EgWorker>(shared_); }),
         schedule_(options.sampling, n_, options.seed),
-        proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing) {}
+        proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing) {
+    if (problem_.fleet()) ranks_.emplace(*problem_.fleet(), shared_, sweep_.team());
+  }
 
   Summary solve() {
     if (options_.start == EgStart::gold)
@@ -74,6 +77,7 @@ class Eg {
     if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
     if (dual_.way && dual_.way->w.shape() == problem_.weight_shape()) {
       assign_weights(shared_.w, std::exchange(dual_.way->w, {}), 1, sweep_.team());
+      if (ranks_) ranks_->weights_are_new();
       estimate_dual([](std::size_t, In, Workspace&) {});
     } else {
       set_weights();
@@ -100,20 +104,30 @@ class Eg {
     // Never silently: what approximate inference calls a step up may be none (Martins et al. 2010, footnote
     // 9).
     if (problem_.inference() == Inference::approximate) {
-      summary.message += fmt::format(
-          "; inference is approximate, {} of {} visits found no step that improves", skipped_, trials_);
+      summary.message +=
+          fmt::format("; inference is approximate, {} of {} visits found no step that improves",
+                      sum_over(problem_.fleet(), skipped_), trials());
     }
     return summary;
   }
 
  private:
-  double passes(std::size_t trials) const {
-    return static_cast<double>(steering_ + trials) / static_cast<double>(n_);
-  }
-  double passes() const { return passes(trials_); }
+  // Of all ranks, as of their last meeting.
+  std::size_t trials() const { return ranks_ ? ranks_->sums().trials : trials_; }
+  double gain() const { return ranks_ ? ranks_->sums().gain : gain_; }
 
-  bool out_of_visits(std::size_t trials) const {
-    return options_.stopping.interrupted() || passes(trials) >= options_.stopping.passes;
+  double passes(std::size_t trials) const {
+    return static_cast<double>(steering_ + trials) / static_cast<double>(problem_.total_size());
+  }
+  double passes() const { return passes(trials()); }
+  // While visits are going on: the other ranks have done about as much as this one.
+  double passes_meanwhile(std::size_t crew_trials) const {
+    if (!ranks_) return passes(crew_trials);
+    return passes(trials() + ranks_->fleet().size() * (crew_trials - before_meeting_));
+  }
+
+  bool out_of_visits(std::size_t crew_trials) const {
+    return options_.stopping.interrupted() || passes_meanwhile(crew_trials) >= options_.stopping.passes;
   }
 
   // Section 7.1.1: from a cold start, the first passes are made at a larger l2, which is easy, and which
@@ -132,7 +146,7 @@ class Eg {
     if (options_.anneal == EgAnneal::none || shared_.rule != EgStepRule::automatic) return l2;
     double mean = 0;
     for (std::size_t i = 0; i < n_; ++i) mean += problem_.weight(i) * problem_.squared_change(i);
-    mean /= static_cast<double>(n_);
+    mean = sum_over(problem_.fleet(), mean) / static_cast<double>(problem_.total_size());
     return std::max(l2, shared_.first.l2 * mean * std::exp2(-passes()));
   }
 
@@ -169,14 +183,34 @@ class Eg {
 
   // One round of visits; fewer if the run is interrupted or out of passes or time.
   void sweep() {
+    const bool quarter = options_.sampling == Sampling::gap && std::exchange(begun_, true);
+    const std::span<const std::uint32_t> round = schedule_.next_round(shared_.priorities);
+    if (!ranks_) return visit(round);
+    // The ranks meet after each part of it.
+    const std::size_t parts = ranks_->parts() * (quarter ? 1 : 4);
+    for (std::size_t k = 0; k < parts; ++k) {
+      const std::size_t begin = round.size() * k / parts, end = round.size() * (k + 1) / parts;
+      before_meeting_ = trials_;
+      ranks_->begin(round.subspan(begin, end - begin));
+      visit(round.subspan(begin, end - begin));
+      Communicator::Round met = ranks_->meet(trials_, gain_, options_.stopping.interrupted());
+      met.passes = passes();
+      if (ranks_->fleet().on_round) ranks_->fleet().on_round(met);
+      before_meeting_ = trials_;
+      if (ranks_->sums().stop || passes() >= options_.stopping.passes) return;
+    }
+  }
+
+  void visit(std::span<const std::uint32_t> round) {
     // Reading the clock takes a good part of a visit to a small example.
     constexpr std::size_t kVisits = 256;
     std::size_t visits = 0;
-    crew_.visit(schedule_.next_round(shared_.priorities), [&](std::size_t, const BlockStep& step) {
+    crew_.visit(round, [&](std::size_t, const BlockStep& step) {
       trials_ += step.inferences;
       gain_ += step.gain;
       skipped_ += step.moved ? 0 : 1;
-      return out_of_visits(trials_) || (visits++ % kVisits == 0 && run_.exhausted(passes()));
+      return out_of_visits(trials_) ||
+             (visits++ % kVisits == 0 && run_.exhausted_here(passes_meanwhile(trials_)));
     });
   }
 
@@ -224,6 +258,7 @@ class Eg {
       largest =
           std::max(largest, problem_.weight(i) * problem_.squared_diameter(i) / objective_.regularizer.l2);
     }
+    largest = largest_of(problem_.fleet(), largest);
     const double tau = shared_.inverse_beta + largest;
     return tau > 0 ? 1 / tau : 1;
   }
@@ -232,6 +267,8 @@ class Eg {
   // which is enough to begin with, and without an inference.
   void set_weights() {
     if (!crew_.alone()) return set_weights_exactly(0);
+    own_weights_ = problem_.fleet() != nullptr;
+    if (ranks_) ranks_->weights_are_new();
     estimate_dual([&](std::size_t i, In mu, Workspace& mine) {
       Workspace::Frame of_example(mine);
       const auto difference = of_example.take<float>(mu.size());
@@ -261,8 +298,11 @@ class Eg {
       if (shared_.smoothing) shared_.smoothing->set_entropy(i, problem_.weight(i) * entropy);
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
     });
+    if (own_weights_) problem_.fleet()->add_up(shared_.w.values());
+    own_weights_ = false;
+    if (ranks_) ranks_->add_up(trials_, false);
     value_.value -= objective_.regularizer.conjugate(problem_, shared_.w);
-    gain_before_ = gain_;
+    gain_before_ = gain();
   }
 
   // From the duals of the last value of a path to where those of this one are expected, as far from there as
@@ -284,6 +324,7 @@ class Eg {
     if (value_.value > before) return;
     move_scores([](float& s, float& last) { s = last; });
     shared_.w = w;
+    if (ranks_) ranks_->weights_are_new();
     estimate_dual([](std::size_t, In, Workspace&) {});
   }
 
@@ -298,7 +339,7 @@ class Eg {
       dual_.refresh(problem_, i, mine);
       return 0.0;
     });
-    steering_ += n_;
+    steering_ += problem_.total_size();
   }
 
   // set_weights() with less left out than changes of weights in single precision may leave out
@@ -318,6 +359,7 @@ class Eg {
       return 0.0;
     });
     assign_weights(shared_.w, value_.w, 1, sweep_.team());
+    if (ranks_) ranks_->weights_are_new();
     estimate_dual([](std::size_t, In, Workspace&) {});
   }
 
@@ -335,11 +377,13 @@ class Eg {
   // made at once limits the gap.
   void resynchronise() {
     evaluate_dual(objective_, dual_, value_, sweep_);
-    gain_before_ = gain_;
+    gain_before_ = gain();
     assign_weights(shared_.w, value_.w, 1, sweep_.team());
+    if (ranks_) ranks_->weights_are_new();
   }
 
   double sum_of_proxies() const {
+    if (ranks_) return ranks_->sums().proxies;
     double sum = 0;
     for (const float p : shared_.priorities) sum += p;
     return sum;
@@ -349,7 +393,7 @@ class Eg {
   // measure; no certificate is made of it.
   double estimated_excess() const {
     const double gap = estimated_gap() + hidden_gap();
-    const double enough = options_.stopping.gap * (value_.value + gain_ - gain_before_ + gap);
+    const double enough = options_.stopping.gap * (value_.value + gain() - gain_before_ + gap);
     if (!(enough > 0)) return gap <= enough ? 0 : std::numeric_limits<double>::infinity();
     return gap / enough;
   }
@@ -420,7 +464,7 @@ class Eg {
   // The exact gap of every example, in place of its proxy. It steers, so it counts as a pass.
   void steer_by_exact_gaps() {
     certify(objective_, theta_, dual_, value_, sweep_, &gaps_);
-    steering_ += n_;
+    steering_ += problem_.total_size();
     double all = 0, stuck = 0;
     for (std::size_t i = 0; i < n_; ++i) {
       const double hidden = shared_.smoothing ? shared_.smoothing->hidden(i) : 0;
@@ -429,6 +473,12 @@ class Eg {
       shared_.priorities[i] = exact;
       all += exact;
       stuck += shared_.stuck[i] ? exact : 0;
+    }
+    if (ranks_) {
+      double sums[] = {all, stuck};
+      ranks_->fleet().add_up(sums);
+      all = sums[0], stuck = sums[1];
+      ranks_->add_up(trials_, false);
     }
     proxy_ratio_ = 1;
     // Where examples are stuck they tend to hold half of the gap. Where they are not, the proxies were merely
@@ -478,6 +528,10 @@ class Eg {
   std::size_t skipped_ = 0;   // visits in which no step improved the dual
   double gain_ = 0;           // of the dual by all steps so far
   std::vector<double> gaps_;
+  std::optional<EgRanks> ranks_;    // where this is one of several
+  std::size_t before_meeting_ = 0;  // trials_ at their last meeting
+  bool own_weights_ = false;        // shared_.w has but those of this rank's examples
+  bool begun_ = false;              // the first round was visited
 };
 
 }  // namespace

@@ -156,8 +156,8 @@ class ImpliedDuals final : public BatchDuals {
                  cost = next_c_ * gamma * moments_.cost;
     const double entropy = loss + product - cost;
     const double size = (std::abs(loss) + std::abs(product) + cost) * inverse_beta;
-    const DualRounding rounding{moments_.error,
-                                std::sqrt(squared_rounding(objective_.problem.size(), size, moments_.error))};
+    const DualRounding rounding{
+        moments_.error, std::sqrt(squared_rounding(objective_.problem.total_size(), size, moments_.error))};
     next.dual = certain_dual(objective_, entropy * inverse_beta + gamma * moments_.cost, next.w, rounding);
     return true;
   }
@@ -181,8 +181,8 @@ class EgBatch {
       : objective_(objective),
         options_(options),
         run_(objective, options.stopping, observer),
-        visits_(options.stopping, run_, objective.problem.size()),
-        sweep_(options.threads),
+        visits_(options.stopping, run_, objective.problem.total_size()),
+        sweep_(options.threads, objective.problem.fleet()),
         pass_(objective, sweep_, visits_),
         reports_(objective, options.report_every, run_, visits_, sweep_, theta),
         now_{objective.regularizer.dual_weights<double>(objective.problem.weight_shape())},
@@ -254,7 +254,7 @@ class EgBatch {
 
 void check(const Objective& objective) {
   check_eg_loss(objective.loss);
-  ESPALIER_EXPECT(objective.problem.size() > 0 && objective.regularizer.l2 > 0);
+  ESPALIER_EXPECT(objective.problem.total_size() > 0 && objective.regularizer.l2 > 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace espalier {
@@ -20,6 +21,14 @@ class EgSmoothing {
 
   double inverse_beta() const { return inverse_beta_; }
   void set_entropy(std::size_t i, double weighted) { entropies_[i] = static_cast<float>(weighted); }
+
+  // Of this rank's examples; what they are of all ranks', where there are several.
+  double sum_of_own_entropies() const {
+    double sum = 0;
+    for (const float h : entropies_) sum += h;
+    return sum;
+  }
+  void set_sum_of_entropies(double of_all) { of_all_ranks_ = of_all; }
 
   double hidden(std::size_t i) const { return entropies_[i] * inverse_beta_; }  // omega_i H(u_i)/beta
   double hidden() const { return sum_of_entropies() * inverse_beta_; }          // of all examples
@@ -46,13 +55,13 @@ class EgSmoothing {
   static constexpr double kRate = 1.06, kBalance = 0.7;
 
   double sum_of_entropies() const {
-    double sum = 0;
-    for (const float h : entropies_) sum += h;
-    return std::max(sum, std::numeric_limits<double>::min());
+    return std::max(of_all_ranks_ ? *of_all_ranks_ : sum_of_own_entropies(),
+                    std::numeric_limits<double>::min());
   }
 
   std::vector<float> entropies_;  // omega_i H(u_i), as of the last visits
   double inverse_beta_;
+  std::optional<double> of_all_ranks_;
 };
 
 }  // namespace espalier

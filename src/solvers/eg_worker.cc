@@ -127,7 +127,7 @@ In EgWorker::mu(std::size_t i) const {
 BlockStep EgWorker::visit(const BlockVisit& at, Out delta) {
   const std::size_t i = at.example;
   delta_ = delta;
-  crowding_ = at.crowding;
+  crowding_ = shared_.sigma * at.crowding;
   trials_ = 0;
   look(i);
   Trial trial;
@@ -281,8 +281,8 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
     const double entropy = trial.log_z - kernels::dot(new_s_.data(), new_mu_.data(), s.size());
     shared_.smoothing->set_entropy(i, omega * entropy);
   }
-  if (omega != 1) {
-    for (float& change : delta_) change *= static_cast<float>(omega);
+  if (const double scale = omega * shared_.sigma; scale != 1) {
+    for (float& change : delta_) change *= static_cast<float>(scale);
   }
 }
 

@@ -46,6 +46,7 @@ struct EgShared {
   std::optional<EgSmoothing> smoothing;  // of a maximum, with automatic steps
   double l2;                             // the objective's, but for the first passes of a cold start
   Weights w;                             // w(u), not divided by l2
+  double sigma = 1;                      // how often a rank counts its own changes of w (eg_ranks.h)
   double eta = 0;                        // of EgStepRule::same
   std::vector<float> priorities;         // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;       // the proxy has lost sight of this example's gap

@@ -35,6 +35,7 @@
 #include "learning/certify.h"
 #include "learning/sweep.h"
 #include "solvers/best_dual.h"
+#include "solvers/counted_sweep.h"
 #include "solvers/euclidean.h"
 #include "solvers/visits.h"
 
@@ -79,10 +80,10 @@ class Minimiser {
         options_(options),
         theta_(theta),
         run_(objective, options.stopping, observer),
-        visits_(options.stopping, run_, objective.problem.size()),
+        visits_(options.stopping, run_, objective.problem.total_size()),
         point_(theta.shape()),
         gradient_(theta.shape()),
-        sweep_(options.threads),
+        sweep_(options.threads, objective.problem.fleet()),
         losses_(objective.problem.size()),
         sizes_(objective.problem.size()) {}
 
@@ -239,15 +240,9 @@ double Minimiser::evaluate(std::span<const double> x, double* g) {
 // last example.
 bool Minimiser::add_examples(double& primal) {
   const Problem& problem = objective_.problem;
-  bool complete = true;
-  std::size_t counted = 0;
-  const auto go_on = [&](std::size_t examples) {
-    visits_.count(examples - counted);
-    counted = examples;
-    return complete = !visits_.exhausted();
-  };
-  primal += sweep_.accumulate(
-      problem, gradient_,
+  double losses = 0;
+  const bool complete = counted_sweep(
+      sweep_, visits_, problem, gradient_,
       [&](std::size_t i, DoubleOut pi, Workspace& ws) {
         Workspace::Frame frame(ws);
         const auto s = frame.take<double>(pi.size());
@@ -259,8 +254,8 @@ bool Minimiser::add_examples(double& primal) {
         problem.add_gold(i, -omega, pi);
         return omega * loss;
       },
-      go_on);
-  if (complete) visits_.count(problem.size() - counted);
+      losses);
+  primal += losses;
   return complete;
 }
 
@@ -312,7 +307,7 @@ Certificate Minimiser::certify_theta() {
 
 Summary lbfgs(const Objective& objective, const LbfgsOptions& options, Weights& theta,
               const Observer& observer) {
-  ESPALIER_EXPECT(objective.problem.size() > 0 && options.history > 0);
+  ESPALIER_EXPECT(objective.problem.total_size() > 0 && options.history > 0);
   ESPALIER_EXPECT(objective.regularizer.l2 > 0 || objective.regularizer.sparse());
   ESPALIER_EXPECT(theta.shape() == objective.problem.weight_shape());
   if (!objective.loss.smooth()) {

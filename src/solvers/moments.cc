@@ -5,6 +5,7 @@
 
 #include "espalier/learning/certificate.h"
 #include "learning/certify.h"
+#include "solvers/counted_sweep.h"
 
 namespace espalier {
 
@@ -34,22 +35,12 @@ void mix(const Moments& a, const Moments& b, double tau, Moments& out) {
 double total_squared_diameter(const Problem& problem) {
   double total = 0;
   for (std::size_t i = 0; i < problem.size(); ++i) total += problem.weight(i) * problem.squared_diameter(i);
-  return total;
+  return sum_over(problem.fleet(), total);
 }
 
 bool BatchPass::run(DoubleWeights& w, const Sweep::Fill& fill, double& sum) {
-  const Problem& problem = objective_.problem;
-  bool complete = true;
-  std::size_t counted = 0;
-  const auto go_on = [&](std::size_t examples) {
-    visits_.count(examples - counted);
-    counted = examples;
-    return complete = !visits_.exhausted();
-  };
   std::fill(w.values().begin(), w.values().end(), 0.0);
-  sum = sweep_.accumulate(problem, w, fill, go_on);
-  if (complete) visits_.count(problem.size() - counted);
-  return complete;
+  return counted_sweep(sweep_, visits_, objective_.problem, w, fill, sum);
 }
 
 bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& moments, double& loss) {
@@ -71,7 +62,7 @@ bool BatchPass::gibbs(const Loss& at, const DoubleWeights& theta, Moments& momen
     return omega * loss_of_i;
   };
   if (!run(moments.w, fill, loss)) return false;
-  moments.cost = std::accumulate(costs_.begin(), costs_.end(), 0.0);
+  moments.cost = sum_over(problem.fleet(), std::accumulate(costs_.begin(), costs_.end(), 0.0));
   moments.error = implied_rounding(problem, sizes_, at.beta, 0).error;
   return true;
 }

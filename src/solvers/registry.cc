@@ -187,6 +187,7 @@ std::span<const SolverEntry> solver_table() {
        .summary = "online exponentiated gradient on the dual; needs no learning rate",
        .duals = Duals::scores,
        .sparse = true,
+       .ranks = true,
        .one_by_one = true,
        .options = {own_options<&Options::eg>("eg", eg_options())},
        .run = run_eg},
@@ -196,6 +197,7 @@ std::span<const SolverEntry> solver_table() {
        .sparse = true,
        .batch = true,
        .allocates = true,
+       .ranks = true,
        .options = {own_options<&Options::eg_batch>("eg-batch", eg_batch_options())},
        .run = run_eg_batch},
       {.name = "sdca",
@@ -253,6 +255,7 @@ std::span<const SolverEntry> solver_table() {
        .needs_coordinates = true,
        .batch = true,
        .allocates = true,
+       .ranks = true,
        .run = run_plain<BmrmOptions, bmrm>},
       {.name = "lbfgs",
        .summary = "L-BFGS on the primal",
@@ -262,6 +265,7 @@ std::span<const SolverEntry> solver_table() {
        .without_l2 = true,
        .batch = true,
        .allocates = true,
+       .ranks = true,
        .run = run_plain<LbfgsOptions, lbfgs>},
       {.name = "sgd",
        .summary = "stochastic gradient descent on the primal; a loose certificate",
@@ -284,6 +288,26 @@ std::span<const SolverEntry> solver_table() {
        .run = run_plain<OnlineOptions, perceptron>},
   };
   return kSolvers;
+}
+
+SolverEntry find_solver_of_ranks(std::string_view name, const Loss& loss) {
+  SolverEntry entry = find_solver(name == "auto" ? "eg" : name, loss);
+  if (name == "auto") {
+    entry.name = "auto";
+    entry.without_l2 = loss.smooth();
+    entry.run = [](const Objective& objective, const SolverSettings& settings, Training& training,
+                   const Observer& observer) {
+      const auto run = objective.regularizer.l2 > 0 ? run_eg : run_plain<LbfgsOptions, lbfgs>;
+      return run(objective, settings, training, observer);
+    };
+  }
+  if (entry.ranks) return entry;
+  std::vector<std::string> names{"auto"};
+  for (const SolverEntry& other : solver_table()) {
+    if (other.ranks && is_for(other, loss)) names.push_back(other.name);
+  }
+  throw Error(fmt::format("{} {}: not on several ranks; expected one of {}", setting("solver"), name,
+                          fmt::join(names, ", ")));
 }
 
 SolverEntry find_solver(std::string_view name, const Loss& loss) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "fleet/communicator.h"
 #include "learning/certify.h"
 
 namespace espalier {
@@ -40,9 +41,17 @@ void Run::resume() {
   running_ = true;
 }
 
-bool Run::exhausted(double passes) const {
+bool Run::exhausted_here(double passes) const {
   if (rule_.tick) rule_.tick(rule_.before.passes + passes);
   return rule_.interrupted() || passes >= rule_.passes || seconds() >= rule_.seconds;
+}
+
+bool Run::exhausted(double passes) const {
+  Communicator* fleet = objective_.problem.fleet();
+  if (!fleet) return exhausted_here(passes);
+  if (rule_.tick) rule_.tick(rule_.before.passes + passes);
+  const bool out_of_time = fleet->rank() == 0 && seconds() >= rule_.seconds;
+  return fleet->any(rule_.interrupted() || out_of_time) || passes >= rule_.passes;
 }
 
 Certificate checked(const Objective& objective, Certificate certificate) {
@@ -69,6 +78,11 @@ Certificate checked(const Objective& objective, Certificate certificate) {
 bool Run::report(Certificate certificate, const Weights& theta) {
   ESPALIER_EXPECT(!running_);
   certificate = checked(objective_, certificate);
+  bool interrupted = rule_.interrupted();
+  if (Communicator* fleet = objective_.problem.fleet()) {
+    trained_ = fleet->of_first(trained_);
+    interrupted = fleet->any(interrupted);
+  }
   Progress progress;
   progress.epoch = static_cast<int>(summary_.history.size()) + 1;
   progress.passes = rule_.before.passes + certificate.passes;
@@ -85,7 +99,7 @@ bool Run::report(Certificate certificate, const Weights& theta) {
     summary_.status = Status::failed;
   } else if (std::abs(certificate.relative_gap()) <= rule_.gap) {
     summary_.status = Status::converged;
-  } else if (control == Control::stop || rule_.interrupted()) {
+  } else if (control == Control::stop || interrupted) {
     summary_.status = Status::stopped;
   } else if (certificate.passes >= rule_.passes) {
     summary_.status = Status::out_of_passes;

@@ -20,8 +20,10 @@ class Visits {
     // Reading the clock takes a good part of a visit to a small example.
     if (count_ < next_look_) return false;
     next_look_ = count_ + 64;
-    return run_.exhausted(passes());
+    return run_.exhausted_here(passes());
   }
+  // What all ranks agree on (Run::exhausted).
+  bool exhausted_everywhere() const { return run_.exhausted(passes()); }
 
  private:
   const StoppingRule& rule_;

@@ -4,10 +4,12 @@
 
 #include <chrono>
 #include <cmath>
-#include <filesystem>
+#include <memory>
 
 #include "espalier/base/error.h"
+#include "fleet/communicator.h"
 #include "learning/latent_gold.h"
+#include "learning/rank_problem.h"
 #include "model/checkpoint.h"
 #include "model/make_model.h"
 #include "model/weight_coding.h"
@@ -52,11 +54,14 @@ struct Trainer::State {
       : data(of_task),
         options(of_run),
         values(l2),
-        solver(find_solver(of_run.solver, of_run.loss)),
+        solver(of_run.fleet ? find_solver_of_ranks(of_run.solver, of_run.loss)
+                            : find_solver(of_run.solver, of_run.loss)),
         settings(settings_of(options, data)) {
+    if (options.fleet) check_ranks();
     if (const auto* range = std::get_if<L2Range>(&values)) range->check();
     check_regularizer(regularizer_at(first_of(values)), solver, options, data);
     check_combination();
+    if (options.fleet) share.reset(new RankProblem(RankProblem::share_of(data.problem(), *options.fleet)));
     if (!options.checkpoint.file.empty()) {
       identity = run_identity(data, options.loss, identity_of(values), solver.name);
       if (!std::holds_alternative<double>(values) || options.patience > 0) identity["dev"] = data.dev();
@@ -70,12 +75,28 @@ struct Trainer::State {
       resume();
     } else if (options.init) {
       InitialTraining start = start_from_model(
-          *options.init, data, {data.problem(), options.loss, regularizer_at(first_of(values))}, solver,
-          settings);
+          *options.init, data, {problem(), options.loss, regularizer_at(first_of(values))}, solver, settings);
       state.path.training = std::move(start.training);
       beginning = std::move(start.text);
       options.init.reset();  // nobody looks at it again
     }
+  }
+
+  // The examples that are visited here.
+  const Problem& problem() const { return share ? static_cast<const Problem&>(*share) : data.problem(); }
+
+  // What ranks have no way with, and whether they all have the same.
+  void check_ranks() const {
+    const auto refuse = [](const std::string& what, const char* expected) {
+      throw Error(fmt::format("{}: not on several ranks; expected {}", what, expected));
+    };
+    if (data.problem().kernel() != nullptr) refuse(setting("kernel"), "none");
+    if (data.latent_gold() != nullptr) refuse("uncertain gold outputs", "known ones");
+    if (options.init) refuse("an initial model", "none");
+    if (options.solver_options.eg.step == EgStep::paper) refuse(setting("step") + " paper", "auto or safe");
+    const Json what{run_identity(data, options.loss, identity_of(values), solver.name), options.l1,
+                    options.l1_ratio};
+    options.fleet->check_same("other data or options", what.dump(), "the same on all ranks");
   }
 
   // What one of the values stands for.
@@ -116,7 +137,7 @@ struct Trainer::State {
   }
 
   void resume() {
-    state = load_checkpoint(options.checkpoint.file, identity, data.problem());
+    state = load_checkpoint(options.checkpoint.file, identity, problem());
     checkpointed = true;
     beginning = fmt::format("resumed {}: {:.1f} passes, {:.1f} s", options.checkpoint.file,
                             state.path.progress.passes, state.path.progress.seconds);
@@ -161,7 +182,7 @@ struct Trainer::State {
   }
 
   PathRun path_run() {
-    return {data.problem(),
+    return {problem(),
             options.loss,
             solver,
             settings,
@@ -211,8 +232,7 @@ struct Trainer::State {
     const double l2 = std::get<double>(values);
     PathInProgress& path = state.path;
     const Cccp loop = cccp(
-        {data.problem(), options.loss, regularizer_at(l2)}, gold, options.rounds, solver, settings,
-        path.training,
+        {problem(), options.loss, regularizer_at(l2)}, gold, options.rounds, solver, settings, path.training,
         [&](int round, const Progress& progress, const Weights& theta) {
           return report({l2, progress, theta, round, {}, nullptr, regularizer_at(l2).l1.value});
         },
@@ -228,8 +248,7 @@ struct Trainer::State {
   void run_repeatedly() {
     const double l2 = std::get<double>(values);
     repeats = repeat(
-        {data.problem(), options.loss, regularizer_at(l2)}, options.repeat, solver, settings,
-        state.path.training,
+        {problem(), options.loss, regularizer_at(l2)}, options.repeat, solver, settings, state.path.training,
         [&](std::uint64_t seed, const Progress& progress, const Weights& theta) {
           return report({l2, progress, theta, {}, seed, nullptr, regularizer_at(l2).l1.value});
         },
@@ -251,10 +270,13 @@ struct Trainer::State {
                       progress.seconds >= settings.stopping.seconds;
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> since = now - checkpoint_time;
-    if (!last && since.count() < options.checkpoint.every) return;
+    bool due = last || since.count() >= options.checkpoint.every;
+    // The clock is rank 0's.
+    if (options.fleet) due = options.fleet->any(options.fleet->rank() == 0 ? due : last);
+    if (!due) return;
     checkpoint_time = now;
     try {
-      save_checkpoint(options.checkpoint.file, identity, state);
+      save_checkpoint(options.checkpoint.file, identity, state, share.get());
       checkpointed = true;
     } catch (const Error& e) {  // the next one may fit again; this run needs none
       if (!checkpoint_failed && options.warning)
@@ -264,6 +286,7 @@ struct Trainer::State {
   }
 
   TrainingSet& data;
+  std::unique_ptr<const RankProblem> share;  // where there are several ranks
   TrainOptions options;
   Values values;
   SolverEntry solver;
@@ -320,15 +343,15 @@ Model Trainer::model() const {
   l1.value = best.l1;
   const Regularizer regularizer(best.l2, l1);
   const Weights rounded = rounded_weights(path().theta, options.bits);
-  Sweep sweep(options.threads);
-  info.certificate = certificate_of_rounded({data.problem(), options.loss, regularizer}, rounded,
+  Sweep sweep(options.threads, options.fleet);
+  info.certificate = certificate_of_rounded({state_->problem(), options.loss, regularizer}, rounded,
                                             certificate.dual, certificate.passes, sweep);
   return make_model(info, data, rounded);
 }
 
 void Trainer::remove_checkpoint() {
-  std::error_code ignored;
-  if (checkpointed()) std::filesystem::remove(state_->options.checkpoint.file, ignored);
+  const bool first = !state_->options.fleet || state_->options.fleet->rank() == 0;
+  if (checkpointed() && first) espalier::remove_checkpoint(state_->options.checkpoint.file);
   state_->checkpointed = false;
 }
 

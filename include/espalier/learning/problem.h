@@ -10,6 +10,8 @@
 
 namespace espalier {
 
+class Communicator;
+
 // Nats that a wrong part is behind the right one in duals that start near the gold outputs
 // (Problem::add_near_gold). Much less than 10 leaves so much mass on wrong outputs that |w(u)|^2 of thousands
 // of examples swamps the dual; much more only takes longer to come back from, and every mass has to be a
@@ -24,7 +26,11 @@ class Problem {
  public:
   virtual ~Problem() = default;
 
-  virtual std::size_t size() const = 0;                         // n
+  virtual std::size_t size() const = 0;  // n
+  // Where these examples are the share of one rank of several: who adds up over all of them. nullptr: they
+  // are all that there are.
+  virtual Communicator* fleet() const { return nullptr; }
+  virtual std::size_t total_size() const { return size(); }     // of all ranks
   virtual std::size_t num_statistics(std::size_t i) const = 0;  // K_i
   virtual WeightShape weight_shape() const = 0;
   virtual double weight(std::size_t) const { return 1; }       // omega_i > 0

@@ -67,6 +67,7 @@ struct SolverEntry {
   bool without_l2 = false;  // and with l1 alone
   bool batch = false;       // looks at all examples before it moves, so that the seed decides nothing
   bool allocates = false;   // memory, inside its passes
+  bool ranks = false;       // works where each of several ranks has a share of the examples
   // Visits one example at a time: several threads go in batches, so that what they leave is the same for any
   // number of them, but not what one thread leaves.
   bool one_by_one = false;
@@ -86,5 +87,8 @@ std::span<const SolverEntry> solver_table();
 // close, and hands over what it has. `auto` chooses, and changes its mind where another solver is forecast to
 // be faster (docs/solvers.md#auto).
 SolverEntry find_solver(std::string_view name, const Loss& loss);
+// The same for a problem that is shared out to several ranks (Problem::fleet), which not all solvers are for:
+// `auto` is eg, or lbfgs where there is no l2.
+SolverEntry find_solver_of_ranks(std::string_view name, const Loss& loss);
 
 }  // namespace espalier

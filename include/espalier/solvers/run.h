@@ -50,8 +50,11 @@ class Run {
   void resume();
 
   // True once the rule's passes or seconds are used up or the run is interrupted: certify, report and finish.
-  // Reads the clock and gives the sign of life, so not after every visit.
+  // Reads the clock and gives the sign of life, so not after every visit. Of several ranks, all ask at the
+  // same time and get the same answer: the clock is rank 0's, and an interrupt of one is one of all.
   bool exhausted(double passes) const;
+  // The same as far as this rank alone knows, for what may end early on it alone.
+  bool exhausted_here(double passes) const;
 
   // Records a certificate (the clock must be paused) and asks the observer. True: the run is over. The
   // certificate is checked().

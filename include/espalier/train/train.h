@@ -18,6 +18,8 @@
 
 namespace espalier {
 
+class Communicator;
+
 // Where a run keeps what is needed to continue after an interruption.
 struct CheckpointOptions {
   std::string file;     // empty: nowhere
@@ -52,6 +54,9 @@ struct TrainOptions {
   std::function<void(double passes)> tick{};          // called now and then between reports: a sign of life
   std::function<void(const std::string&)> notice{};   // told what a solver decides on its way
   std::function<void(const std::string&)> warning{};  // told what went wrong and does not end the run
+  // Several ranks, all of which train with the same data and options, each on its share of the examples; all
+  // get the same model. nullptr: one.
+  Communicator* fleet = nullptr;
 };
 
 // The options above as data, but for those that are objects of a program and those of single solvers, which

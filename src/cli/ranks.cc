@@ -1,0 +1,49 @@
+#include "cli/ranks.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+
+namespace espalier::cli {
+namespace {
+
+std::unique_ptr<LaunchedFleet> the_fleet;
+bool asked_for_fleet = false;
+
+void fall_silent() {
+  const int nowhere = ::open("/dev/null", O_WRONLY);
+  if (nowhere < 0) return;
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  ::close(nowhere);
+}
+
+}  // namespace
+
+LaunchedFleet* joined_fleet() {
+  if (asked_for_fleet) return the_fleet.get();
+  asked_for_fleet = true;
+  the_fleet = join_launched_fleet();
+  if (!the_fleet) return nullptr;
+  if (the_fleet->rank() != 0) fall_silent();
+  the_fleet->report = [](std::size_t rank, const std::string& words) {
+    if (words.empty()) {
+      complain(fmt::format("rank {} has ended; so does this run", rank));
+    } else {
+      complain(rank == 0 ? words : fmt::format("rank {}: {}", rank, words));
+    }
+  };
+  return the_fleet.get();
+}
+
+LaunchedFleet* fleet_if_joined() { return the_fleet.get(); }
+
+void leave_fleet() { the_fleet.reset(); }
+
+bool is_first_rank() { return !the_fleet || the_fleet->rank() == 0; }
+
+}  // namespace espalier::cli

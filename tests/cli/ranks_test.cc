@@ -1,0 +1,92 @@
+// The program as mpirun starts it, where the build has MPI and the machine mpirun.
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "cli/cli_test.h"
+
+namespace espalier::testing::ranks_test {
+namespace {
+
+class CliRanksTest : public CliTest {
+ protected:
+  void SetUp() override {
+    const Outcome version = run_shell("command -v mpirun && $E --version");
+    if (version.status != 0) GTEST_SKIP() << "no mpirun here";
+    if (mpirun(2, "--version").err.find("ESPALIER_MPI") != std::string::npos)
+      GTEST_SKIP() << "built without MPI";
+    succeed("generate tag -n 60 --seed 1 -o train.txt");
+  }
+  static std::string mpi(int ranks) {
+    return "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+           "OMPI_MCA_btl_vader_single_copy_mechanism=none "
+           "mpirun --oversubscribe -n " +
+           std::to_string(ranks) + " $E ";
+  }
+  Outcome mpirun(int ranks, const std::string& arguments) const { return run_shell(mpi(ranks) + arguments); }
+};
+
+TEST_F(CliRanksTest, TwoTrainOneModel) {
+  const Outcome two = mpirun(2, "train tag train.txt -o two.esp --log two.jsonl");
+  ASSERT_EQ(two.status, 0) << two.err;
+  // Rank 0 alone speaks.
+  EXPECT_EQ(lines(two.err).front(), lines(run("train tag train.txt -o one.esp").err).front());
+  EXPECT_TRUE(lines(two.err).back().ends_with("; saved two.esp")) << two.err;
+  EXPECT_EQ(run_shell("$E predict one.esp train.txt | wc -l").out,
+            run_shell("$E predict two.esp train.txt | wc -l").out);
+  bool rounds = false;
+  for (const std::string& line : lines(read("two.jsonl"))) {
+    const Json event = Json::parse(line);
+    if (event.at("event") == "start") {
+      EXPECT_EQ(event.at("ranks"), 2);
+    }
+    if (event.at("event") == "progress") {
+      EXPECT_TRUE(event.contains("bytes_sent") && event.contains("waiting_seconds"));
+    }
+    rounds = rounds || event.at("event") == "round";
+  }
+  EXPECT_TRUE(rounds);
+}
+
+TEST_F(CliRanksTest, ErrorsAreOneLineAndStatusTwo) {
+  const Outcome missing = mpirun(2, "train tag nothing.txt -o model.esp 2>&1 | grep '^espalier: '");
+  EXPECT_EQ(lines(missing.out).size(), 1u) << missing.out;
+  EXPECT_TRUE(missing.out.starts_with("espalier: nothing.txt: ")) << missing.out;
+  EXPECT_EQ(mpirun(2, "train tag nothing.txt -o model.esp").status, 2);
+  EXPECT_EQ(
+      mpirun(2, "train tag train.txt --loss svm --solver smo -o model.esp 2>&1 | grep '^espalier: '").out,
+      "espalier: --solver smo: not on several ranks; expected one of auto, eg, eg-batch, bmrm\n");
+  EXPECT_EQ(files().count("model.esp"), 0u);
+}
+
+// A rank that is killed ends the run, and another number of ranks goes on from its checkpoint.
+TEST_F(CliRanksTest, AKilledRankEndsTheRun) {
+  const std::string train =
+      "train tag train.txt --l2 1e-4 --gap 1e-7 --report-every 0.5 -o model.esp --checkpoint run.ckpt ";
+  // It kills a rank as soon as there is a checkpoint.
+  const Outcome killed =
+      run_shell(mpi(3) + train +
+                "--checkpoint-every 0 2>err.txt & launcher=$!; "
+                "while ! [ -e run.ckpt ]; do kill -0 $launcher || exit 9; sleep 0.1; done; "
+                "kill -9 $(pgrep -P $launcher | tail -1); wait $launcher; echo status $?; cat err.txt");
+  EXPECT_NE(killed.out.find("has ended; so does this run"), std::string::npos) << killed.out << killed.err;
+  EXPECT_EQ(files().count("model.esp"), 0u);
+  const Outcome resumed = mpirun(2, train + "--resume --passes 60");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("resumed run.ckpt"), std::string::npos) << resumed.err;
+  EXPECT_EQ(files().count("model.esp"), 1u);
+}
+
+// Where nobody can reach the others, they do not all write the same model.
+using CliLoneRankTest = CliTest;
+
+TEST_F(CliLoneRankTest, IsRefused) {
+  const Outcome outcome = run_shell("SLURM_STEP_NUM_TASKS=4 $E show nothing.esp");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_TRUE(outcome.err.starts_with("espalier: started as one of 4 ranks")) << outcome.err;
+}
+
+}  // namespace
+}  // namespace espalier::testing::ranks_test
