@@ -1,7 +1,8 @@
 // Trains with logical ranks, threads of this process, and says what a run on as many machines would exchange:
 // bench/scaling/ranks.py runs it.
 //
-//   simulate_ranks TASK FILE --ranks K [--loss L] [--l2 X] [--gap G] [--passes N] [--verbose] [NAME=VALUE ...]
+//   simulate_ranks TASK FILE --ranks K [--loss L] [--l2 X] [--gap G] [--passes N] [--verbose] [NAME=VALUE
+//   ...]
 //
 // A line of JSON for the run: rounds, passes, bytes that a rank sends, in rounds and in certificates.
 

@@ -37,11 +37,15 @@ void handle(int) {
 
 }  // namespace
 
-void end_at_interrupts() {
+void end_at(int signal) {
   struct sigaction action = {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;  // reads that a signal cuts short are taken up again
-  for (const int signal : kSignals) sigaction(signal, &action, nullptr);
+  sigaction(signal, &action, nullptr);
+}
+
+void end_at_interrupts() {
+  for (const int signal : kSignals) end_at(signal);
 }
 
 InterruptGuard::InterruptGuard() {

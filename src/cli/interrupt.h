@@ -10,6 +10,8 @@ namespace espalier::cli {
 // From now on Ctrl-C or SIGTERM ends the program at once, with status kInterrupted, a line that says so and
 // no temporary file left behind, except where an InterruptGuard has something to save first.
 void end_at_interrupts();
+// The same at another signal.
+void end_at(int signal);
 
 // While one of these lives, the first Ctrl-C (or SIGTERM) sets a flag that training looks at; the second one
 // ends the program. And a reader of standard output, standard error or a log that goes away (SIGPIPE) does

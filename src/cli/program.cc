@@ -68,8 +68,11 @@ int run(std::vector<std::string> arguments) {
       for (const std::string& argument : arguments) digest += '\0' + argument;
       fleet->check_same("another command or version", digest, "the same on all ranks");
     }
+    const bool together = !arguments.empty() && (arguments.front() == "train" || arguments.front() == "path");
     if (const auto status = parser.parse(std::move(arguments))) return *status;
     check_files(parser.options());
+    // Of everything else there is but one to do.
+    if (!together && !is_first_rank()) return kSuccess;
     return action();
   } catch (const Error& e) {
     end_with(spelled(e.marked(), argument_of));

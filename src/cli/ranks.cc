@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 
 namespace espalier::cli {
 namespace {
@@ -29,6 +31,7 @@ LaunchedFleet* joined_fleet() {
   asked_for_fleet = true;
   the_fleet = join_launched_fleet();
   if (!the_fleet) return nullptr;
+  end_at(SIGUSR1);  // which mpirun passes on; to others it does not leave the time to save anything
   if (the_fleet->rank() != 0) fall_silent();
   the_fleet->report = [](std::size_t rank, const std::string& words) {
     if (words.empty()) {

@@ -43,7 +43,7 @@ std::unique_ptr<LaunchedFleet> join_launched_fleet() {
     throw Error(
         fmt::format("started as one of {} ranks, of which MPI sees {}; expected mpirun of the MPI that "
                     "espalier was built "
-                    "with, or srun --mpi=pmix",
+                    "with, or an srun that speaks PMIx",
                     *ranks, fleet->size()));
   }
   if (fleet->size() == 1) return nullptr;

@@ -14,8 +14,9 @@ constexpr double kRoundingOfRanks = 1e-6;
 // Halves of a round that are tried before it is taken back.
 constexpr int kMostHalves = 4;
 
-// How often the ranks meet in a quarter of a pass: with 1, 2 and 8, what is measured at adapt() took 36.6, 29.7
-// and 20.2 passes. Few weights are soon exchanged; and a rank without some visits between has nothing to tell.
+// How often the ranks meet in a quarter of a pass: with 1, 2 and 8, what is measured at adapt() took 36.6,
+// 29.7 and 20.2 passes. Few weights are soon exchanged; and a rank without some visits between has nothing to
+// tell.
 std::size_t parts_of_quarter(const Problem& problem, std::size_t ranks) {
   constexpr std::size_t kParts = 8, kMostParts = 32, kFewWeights = 100000, kFewestVisits = 8;
   const WeightShape shape = problem.weight_shape();
@@ -194,7 +195,8 @@ double EgRanks::take_back() {
 
 // Too small a sigma overshoots, and everybody corrects that at once, so that rho rises and falls over several
 // rounds. It follows at once when rho rises, and slowly when it falls: 1,500 sentences of CoNLL-2000 (CRF, l2
-// = 1, gap 1e-3) on 4 ranks took 20.2 passes with this, 29.2 with CoCoA+'s 4 throughout, and 15.9 on one.
+// = 1, gap 1e-3) on 4 ranks took 20.2 passes so, 29.2 with CoCoA+'s 4 throughout, and 15.9 on one. (Trials,
+// in which the first rounds were longer; as it is now, 22.3 and 15.6.)
 void EgRanks::adapt(const Communicator::Round& round) {
   constexpr double kMargin = 1.1, kKept = 0.97;
   const auto ranks = static_cast<double>(fleet_.size());

@@ -78,11 +78,8 @@ Certificate checked(const Objective& objective, Certificate certificate) {
 bool Run::report(Certificate certificate, const Weights& theta) {
   ESPALIER_EXPECT(!running_);
   certificate = checked(objective_, certificate);
-  bool interrupted = rule_.interrupted();
-  if (Communicator* fleet = objective_.problem.fleet()) {
-    trained_ = fleet->of_first(trained_);
-    interrupted = fleet->any(interrupted);
-  }
+  Communicator* fleet = objective_.problem.fleet();
+  if (fleet) trained_ = fleet->of_first(trained_);
   Progress progress;
   progress.epoch = static_cast<int>(summary_.history.size()) + 1;
   progress.passes = rule_.before.passes + certificate.passes;
@@ -94,6 +91,7 @@ bool Run::report(Certificate certificate, const Weights& theta) {
   progress.rounding = certificate.rounding;
   summary_.history.push_back(progress);
   const Control control = observer_ ? observer_(progress, theta) : Control::go_on;
+  const bool interrupted = fleet ? fleet->any(rule_.interrupted()) : rule_.interrupted();
 
   if (!std::isfinite(progress.primal) || !std::isfinite(progress.dual)) {
     summary_.status = Status::failed;

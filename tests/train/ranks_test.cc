@@ -1,4 +1,5 @@
-// Training on several ranks, which are threads here: models, and checkpoints that any number of ranks resumes.
+// Training on several ranks, which are threads here: models, and checkpoints that any number of ranks
+// resumes.
 
 #include <gtest/gtest.h>
 
