@@ -52,7 +52,7 @@ HWY_INLINE void add_change(const RowChange& change, std::uint64_t columns, const
 template <bool kSome, class Real>
 HWY_INLINE void add_list(const RowChange* changes, const std::uint64_t* columns, std::size_t n, const Real* x,
                          Real* w) {
-  constexpr std::size_t kAhead = 16, kInLine = 64 / sizeof(Real);
+  constexpr std::size_t kAhead = 48, kInLine = 64 / sizeof(Real);
   const auto ask_for = [&](const RowChange& change) HWY_ATTR {
     const std::size_t place = change.place, width = change.width;
     const Real* of_x = x + change.source;

@@ -12,9 +12,6 @@ bool all_zero(DoubleIn delta) {
   return std::all_of(delta.begin(), delta.end(), [](double d) { return d == 0; });
 }
 
-// Examples that one thread takes, one after the other.
-constexpr std::size_t kTogether = 4;
-
 }  // namespace
 
 Sweep::Sweep(std::size_t threads, Communicator* fleet)
@@ -23,12 +20,14 @@ Sweep::Sweep(std::size_t threads, Communicator* fleet)
 // Calls call(i, ws) for begin <= i < end, on whichever thread is free.
 template <class Call>
 void Sweep::share_out(std::size_t begin, std::size_t end, const Call& call) {
+  // That one thread takes, one after the other. Of few, long ones each is worth a thread.
+  const std::size_t together = std::clamp<std::size_t>((end - begin) / (8 * team_.size()), 1, 4);
   std::atomic<std::size_t> next{begin};
   team_.run([&](std::size_t k) {
     for (;;) {
-      const std::size_t first = next.fetch_add(kTogether, std::memory_order_relaxed);
-      for (std::size_t i = first; i < std::min(first + kTogether, end); ++i) call(i, workspaces_[k]);
-      if (first + kTogether >= end) return;
+      const std::size_t first = next.fetch_add(together, std::memory_order_relaxed);
+      for (std::size_t i = first; i < std::min(first + together, end); ++i) call(i, workspaces_[k]);
+      if (first + together >= end) return;
     }
   });
 }
@@ -78,23 +77,25 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
                                   const std::function<bool(std::size_t examples)>& go_on) {
   const Sharing* sharing = problem.sharing();
   if (!sharing) return accumulate_in_turns(problem, w, fill, go_on);
-  constexpr std::size_t kFewBytes = std::size_t{1} << 23, kManyBytes = std::size_t{1} << 25;
-  constexpr std::size_t kFewLists = 64, kManyLists = 1 << 14;
-  if (lists_.empty()) lists_.resize(kFewLists);
+  // A block should stay in the caches between its two halves, and be long enough to be worth two meetings.
+  constexpr std::size_t kFewBytes = std::size_t{1} << 21, kManyBytes = std::size_t{1} << 23;
+  constexpr std::size_t kManyLists = 1 << 14;
+  const std::size_t few_lists = 4 * team_.size();
+  if (lists_.empty()) lists_.resize(few_lists);
   double sum = 0;
   for (std::size_t begin = 0, end = 0; begin < problem.size(); begin = end) {
     if (go_on && !go_on(begin)) break;
-    end = std::min(problem.size(), begin + lists_.size() * kTogether);
+    end = std::min(problem.size(), begin + lists_.size());
     values_.resize(end - begin);
     share_out(begin, end, [&](std::size_t i, Workspace& ws) {
-      RowChanges<double>& list = lists_[(i - begin) / kTogether];
-      if ((i - begin) % kTogether == 0) list.start(team_.size());
+      RowChanges<double>& list = lists_[i - begin];
+      list.start(team_.size());
       Workspace::Frame frame(ws);
       const auto delta = frame.take<double>(problem.num_statistics(i));
       values_[i - begin] = fill(i, delta, ws);
       if (!all_zero(delta)) sharing->list_changes(i, delta, list, ws);
     });
-    const std::size_t lists = (end - begin + kTogether - 1) / kTogether;
+    const std::size_t lists = end - begin;
     team_.run([&](std::size_t k) {
       for (std::size_t j = 0; j < lists; ++j) {
         if (j + 1 < lists) lists_[j + 1].prefetch(k);
@@ -102,10 +103,9 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
       }
     });
     for (const double v : values_) sum += v;
-    // Blocks as large as memory is well spent on: there is less to wait for than between small ones.
     std::size_t bytes = 0;
     for (const auto& list : lists_) bytes += list.bytes();
-    if (bytes > kManyBytes && lists_.size() > kFewLists) {
+    if (bytes > kManyBytes && lists_.size() > few_lists) {
       lists_.resize(lists_.size() / 2);
     } else if (bytes < kFewBytes && lists == lists_.size() && lists < kManyLists) {
       lists_.resize(2 * lists_.size());

@@ -22,11 +22,8 @@ constexpr std::size_t kExamplesPerVisit = 8;
 constexpr double kWorkOfThread = 20000;
 // Of a statistic, for inference.
 constexpr double kWorkOfStatistic = 20;
-// Visits of a batch where they are too short for a second thread.
-constexpr std::size_t kShortBatch = 4;
-
-// Of this many visits, one looks at the weights again.
-constexpr std::size_t kMeasuredOneIn = 8;
+// Of every few batches one is measured, and of its visits one in so many looks at the weights again.
+constexpr std::size_t kMeasuredBatchOf = 2, kMeasuredOneIn = 8;
 // What a batch's measurements count in the next: some forty are remembered. How much alike steps are taken to
 // be before anything was measured, and what that counts for.
 constexpr double kRemembered = 0.95, kAlikeAtFirst = 0.3;
@@ -40,8 +37,7 @@ Crew::Crew(const Problem& problem, Weights& w, Team& team, const MakeVisitor& ma
       team_(team),
       follower_(std::move(follower)),
       alike_(kAlikeAtFirst) {
-  std::size_t threads = 1;
-  if (!alone()) threads = choose_batch();
+  const std::size_t threads = team.size() == 1 ? 1 : choose_batch();
   for (std::size_t k = 0; k < threads; ++k) visitors_.push_back(make());
   workspaces_.resize(threads);
   slots_.resize(alone() ? 1 : 2 * slots_of_batch());
@@ -54,6 +50,8 @@ Crew::Crew(const Problem& problem, Weights& w, Team& team, const MakeVisitor& ma
     double sum = 0;
     for (std::size_t i = 0; i < problem.size(); ++i)
       sum += reach_.emplace_back(problem.weight(i) * std::sqrt(problem.squared_diameter(i)));
+    for (std::size_t i = 0; i < problem.size(); ++i)
+      alike_in_size_ = alike_in_size_ && problem.num_statistics(i) == problem.num_statistics(0);
     for (double& reach : reach_) reach = sum > 0 ? reach * static_cast<double>(problem.size()) / sum : 1;
   }
 }
@@ -69,8 +67,7 @@ std::size_t Crew::choose_batch() {
   }
   work /= static_cast<double>(std::max<std::size_t>(n, 1));
   const auto worthwhile = static_cast<std::size_t>(work * kLargestBatch / kWorkOfThread);
-  const std::size_t largest = worthwhile > 1 ? kLargestBatch : kShortBatch;
-  batch_ = std::clamp<std::size_t>(n / kExamplesPerVisit, 1, largest);
+  if (worthwhile > 1) batch_ = std::clamp<std::size_t>(n / kExamplesPerVisit, 1, kLargestBatch);
   return std::clamp<std::size_t>(std::min(worthwhile, batch_), 1, team_.size());
 }
 
@@ -88,7 +85,7 @@ void Crew::visit_alone(std::span<const std::uint32_t> round, const Done& done) {
     prefetch(visitor, round, r, 1);
     const std::size_t i = round[r];
     const Out delta{memory.data(), problem_.num_statistics(i)};
-    const BlockStep step = visitor.visit({i, 1, visits_++}, delta);
+    const BlockStep step = visitor.visit({i, 1, visits_++, true}, delta);
     if (step.moved) problem_.accumulate(i, delta, w_, workspaces_.front());
     visitor.after_change(i, step.moved ? delta : Out{});
     if (done(i, step)) return;
@@ -105,9 +102,12 @@ void Crew::plan(std::span<const std::uint32_t> round) {
   for (std::size_t begin = 0; begin < round.size(); begin += kWindow) {
     const auto some = round.subspan(begin, std::min(kWindow, round.size() - begin));
     waiting.assign(some.begin(), some.end());
-    std::stable_sort(waiting.begin(), waiting.end(), [this](std::uint32_t a, std::uint32_t b) {
-      return problem_.num_statistics(a) < problem_.num_statistics(b);
-    });
+    if (!alike_in_size_) {
+      std::ranges::sort(waiting, [this](std::uint32_t a, std::uint32_t b) {
+        const std::size_t of_a = problem_.num_statistics(a), of_b = problem_.num_statistics(b);
+        return of_a != of_b ? of_a > of_b : a < b;
+      });
+    }
     while (!waiting.empty()) {
       ++num_planned_;
       std::size_t left = 0, taken = 0;
@@ -176,9 +176,12 @@ void Crew::visit_together(const Done& done) {
           if (follower_.end_batch) follower_.end_batch(size);
         });
       }
+      // One thread decides, where all others are still to come by: they leave together, or somebody would
+      // wait for ever.
+      if (k == 0 && failed.load(std::memory_order_relaxed)) over = true;
       attempt([&] { change_weights(k, slots); });
       barrier.wait();
-      if (over || failed.load(std::memory_order_relaxed)) break;
+      if (over) break;
     }
     if (failure) std::rethrow_exception(failure);
   });
@@ -195,7 +198,8 @@ void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t
   slot.others = reaches_[b] - reach_[i];
   slot.step = visitor.visit({i, 1 + alike_ * slot.others * overlap(i), visits_ + t}, delta);
   Workspace& ws = workspaces_[worker];
-  slot.measured = slot.step.moved && slot.others > 0 && (batches_ + t) % kMeasuredOneIn == 0;
+  slot.measured = slot.step.moved && slot.others > 0 && batches_ % kMeasuredBatchOf == 0 &&
+                  (batches_ / kMeasuredBatchOf + t) % kMeasuredOneIn == 0;
   if (follower_.weights) slot.follower_scale = follower_.scale();
   if (slot.measured) {
     slot.before = along_step(slot, ws);

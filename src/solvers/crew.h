@@ -33,6 +33,7 @@ struct BlockVisit {
   // that all of them change, they would overshoot together.
   double crowding;
   std::size_t number;  // of visits before this one
+  bool alone = false;  // nobody else sees the weights before they have followed
 };
 
 // What a solver does with one example: it looks at it at the weights as they are, improves its dual, and says
@@ -81,7 +82,9 @@ class Crew {
 
   void visit(std::span<const std::uint32_t> round, const Done& done);
 
-  bool alone() const { return team_.size() == 1; }
+  // One visit after the other: with one thread, and where examples are so small or so few that a second one
+  // is not worth it.
+  bool alone() const { return batch_ == 1; }
   std::size_t threads() const { return visitors_.size(); }  // that make visits: not always the whole team
   std::size_t batch() const { return batch_; }              // visits of one, if all are of mean size
   double alike() const { return alike_; }
@@ -137,6 +140,7 @@ class Crew {
   std::vector<double> reach_;              // m_i of each example
   std::vector<std::uint32_t> last_batch_;  // that an example was in
   std::uint32_t num_planned_ = 0;
+  bool alike_in_size_ = true;  // all examples: nothing to sort
 
   double alike_;
   double others_sum_ = 0,

@@ -266,7 +266,7 @@ class Eg {
   // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are,
   // which is enough to begin with, and without an inference.
   void set_weights() {
-    if (!crew_.alone()) return set_weights_exactly(0);
+    if (sweep_.team().size() > 1) return set_weights_exactly(kNegligibleOfWeights);
     own_weights_ = problem_.fleet() != nullptr;
     if (ranks_) ranks_->weights_are_new();
     estimate_dual([&](std::size_t i, In mu, Workspace& mine) {

@@ -144,7 +144,7 @@ class Smo {
       const std::size_t i = at.example;
       if (all_.blocks_) {
         const Regularizer& regularizer = all_.objective_.regularizer;
-        if (all_.team().size() == 1) {  // then it changes the weights itself, while it has them at hand
+        if (at.alone) {  // then it changes the weights itself, while it has them at hand
           const BlockMaximum step = all_.blocks_->maximise_block(
               i, all_.objective_.loss.gamma, regularizer.l2, all_.state_.cliques(i), all_.w_, ws_);
           return {step.gap, step.gain, 1, false};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -13,10 +12,10 @@
 #include "base/team.h"
 #include "espalier/solvers/registry.h"
 #include "solvers/training.h"
-#include "support/any_problem.h"
 #include "support/history_checks.h"
-#include "support/problems_of_all_kinds.h"
 #include "support/random_chain.h"
+#include "support/random_dependencies.h"
+#include "support/random_problem.h"
 
 namespace espalier::crew_test {
 namespace {
@@ -24,9 +23,9 @@ namespace {
 // Enough sequences for batches of sixteen, with much in common, as words have.
 test_support::RandomChainOptions many_sequences() {
   test_support::RandomChainOptions options;
-  options.sequences = 300;
-  options.longest = 12;
-  options.labels = 5;
+  options.sequences = 200;
+  options.longest = 40;
+  options.labels = 8;
   options.attributes = 150;
   options.density = 0.05;
   options.unit_values = true;
@@ -173,15 +172,28 @@ Weights trained(const std::string& solver, const Objective& objective, std::size
   return training.theta;
 }
 
-// Every block solver, on every structure that it is for.
+// Every block solver, on structures that it is for, with examples large enough for several threads.
 TEST(CrewParallel, SolversLeaveTheSameBitsWithTwoThreadsAndMore) {
-  const test_support::ProblemsOfAllKinds problems(8);
-  for (const auto& [name, problem, l2] : problems.all()) {
+  const test_support::OwnedChainProblem chains(8, many_sequences());
+  test_support::RandomDependencyOptions of_trees;
+  of_trees.sentences = 40;
+  of_trees.longest = 14;
+  of_trees.shape.num_labels = 2;
+  const test_support::OwnedDependencyProblem trees(8, of_trees);
+  struct Named {
+    std::string name;
+    const Problem& problem;
+    double l2;
+  };
+  for (const auto& [name, problem, l2] :
+       {Named{"chains", chains.problem, 4}, Named{"trees", trees.problem, 100}}) {
     for (const std::string solver : {"eg", "sdca", "frank-wolfe", "smo"}) {
       if ((solver == "sdca" || solver == "smo") && !problem.factored()) continue;
       const Loss loss = solver == "eg" || solver == "sdca" ? Loss::softmax_margin() : Loss::svm();
       const Objective objective{problem, loss, l2};
-      const Weights two = trained(solver, objective, 2);
+      const Weights one = trained(solver, objective, 1), two = trained(solver, objective, 2);
+      // The engine did go in batches.
+      EXPECT_FALSE(std::ranges::equal(one.values(), two.values())) << solver << ", " << name;
       for (const std::size_t threads : {3, 16}) {
         const Weights more = trained(solver, objective, threads);
         EXPECT_TRUE(std::ranges::equal(two.values(), more.values()))
@@ -191,9 +203,27 @@ TEST(CrewParallel, SolversLeaveTheSameBitsWithTwoThreadsAndMore) {
   }
 }
 
+// Where examples are too small, visits are those of one thread, whoever computes certificates.
+TEST(CrewParallel, SmallExamplesAreVisitedOneAfterTheOther) {
+  const test_support::OwnedProblem owned(3, {.examples = 200, .attributes = 20, .labels = 4});
+  Weights w(owned.problem.weight_shape());
+  Team team(4);
+  const Crew crew(owned.problem, w, team, [&] { return std::make_unique<Fake>(owned.problem, w); });
+  EXPECT_TRUE(crew.alone());
+  EXPECT_EQ(crew.threads(), 1u);
+  for (const std::string solver : {"frank-wolfe", "smo"}) {
+    const Objective objective{owned.problem, Loss::svm(), 1};
+    const Weights one = trained(solver, objective, 1), many = trained(solver, objective, 5);
+    EXPECT_TRUE(std::ranges::equal(one.values(), many.values())) << solver;
+  }
+}
+
 // The optimum does not depend on them, and passes little.
 TEST(CrewParallel, SolversReachTheOptimumOfOneThread) {
-  const test_support::OwnedChainProblem owned(9, many_sequences());
+  test_support::RandomChainOptions rare = many_sequences();  // attributes about as rare as those of words
+  rare.attributes = 2000;
+  rare.density = 0.004;
+  const test_support::OwnedChainProblem owned(9, rare);
   for (const std::string solver : {"eg", "sdca", "frank-wolfe", "smo"}) {
     const bool smooth = solver == "eg" || solver == "sdca";
     const Objective objective{owned.problem, smooth ? Loss::crf() : Loss::svm(), smooth ? 2.0 : 10.0};
