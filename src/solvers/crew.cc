@@ -10,8 +10,8 @@ namespace espalier {
 namespace {
 
 // Visits that are sorted by size before they become batches, so that those of one take about as long as each
-// other, and fewer wait for the longest sentence. Four times as many would cost passes: 10.7 instead of 9.7
-// on CoNLL-2000 (CRF, l2 = 2), 8.8 instead of 8.0 on Spanish trees (l2 = 10).
+// other, and fewer wait for the longest sentence. Four times as many cost passes when it was tried: 10.7
+// instead of 9.7 on CoNLL-2000 (CRF, l2 = 2), 8.8 instead of 8.0 on Spanish trees (l2 = 10).
 constexpr std::size_t kWindow = 4 * Crew::kLargestBatch;
 
 // A batch has at most one example in this many: more would mostly undo what the others do.
@@ -25,7 +25,7 @@ constexpr double kWorkOfStatistic = 20;
 // Of every few batches one is measured, and of its visits one in so many looks at the weights again.
 constexpr std::size_t kMeasuredBatchOf = 2, kMeasuredOneIn = 8;
 // What a batch's measurements count in the next: some forty are remembered. How much alike steps are taken to
-// be before anything was measured, and what that counts for.
+// be before anything was measured.
 constexpr double kRemembered = 0.95, kAlikeAtFirst = 0.3;
 
 }  // namespace

@@ -87,7 +87,6 @@ class Crew {
   bool alone() const { return batch_ == 1; }
   std::size_t threads() const { return visitors_.size(); }  // that make visits: not always the whole team
   std::size_t batch() const { return batch_; }              // visits of one, if all are of mean size
-  double alike() const { return alike_; }
 
   // Visits of a batch where they take long enough to be worth a thread each. Twice as many miss so much of
   // one another that passes grow by half (docs/solvers.md).

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "support/error_message.h"
+#include "support/gzip.h"
 #include "support/temporary_folder.h"
 
 namespace espalier::input_test {
@@ -20,19 +21,7 @@ namespace {
 using testing::error_message;
 using testing::TemporaryFolder;
 
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string packed(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
+using test_support::gzip;
 
 std::string zstd(const std::string& text) {
   std::string packed(ZSTD_compressBound(text.size()), '\0');

@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
-#include <zlib.h>
 
 #include <string>
 #include <vector>
 
 #include "support/error_message.h"
+#include "support/gzip.h"
 #include "support/temporary_folder.h"
 
 namespace espalier::testing::text_chunks_test {
@@ -17,20 +17,6 @@ std::vector<TextChunk> chunks_of(const std::string& path, const FindCut& cut, co
   std::vector<TextChunk> chunks;
   for (TextChunk chunk; reader.next(chunk);) chunks.push_back(chunk);
   return chunks;
-}
-
-std::string gzipped(const std::string& text) {
-  std::string packed(compressBound(text.size()) + 64, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  deflate(&stream, Z_FINISH);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
 }
 
 // What was seen until the end, or until the message that ended it.
@@ -77,7 +63,7 @@ RC_GTEST_PROP(TextChunksParallel, have_the_lines_of_the_file, ()) {
   std::string contents = text;
   const bool packed = *rc::gen::arbitrary<bool>();
   if (packed) {
-    contents = gzipped(text);
+    contents = test_support::gzip(text);
     const auto missing = *rc::gen::inRange<std::size_t>(0, 12);  // often truncated
     contents.resize(contents.size() - missing);
   }
@@ -99,7 +85,7 @@ TEST(TextChunksParallel, may_be_left_unread) {
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 600000; ++i) text += std::to_string(i) + '\n';
-  ChunkReader reader(folder.file("data.gz", gzipped(text)), cut_after_line, {2, 1000});
+  ChunkReader reader(folder.file("data.gz", test_support::gzip(text)), cut_after_line, {2, 1000});
   TextChunk chunk;
   ASSERT_TRUE(reader.next(chunk));
   EXPECT_TRUE(text.starts_with(chunk.text));
@@ -110,7 +96,7 @@ TEST(TextChunksParallel, unpacked_ahead_is_what_was_packed) {
   std::string text, seen;
   for (int i = 0; i < 600000; ++i) text += std::to_string(i) + '\n';
   for (const TextChunk& chunk :
-       chunks_of(folder.file("data.gz", gzipped(text)), cut_after_line, {2, 1 << 16}))
+       chunks_of(folder.file("data.gz", test_support::gzip(text)), cut_after_line, {2, 1 << 16}))
     seen += chunk.text;
   EXPECT_TRUE(seen == text);
 }
