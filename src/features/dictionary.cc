@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
 constexpr std::uint32_t kNoId = ~std::uint32_t{0};
 constexpr std::size_t kFirstTable = 16;
+// From where the search for a name begins to where it is, on average, at most; half a step is usual.
+constexpr std::size_t kMostSteps = 32;
 
 std::uint32_t id_in(std::uint64_t slot) { return static_cast<std::uint32_t>(slot); }
 std::uint32_t hash_in(std::uint64_t slot) { return static_cast<std::uint32_t>(slot >> 32); }
@@ -36,15 +38,22 @@ Dictionary::Dictionary(std::span<const char> bytes, std::span<const std::uint64_
   for (std::size_t i = 1; i < offsets.size(); ++i) ascending &= offsets[i - 1] <= offsets[i];
   check(ascending, "its names overlap");
 
-  // A free slot ends every search.
-  check(std::has_single_bit(table.size()) && table.size() > size(), "its table has the wrong size");
+  // Half of the slots are free, as add() keeps them: a free slot ends every search.
+  check(std::has_single_bit(table.size()) && table.size() / 2 >= size(), "its table has the wrong size");
   bool in_range = true;
-  std::size_t used = 0;
-  for (const std::uint64_t slot : table) {
-    used += slot != kEmpty;
-    in_range &= slot == kEmpty || id_in(slot) < size();
+  std::size_t used = 0, steps = 0;  // from where searches begin to where names are
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i] == kEmpty) continue;
+    ++used;
+    steps += (i - hash_in(table[i])) & (table.size() - 1);
+    in_range &= id_in(table[i]) < size();
   }
   check(in_range && used == size(), "its table does not hold its names");
+  // So that what follows, and every search later, takes as long as it does in a table that add() filled.
+  check(steps <= kMostSteps * (size() + kFirstTable), "its table is too crowded");
+  bool found = true;
+  for (std::uint32_t id = 0; id < size(); ++id) found &= find(name(id)) == id;
+  check(found, "its table does not find its names");
 }
 
 void Dictionary::clear() {

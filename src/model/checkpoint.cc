@@ -121,7 +121,7 @@ BestOnDev best_on_dev_from(const Json& json) {
 
 Weights weights_from(const ModelFile& file, std::string_view section, const Problem& problem) {
   Weights theta(problem.weight_shape());
-  const auto stored = file.section<float>(section);
+  const auto stored = file.numbers<float>(section);
   if (stored.size() != theta.values().size()) {
     throw Error::in(file.path(), fmt::format("{} weights", stored.size()),
                     fmt::format("expected {}; {}", theta.values().size(), start_anew()));
@@ -141,13 +141,32 @@ std::string folder_of(const std::string& file) {
   return slash == file.npos ? "" : file.substr(0, slash + 1);
 }
 
+// "NAME.GENERATION.RANK-of-RANKS", in no other folder.
+bool is_rank_file(std::string_view name) {
+  const auto drop_number = [&name] {
+    const std::size_t size = name.size();
+    while (!name.empty() && name.back() >= '0' && name.back() <= '9') name.remove_suffix(1);
+    return name.size() < size;
+  };
+  const auto drop = [&name](std::string_view end) {
+    if (!name.ends_with(end)) return false;
+    name.remove_suffix(end.size());
+    return true;
+  };
+  return name.find('/') == std::string_view::npos && drop_number() && drop("-of-") && drop_number() &&
+         drop(".") && drop_number() && drop(".") && !name.empty();
+}
+
 // Beside the file itself, wherever that has been moved to.
 std::vector<RankFile> rank_files(const std::string& file, const Json& state) {
   std::vector<RankFile> files;
   if (!state.contains("ranks")) return files;
   for (const Json& part : state.at("ranks")) {
-    files.push_back({folder_of(file) + part.at("file").get<std::string>(),
-                     part.at("scores").get<std::size_t>(), part.at("examples").get<std::size_t>()});
+    const auto name = part.at("file").get<std::string>();
+    // They are removed when the next checkpoint is there: a forged one must not name anything else.
+    if (!is_rank_file(name)) throw JsonError(fmt::format("{} for the file of a rank", in_quotes(name)));
+    files.push_back({folder_of(file) + name, part.at("scores").get<std::size_t>(),
+                     part.at("examples").get<std::size_t>()});
   }
   return files;
 }
@@ -204,7 +223,7 @@ DualState duals_from(const ModelFile& file, const std::vector<RankFile>& parts, 
 template <class Real, class Restore>
 void restore_marginals(const ModelFile& file, std::string_view section, std::size_t expected,
                        const Restore& restore) {
-  const auto stored = file.section<Real>(section);
+  const auto stored = file.numbers<Real>(section);
   if (stored.size() != expected) {
     throw Error::in(file.path(), fmt::format("{} {}", stored.size(), section),
                     fmt::format("expected {}; {}", expected, start_anew()));
@@ -420,6 +439,14 @@ Checkpoint load_checkpoint(const std::string& name, const Json& identity, const 
     path.progress.passes = state.at("passes").get<double>();
     path.progress.seconds = state.at("seconds").get<double>();
     path.progress.wall_seconds = state.at("wall_seconds").get<double>();
+    const auto counts = [](double number) { return std::isfinite(number) && number >= 0; };
+    if (!counts(path.progress.passes) || !counts(path.progress.seconds) ||
+        !counts(path.progress.wall_seconds)) {
+      throw Error::in(name,
+                      fmt::format("{} passes in {} s, {} s of them on the clock", path.progress.passes,
+                                  path.progress.seconds, path.progress.wall_seconds),
+                      start_anew());
+    }
     path.best = state.at("best").get<std::size_t>();
     path.training_l2 = state.at("training_l2").get<double>();
     if (file.has("means")) roundings = state.at("roundings").get<double>();

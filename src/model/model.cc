@@ -114,7 +114,7 @@ WeightsView load_weights(const ModelFile& file, const Json& settings, Weights& e
     expanded = expand_weights(file, settings.at(kWeights), shape);
     return expanded;
   }
-  const auto weights = file.section<float>("weights");
+  const auto weights = file.numbers<float>("weights");
   const std::size_t stride = row_stride(shape.width);
   if (stride == 0 || weights.size() % stride != 0 || weights.size() / stride != shape.rows) {
     throw Error::in(file.path(),

@@ -283,4 +283,10 @@ void ModelFile::fail_size(std::string_view name) const {
   throw Error::in(path_, fmt::format("section {} has the wrong size", espalier::in_quotes(name)), kAnew);
 }
 
+void ModelFile::fail_finite(std::string_view name) const {
+  throw Error::in(path_,
+                  fmt::format("numbers that are not finite in the section {}", espalier::in_quotes(name)),
+                  "retrain the model");
+}
+
 }  // namespace espalier

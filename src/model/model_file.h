@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/finite.h"
 #include "espalier/base/error.h"
 #include "espalier/base/memory.h"
 
@@ -74,6 +75,13 @@ class ModelFile {
     if (bytes.size() % sizeof(T) != 0) fail_size(name);
     return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
   }
+  // The same of numbers, all of them finite.
+  template <class T>
+  std::span<const T> numbers(std::string_view name) const {
+    const auto all = section<T>(name);
+    if (!all_finite(all)) fail_finite(name);
+    return all;
+  }
   std::string_view section_bytes(std::string_view name) const;
   // Calls with the name and the contents of each section, in their order.
   template <class Use>
@@ -94,6 +102,7 @@ class ModelFile {
   void read_directory();
   const Section* find(std::string_view name) const;
   [[noreturn]] void fail_size(std::string_view name) const;
+  [[noreturn]] void fail_finite(std::string_view name) const;
 
   std::string path_;
   AlignedVector<char> image_;   // where the contents are in memory; else they are mapped

@@ -175,7 +175,7 @@ Weights expand_weights(const ModelFile& file, const Json& settings, WeightShape 
     numbers.push_back(ShortNumbers(exponent).decode(static_cast<std::uint16_t>(code)));
   const auto short_values =
       bits == 16 ? file.section<std::uint16_t>(kValues) : std::span<const std::uint16_t>();
-  const auto values = bits == 32 ? file.section<float>(kValues) : std::span<const float>();
+  const auto values = bits == 32 ? file.numbers<float>(kValues) : std::span<const float>();
   const std::size_t count = short_values.size() + values.size();
   const auto value = [&](std::size_t k) { return bits == 16 ? numbers[short_values[k]] : values[k]; };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/fingerprint.h"
+#include "base/finite.h"
 #include "espalier/base/error.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
@@ -34,6 +35,17 @@ std::span<const T> as_array(std::string_view bytes, std::string_view name, const
                     fmt::format("expected a multiple of {}", sizeof(T)));
   }
   return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+}
+
+// The same of numbers that have to be finite.
+template <class T>
+std::span<const T> as_numbers(std::string_view bytes, std::string_view name, const std::string& file) {
+  const auto numbers = as_array<T>(bytes, name, file);
+  if (!all_finite(numbers)) {
+    throw Error::in(file, fmt::format("numbers that are not finite in the section {}", in_quotes(name)),
+                    "retrain the model");
+  }
+  return numbers;
 }
 
 // The ids and values of all rows.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "base/text.h"
@@ -89,6 +90,7 @@ std::shared_ptr<const void> add_kernel_rows(const std::string& prefix, const Spa
 SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored, std::size_t num_attributes) {
   const auto load = [&]<class T>(const char* part, T) {
     const std::string name = prefix + part;
+    if constexpr (std::is_floating_point_v<T>) return as_numbers<T>(stored.array(name), name, stored.file);
     return as_array<T>(stored.array(name), name, stored.file);
   };
   const auto offsets = load(".offsets", std::uint64_t{});

@@ -243,7 +243,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
           "expected one for each pair; retrain the model");
     }
     if (format_ == ClassifyFormat::text) load_text(stored);
-    if (has_costs_) costs_ = as_array<float>(stored.array("costs"), "costs", stored.file);
+    if (has_costs_) costs_ = as_numbers<float>(stored.array("costs"), "costs", stored.file);
     if (has_costs_ && costs_.size() != labels_.size() * labels_.size()) {
       throw Error::in(stored.file, fmt::format("{} costs for {}", costs_.size(), describe()),
                       "expected one for each pair of labels; retrain the model");
@@ -436,7 +436,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   void load_text(const StoredTask& stored) {
     text_ = stored_text_settings(stored);
     if (text_.weighting != TextWeighting::tf_idf) return;
-    idf_ = as_array<float>(stored.array("idf"), "idf", stored.file);
+    idf_ = as_numbers<float>(stored.array("idf"), "idf", stored.file);
     if (idf_.size() != attributes_.size()) {
       throw Error::in(stored.file, fmt::format("{} idf for {}", idf_.size(), describe()),
                       "expected one for each attribute; retrain the model");

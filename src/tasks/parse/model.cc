@@ -84,15 +84,19 @@ TaskSections ParseModel::sections() const {
 
 ParseModel ParseModel::load(const StoredTask& stored) {
   ParseModel model;
-  model.shape.projective = stored.settings.at("structure").get<std::string>() == "projective";
+  const auto structure = stored.settings.at("structure").get<std::string>();
+  const int order = stored.settings.at("order").get<int>();
+  model.shape.projective = structure == "projective";
   model.shape.single_root = stored.settings.at("single_root").get<bool>();
-  model.second_order = stored.settings.at("order").get<int>() == 2;
+  model.second_order = order == 2;
   model.longest = stored.settings.value("longest", kLongestParsed[model.second_order ? 1 : 0]);
   model.bits = stored.settings.at("hash_bits").get<unsigned>();
   model.relation_bits = stored.settings.at("relation_bits").get<unsigned>();
   const auto corrupt = [&](const std::string& found) {
     return Error::in(stored.file, found, "retrain the model");
   };
+  if ((!model.shape.projective && structure != "nonprojective") || order < 1 || order > 2)
+    throw corrupt(fmt::format("the structure {} of order {}", in_quotes(structure), order));
   if (model.longest == 0) throw corrupt("pieces of 0 words");
   if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
     throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));
@@ -107,7 +111,7 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   if (stored.settings.at("pruned").get<bool>()) {
     model.prune_below = stored.settings.at("prune_below").get<double>();
     model.most_heads = stored.settings.at("most_heads").get<std::size_t>();
-    model.pruner = as_array<float>(stored.array("pruner"), "pruner", stored.file);
+    model.pruner = as_numbers<float>(stored.array("pruner"), "pruner", stored.file);
     if (model.pruner.size() != std::size_t{1} << model.bits)
       throw corrupt(fmt::format("{} weights for pruning", model.pruner.size()));
   }

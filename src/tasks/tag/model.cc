@@ -173,6 +173,7 @@ TagModel TagModel::load(const StoredTask& stored) {
   model.dictionaries.labels = load_dictionary("labels", stored);
   model.dictionaries.attributes = load_dictionary("attributes", stored);
   model.dictionaries.transitions = load_dictionary("transitions", stored);
+  if (model.dictionaries.labels.size() == 0) throw Error::in(stored.file, "no labels", "retrain the model");
   model.layout = TagLayout::load(stored, model.dictionaries);
   model.kernel = load_kernel_nodes(stored, model.dictionaries.attributes.size());
   if (stored.theta.shape != model.shape().weights() &&

@@ -71,12 +71,40 @@ std::optional<TagLexicon> make_lexicon(std::span<const BracketTree> trees, std::
   return TagLexicon(sentences, names);
 }
 
+CfgFeatureOptions load_feature_options(const StoredTask& stored) {
+  const auto bits = stored.settings.at("hash_bits").get<std::size_t>();
+  if (bits < kLeastHashBits || bits > kMostHashBits)
+    throw Error::in(stored.file, fmt::format("2^{} rows of weights for spans", bits), "retrain the model");
+  try {
+    return feature_options(stored.settings.at("features").get<std::string>(),
+                           stored.settings.at("tags").get<std::string>(), bits);
+  } catch (const Error& e) {
+    throw Error::in(stored.file, fmt::format("unknown settings ({})", e.what()), "retrain the model");
+  }
+}
+
 TreeGrammar load_grammar(const StoredTask& stored) {
   const auto numbers = [&](const char* name) {
     return as_array<std::uint32_t>(stored.array(name), name, stored.file);
   };
   return TreeGrammar(load_dictionary("tags", stored), load_dictionary("symbols", stored), numbers("binaries"),
                      numbers("unaries"), numbers("between"), stored.file);
+}
+
+// Rules come by their parents, which are no tags.
+void check_coarse(std::span<const PcfgPruner::Binary> binaries, std::span<const PcfgPruner::Unary> unaries,
+                  const Grammar& grammar, const std::string& file) {
+  const auto fits = [&](const auto& rules) {
+    std::uint32_t before = grammar.num_tags;
+    for (const auto& rule : rules) {
+      if (rule.parent < before || !(rule.probability > 0 && rule.probability <= 1)) return false;
+      before = rule.parent;
+    }
+    return true;
+  };
+  if (!fits(binaries) || !fits(unaries))
+    throw Error::in(file, "rules of a coarse grammar out of order, or without a probability",
+                    "retrain the model");
 }
 
 // Parent, left and right of the binary rules, parent and child of the unary ones, and the probabilities of
@@ -86,7 +114,7 @@ PcfgPruner load_pruner(const Grammar& grammar, const StoredTask& stored) {
       as_array<std::uint32_t>(stored.array("coarse.binaries"), "coarse.binaries", stored.file);
   const auto unaries = as_array<std::uint32_t>(stored.array("coarse.unaries"), "coarse.unaries", stored.file);
   const auto probabilities =
-      as_array<double>(stored.array("coarse.probabilities"), "coarse.probabilities", stored.file);
+      as_numbers<double>(stored.array("coarse.probabilities"), "coarse.probabilities", stored.file);
   const std::size_t symbols = grammar.num_tags + grammar.num_labels + 2;
   const auto fits = [symbols](std::uint32_t symbol) { return symbol < symbols; };
   if (binaries.size() % 3 != 0 || unaries.size() % 2 != 0 ||
@@ -101,6 +129,7 @@ PcfgPruner load_pruner(const Grammar& grammar, const StoredTask& stored) {
     binary_rules.push_back({binaries[k], binaries[k + 1], binaries[k + 2], *probability++});
   for (std::size_t k = 0; k < unaries.size(); k += 2)
     unary_rules.push_back({unaries[k], unaries[k + 1], *probability++});
+  check_coarse(binary_rules, unary_rules, grammar, stored.file);
   return PcfgPruner(grammar, binary_rules, unary_rules);
 }
 
@@ -155,8 +184,7 @@ TreebankModel::TreebankModel(const StoredTask& stored)
       grammar_(load_grammar(stored)),
       index_(grammar_.grammar()),
       pruner_(load_pruner(grammar_.grammar(), stored)),
-      features_(index_, feature_options(text(stored, "features"), text(stored, "tags"),
-                                        stored.settings.at("hash_bits").get<std::size_t>())),
+      features_(index_, load_feature_options(stored)),
       rule_names_(names_of_rules(grammar_)) {
   if (longest_ == 0) throw Error::in(stored.file, "pieces of 0 words", "retrain the model");
   if (text(stored, "tags") == "predicted") lexicon_ = TagLexicon::load(stored, grammar_.tags().size());

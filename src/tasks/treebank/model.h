@@ -19,6 +19,9 @@
 
 namespace espalier {
 
+// Of weights for spans, there are 2^N rows.
+inline constexpr std::size_t kLeastHashBits = 8, kMostHashBits = 26;
+
 // What is parsed as one: a sentence, or a part of a long one.
 struct TreebankPiece {
   std::size_t begin, end;

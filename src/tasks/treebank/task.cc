@@ -3,6 +3,7 @@
 #include "espalier/tasks/treebank.h"
 #include "generate/writers.h"
 #include "tasks/predict_options.h"
+#include "tasks/treebank/model.h"
 
 namespace espalier {
 namespace {
@@ -38,7 +39,7 @@ const OptionTable& options() {
           .value("spans|rules")
           .basic(),
       Row("hash_bits", &TreebankOptions::hash_bits, "2^N rows of weights for spans, N from 8 to 26")
-          .between(8, 26)
+          .between(kLeastHashBits, kMostHashBits)
           .only_if([](const TreebankOptions& treebank) { return treebank.features == "spans"; },
                    setting("features") + " spans"),
       Row("prune_below", &TreebankOptions::prune_below,
