@@ -16,24 +16,18 @@ CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatur
         sentence.gold, [&](std::size_t k) { gold_.push_back(static_cast<std::uint32_t>(k)); });
     std::sort(gold_.begin() + first, gold_.end());
     first_gold_.push_back(gold_.size());
-    squared_diameters_.push_back(
-        diameter_of(sentence.forest, std::span(gold_).subspan(first_gold_.end()[-2]), ws));
+    squared_diameters_.push_back(diameter_of(sentence.forest, ws));
   }
 }
 
-// |z - chi(y)| sums up to no more than the counts of both.
-double CfgExamples::diameter_of(const Cfg& forest, std::span<const std::uint32_t> gold, Workspace& ws) const {
+// |chi(a) - chi(b)| sums up to no more than the counts of both, whichever two derivations they are.
+double CfgExamples::diameter_of(const Cfg& forest, Workspace& ws) const {
   const auto words = static_cast<double>(forest.num_words());
   const Cfg::Counts most = forest.most_counts(ws);
-  CfgFeatures::Counts both{.rules = static_cast<double>(most.rules),
-                           .labels = static_cast<double>(most.labels),
-                           .splits = 2 * (words - 1),
-                           .tags = 2 * words};
-  for (const std::uint32_t k : gold) {
-    both.rules += k < forest.rules().size() ? 1 : 0;
-    both.labels += k >= forest.rules().size() && k < forest.end_of_spans() ? 1 : 0;
-  }
-  return features_->largest_norm(both);
+  return features_->largest_norm({.rules = 2 * static_cast<double>(most.rules),
+                                  .labels = 2 * static_cast<double>(most.labels),
+                                  .splits = 2 * (words - 1),
+                                  .tags = 2 * words});
 }
 
 void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

@@ -80,7 +80,7 @@ class CfgExamples final : public Sharing {
   std::span<const std::uint32_t> gold_of(std::size_t i) const {
     return {gold_.data() + first_gold_[i], first_gold_[i + 1] - first_gold_[i]};
   }
-  double diameter_of(const Cfg& forest, std::span<const std::uint32_t> gold, Workspace& ws) const;
+  double diameter_of(const Cfg& forest, Workspace& ws) const;
 
   std::span<const CfgSentence> sentences_;
   const CfgFeatures* features_;

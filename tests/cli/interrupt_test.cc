@@ -31,11 +31,10 @@ class CliInterruptTest : public CliTest, public ::testing::WithParamInterface<in
   }
 };
 
-constexpr const char* kEndless =
-    "train classify train.txt --format crfsuite --l2 1e-6 --gap 0 --passes 1e9 --report-every 2 ";
+constexpr const char* kTrain = "train classify train.txt --format crfsuite --report-every 2 ";
 
 TEST_P(CliInterruptTest, TrainingSavesWhatItHas) {
-  RunningProgram program(command(std::string(kEndless) + "--solver eg -o model.esp --log run.jsonl"), here());
+  RunningProgram program(command(std::string(kTrain) + kEndless + "-o model.esp --log run.jsonl"), here());
   ASSERT_TRUE(program.wait_for_error_lines(2));
   program.send(GetParam());
   const Outcome outcome = program.wait();
@@ -96,7 +95,9 @@ TEST_P(CliInterruptTest, APathSavesTheBestSoFar) {
 TEST_P(CliInterruptTest, EverySolverStops) {
   generate("train.txt", 20000, 1);  // so that none is done before the signal comes
   for (const std::string solver : {"eg", "lbfgs", "sgd"}) {
-    RunningProgram program(command(std::string(kEndless) + "-o model.esp --solver " + solver), here());
+    RunningProgram program(
+        command(std::string(kTrain) + "--l2 1e-6 --gap 0 --passes 1e9 -o model.esp --solver " + solver),
+        here());
     ASSERT_TRUE(program.wait_for_error_lines(2)) << solver;
     program.send(GetParam());
     const Outcome outcome = program.wait();
@@ -260,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, CliReadingTest, ::testing::Values(SIGINT, SIGT
 // Where the first interrupt waits for something to be saved, and that is stuck.
 TEST_F(CliStopTest, ASecondInterruptEndsTheProgram) {
   ASSERT_EQ(::mkfifo(folder_.path("pipe").c_str(), 0600), 0);
-  RunningProgram program(command(std::string(kEndless) + "--solver eg -o pipe"),
+  RunningProgram program(command(std::string(kTrain) + kEndless + "-o pipe"),
                          here());  // that nobody reads
   ASSERT_TRUE(program.wait_for_error_lines(2));
   program.send(SIGINT);
@@ -287,8 +288,7 @@ TEST_F(CliStopTest, OutOfPassesIsNoError) {
 }
 
 TEST_F(CliStopTest, OutOfTimeIsNoError) {
-  const Outcome outcome =
-      run(std::string(kEndless) + "--solver eg --seconds 0.2 -o model.esp --log run.jsonl");
+  const Outcome outcome = run(std::string(kTrain) + kEndless + "--seconds 0.2 -o model.esp --log run.jsonl");
   EXPECT_EQ(outcome.status, 0);
   const std::string last = lines(outcome.err).back();
   EXPECT_TRUE(last.starts_with("out of time (--seconds): relative gap ")) << last;

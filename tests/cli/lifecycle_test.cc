@@ -71,7 +71,7 @@ TEST_F(CliCheckpointTest, ResumedRunsReachTheSameOptimum) {
 }
 
 TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
-  const std::string options = "train tag train.txt --l2 1e-2 -o model.esp --checkpoint run.ckpt ";
+  const std::string options = "train tag train.txt --solver eg --l2 1e-2 -o model.esp --checkpoint run.ckpt ";
   RunningProgram program(command(options + "--gap 0 --passes 1e9 --report-every 1"), here());
   ASSERT_TRUE(program.wait_for_error_lines(3));
   program.send(SIGINT);
@@ -79,7 +79,8 @@ TEST_F(CliCheckpointTest, AnInterruptLeavesModelAndCheckpoint) {
   EXPECT_EQ(outcome.status, 130);
   EXPECT_TRUE(lines(outcome.err).back().ends_with("; saved model.esp; --resume continues from run.ckpt"));
   const double passes = certificate("model.esp").at("passes").get<double>();
-  succeed("train tag train.txt --gap 1e-2 --l2 1e-2 -o resumed.esp --checkpoint run.ckpt --resume");
+  succeed(
+      "train tag train.txt --solver eg --gap 1e-2 --l2 1e-2 -o resumed.esp --checkpoint run.ckpt --resume");
   const Json resumed = certificate("resumed.esp");
   EXPECT_GE(resumed.at("passes").get<double>(), passes);
   EXPECT_LE(resumed.at("relative_gap").get<double>(), 1e-2);
@@ -111,13 +112,15 @@ TEST_F(CliCheckpointTest, DualsOfEverySolverGoOn) {
 
 TEST_F(CliCheckpointTest, CheckpointsComeAtReports) {
   // Killed without a chance to say anything, a run has the checkpoint of its last report.
-  RunningProgram program(command("train tag train.txt --gap 0 --passes 1e9 --report-every 1 -o model.esp "
-                                 "--checkpoint run.ckpt --checkpoint-every 0"),
-                         here());
+  RunningProgram program(
+      command("train tag train.txt --solver eg --l2 1e-2 --gap 0 --passes 1e9 --report-every 1 "
+              "-o model.esp --checkpoint run.ckpt --checkpoint-every 0"),
+      here());
   ASSERT_TRUE(program.wait_for_error_lines(4));
   program.send(SIGKILL);
   EXPECT_EQ(program.wait().status, 128 + SIGKILL);
-  const Outcome outcome = run("train tag train.txt -o model.esp --checkpoint run.ckpt --resume");
+  const Outcome outcome =
+      run("train tag train.txt --solver eg --l2 1e-2 -o model.esp --checkpoint run.ckpt --resume");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_TRUE(lines(outcome.err).at(1).starts_with("resumed run.ckpt: ")) << outcome.err;
   EXPECT_LE(certificate("model.esp").at("relative_gap").get<double>(), 1e-3);

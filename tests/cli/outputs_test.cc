@@ -152,7 +152,7 @@ TEST_F(CliOutputTest, ACheckpointThatCannotBeWrittenDoesNotCostTheModel) {
   generate("train.txt", 300, 1);
   fs::create_directory(folder_.path("there"));
   RunningProgram program(
-      command("train classify train.txt --format crfsuite --gap 0 --passes 1e9 "
+      command(std::string("train classify train.txt --format crfsuite ") + kEndless +
               "--report-every 2 --checkpoint there/run.ckpt --checkpoint-every 0 -o model.esp"),
       here());
   ASSERT_TRUE(program.wait_for_error_lines(3));

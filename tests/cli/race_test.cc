@@ -276,7 +276,7 @@ TEST_F(CliRaceTest, AnInterruptEndsItWithTheTableSoFar) {
   for (const int signal : {SIGINT, SIGTERM}) {
     RunningProgram program(
         command(std::string(kRace) +
-                "--gap 0 --passes 1e9 --solvers eg,lbfgs --log race.jsonl --picture race.svg"),
+                "--l2 1e-6 --gap 0 --passes 1e9 --solvers eg,lbfgs --log race.jsonl --picture race.svg"),
         here());
     ASSERT_TRUE(program.wait_for_error_lines(4));
     program.send(signal);

@@ -296,9 +296,9 @@ TEST_F(CliTagTest, ShowTellsTransitions) {
 class CliTagInterruptTest : public CliTagTest, public ::testing::WithParamInterface<int> {};
 
 TEST_P(CliTagInterruptTest, SavesWhatItHas) {
-  RunningProgram program(
-      command("train tag train.txt --gap 0 --passes 1e9 --report-every 2 -o model.esp --log run.jsonl"),
-      here());
+  RunningProgram program(command(std::string("train tag train.txt ") + kEndless +
+                                 "--report-every 2 -o model.esp --log run.jsonl"),
+                         here());
   ASSERT_TRUE(program.wait_for_error_lines(2));
   program.send(GetParam());
   const Outcome outcome = program.wait();
