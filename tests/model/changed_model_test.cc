@@ -60,6 +60,17 @@ TEST(ChangedModelTest, SizesAreThoseOfTheContents) {
             "the structure 'ring' of order 1; retrain the model");
 }
 
+TEST(ChangedModelTest, ColumnsAreNoMoreThanALineHas) {
+  EXPECT_EQ(message_of("tag-words", [](ChangedModel& m) { m.set_of_task("columns", 4294967295); }),
+            "4294967295 columns; retrain the model");
+}
+
+TEST(ChangedModelTest, RulesAreThereOnce) {
+  EXPECT_EQ(message_of("treebank",
+                       [](ChangedModel& m) { m.section("binaries") += m.section("binaries").substr(0, 12); }),
+            "a rule twice; retrain the model");
+}
+
 TEST(ChangedModelTest, ObservedFeaturesHaveLabels) {
   EXPECT_EQ(message_of("tag-words",
                        [](ChangedModel& m) {

@@ -50,6 +50,8 @@ TagInput load_input(const StoredTask& stored) {
     input.gazetteer =
         std::make_shared<const Gazetteer>(Gazetteer::from_text(stored.array("gazetteer"), stored.file));
   }
+  if (input.num_columns > kMostColumns)
+    throw Error::in(stored.file, fmt::format("{} columns", input.num_columns), "retrain the model");
   if (input.label_column >= input.num_columns || input.weight_column >= input.num_columns ||
       (input.more_columns && input.label_column + 1 != input.num_columns)) {
     throw Error::in(stored.file,

@@ -159,6 +159,8 @@ void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_c
                       "expected another column");
     }
   }
+  if (found > kMostColumns)
+    reader.fail(0, fmt::format("{} columns", found), fmt::format("expected at most {}", kMostColumns));
   input.num_columns = found;
   input.label_column = label;
 }

@@ -23,6 +23,9 @@ class TagData;
 // Throws Error listing the formats for an unknown name.
 TagFormat parse_tag_format(std::string_view name);
 
+// Of a line, in training and in models: built-in attributes are made for each.
+inline constexpr std::size_t kMostColumns = std::size_t{1} << 16;
+
 // How lines become attributes. A model keeps it.
 struct TagInput {
   TagFormat format = TagFormat::columns;

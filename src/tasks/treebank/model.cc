@@ -187,6 +187,8 @@ TreebankModel::TreebankModel(const StoredTask& stored)
       features_(index_, load_feature_options(stored)),
       rule_names_(names_of_rules(grammar_)) {
   if (longest_ == 0) throw Error::in(stored.file, "pieces of 0 words", "retrain the model");
+  if (rule_names_.size() != grammar_.grammar().binaries.size() + grammar_.grammar().unaries.size())
+    throw Error::in(stored.file, "a rule twice", "retrain the model");
   if (text(stored, "tags") == "predicted") lexicon_ = TagLexicon::load(stored, grammar_.tags().size());
   if (stored.theta.shape != features_.weight_shape())
     throw Error::in(stored.file,
