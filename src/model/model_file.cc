@@ -131,9 +131,11 @@ void check_model_name(const std::string& path) {
 }
 
 bool is_model_file(const std::string& path) {
-  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  // A pipe is not even opened: what its writer sends to a reader that goes away again is lost.
   struct stat status {};
-  if (file.fd < 0 || ::fstat(file.fd, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  if (file.fd < 0) return false;
   char start[kMagic.size()] = {};
   return ::read(file.fd, start, sizeof(start)) == static_cast<ssize_t>(sizeof(start)) &&
          std::string_view(start, sizeof(start)) == kMagic;

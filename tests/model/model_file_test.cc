@@ -1,12 +1,16 @@
 #include "model/model_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/input.h"
@@ -24,6 +28,27 @@ using testing::TemporaryFolder;
 
 constexpr std::size_t kHeader = 64, kEntry = 64;
 const std::string kAnew = "; copy the model again or retrain it";
+
+// A writer that finds somebody at the other end sends what it has, and nobody is there to keep it.
+TEST(ModelFile, APipeIsNotOpenedToSeeWhetherItIsAModel) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::atomic<bool> done = false;
+  int opened = 0;
+  std::thread writer([&] {
+    while (!done) {
+      const int fd = ::open(pipe.c_str(), O_WRONLY | O_NONBLOCK);  // fails while nobody reads
+      if (fd < 0) continue;
+      ++opened;
+      ::close(fd);
+    }
+  });
+  for (int k = 0; k < 3000; ++k) EXPECT_FALSE(is_model_file(pipe));
+  done = true;
+  writer.join();
+  EXPECT_EQ(opened, 0);
+}
 
 // A model of two sections: "alpha", five bytes at 192, and "beta", three 64-bit numbers at 256.
 std::string small_model(const TemporaryFolder& folder) {

