@@ -301,7 +301,9 @@ class SharedClassifier {
     double* const to = result.mutable_data();
     const py::gil_scoped_release release;
     std::vector<float> all;  // the labels of an attribute follow each other
-    predictor.for_each_weight([&](const WeightName&, float weight) { all.push_back(weight); });
+    // Coefficients of a kernel are not those of attributes.
+    if (!model_.describe().at("settings").contains("kernel"))
+      predictor.for_each_weight([&](const WeightName&, float weight) { all.push_back(weight); });
     for (std::size_t c = 0; c < attributes.size(); ++c) {
       const auto id = predictor.attributes().find(attributes[c]);
       for (std::size_t y = 0; y < labels; ++y)

@@ -143,6 +143,8 @@ Evaluation evaluate(const py::sequence& gold, const py::sequence& predicted,
 // them all as their key.
 py::dict weights(const Model& model, bool of_steps) {
   py::dict result;
+  // Coefficients of a kernel are not those of attributes.
+  if (!of_steps && model.describe().at("settings").contains("kernel")) return result;
   model.predictor().for_each_weight([&](const WeightName& name, float weight) {
     if (name.before.empty() == of_steps || weight == 0) return;
     py::tuple key(of_steps ? name.before.size() + 1 : 2);

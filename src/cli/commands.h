@@ -18,6 +18,7 @@ void add_race(Command program, Action& action);
 void add_predict(Command program, Action& action);
 void add_eval(Command program, Action& action);
 void add_show(Command program, Action& action);
+void add_verify(Command program, Action& action);
 void add_convert(Command program, Action& action);
 void add_attributes(Command program, Action& action);
 void add_infer(Command program, Action& action);
@@ -31,6 +32,6 @@ int run(std::vector<std::string> arguments);
 // Says what is wrong on standard error.
 void complain(std::string what);
 
-inline constexpr int kSuccess = 0, kUserError = 2, kMissedGap = 3, kInterrupted = 130;
+inline constexpr int kSuccess = 0, kUserError = 2, kMissedGap = 3, kRefuted = 4, kInterrupted = 130;
 
 }  // namespace espalier::cli

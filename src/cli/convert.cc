@@ -50,13 +50,11 @@ Converted round_own(const ConvertArguments& arguments) {
   }
   const std::string from = fmt::format("{}: {}", arguments.model, model.predictor().describe());
   if (arguments.data.empty()) return {from, model.rounded(arguments.bits)};
-  const TaskEntry& task = *find_task(model.info().task);
   const InterruptGuard interrupt;
   const NothingToSave until_certified("before the model was certified");
   Reading reading;
   reading.stop = interrupt.flag();
-  reading.loss = model.info().loss;
-  const auto data = read_training(task, arguments.data, arguments.of_data.of(task), reading);
+  const auto data = read_training_of(model, arguments.data, arguments.of_data.of_training_of(model), reading);
   return {from, round_and_certify(model, arguments.bits, *data)};
 }
 
@@ -92,10 +90,10 @@ void add_convert(Command program, Action& action) {
   command
       .add_option(
           "--data", arguments->data,
-          "with --bits 16: the model's training data, to certify the rounded weights; with the options "
-          "that it was read with")
+          "with --bits 16: the model's training data, to certify the rounded weights; read with the options "
+          "of its training")
       .metavar("FILE");
-  command.group("How --data was read");
+  command.group("How --data was read, where the model does not say");
   arguments->of_data.add_to(command, false);
   command.footer(
       "Examples:\n"

@@ -87,11 +87,20 @@ void ModelOptions::refuse(const Given& given, const TaskEntry& task) const {
                   "expected a model of " + listed(value_matters ? take_value : have_option));
 }
 
+void ModelOptions::check(const Given& given, const TaskEntry& task) const {
+  const OptionRow* row = find(task, given.name);
+  if (row == nullptr || !row->refuse(given.text).empty()) refuse(given, task);
+}
+
+OptionValues ModelOptions::of_training_of(const Model& model) const {
+  for (const Given& given : given_) check(given, *find_task(model.info().task));
+  return reading_options(model, given_);
+}
+
 OptionValues ModelOptions::of(const TaskEntry& task) const {
   OptionValues values((task.*table_)());
   for (const Given& given : given_) {
-    const OptionRow* row = values.table().find(given.name);
-    if (row == nullptr || !row->refuse(given.text).empty()) refuse(given, task);
+    check(given, task);
     values.set(given.name, given.text);
   }
   values.check_effective();

@@ -5,7 +5,9 @@
 
 #include "cli/command_line.h"
 #include "espalier/base/options.h"
+#include "espalier/model/model.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/train/read.h"
 
 namespace espalier::cli {
 
@@ -26,11 +28,13 @@ class ModelOptions {
   bool given() const { return !given_.empty(); }
   // Throws Error for what the task does not know, and for what has no effect.
   OptionValues of(const TaskEntry& task) const;
+  // The same for those of training (&TaskEntry::options): what training data of a model are read with, these
+  // instead of those that it knows.
+  OptionValues of_training_of(const Model& model) const;
 
  private:
-  struct Given {
-    std::string name, text;
-  };
+  using Given = TypedOption;
+  void check(const Given& given, const TaskEntry& task) const;
   const OptionRow* find(const TaskEntry& task, const std::string& name) const {
     return (task.*table_)().find(name);
   }

@@ -51,6 +51,7 @@ Program make_program(Action& action) {
   add_cross_validate(program, action);
   add_race(program, action);
   add_show(program, action);
+  add_verify(program, action);
   add_convert(program, action);
   add_attributes(program, action);
   add_infer(program, action);

@@ -20,20 +20,28 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   std::string text;
   text += fmt::format("model        {}\n", path);
   text += fmt::format("task         {}: {}\n", info.task, model.predictor().describe());
-  text += fmt::format("loss         {}", info.loss.name());
+  text += fmt::format("loss         {}{}", info.loss.name(), info.slack_rescaling ? ", rescaled slacks" : "");
   if (info.l2) text += fmt::format(", l2 {}", *info.l2);
   if (info.l1 > 0) text += fmt::format(", l1 {}", info.l1);
   text += fmt::format("\nsolver       {}", info.solver);
   if (const auto& certificate = info.certificate) {
     text += fmt::format(", {:.2f} passes\n", certificate->passes);
-    text += fmt::format("primal       {:.6f}   the objective at these weights\n", certificate->primal);
-    text += fmt::format("dual         {:.6f}   {}\n", certificate->dual,
+    if (info.objective) {
+      text += fmt::format("objective    {:.10g}   at these weights; not convex, as labels were uncertain\n",
+                          *info.objective);
+    }
+    text += fmt::format("primal       {:.10g}   {}\n", certificate->primal,
+                        info.objective ? "of the last round's convex problem, as what follows"
+                                       : "the objective at these weights");
+    text += fmt::format("dual         {:.10g}   {}\n", certificate->dual,
                         certificate->approximate() ? "approximate, as all of this: inference is"
                         : certificate->inference == Inference::relaxed
                             ? "of the relaxed problem: log-partitions are upper bounds (trw)"
                             : "no weights have a lower one");
     text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
                         certificate->relative_gap());
+    if (model.describe().at("settings").contains("kernel"))
+      text += "             for the values of the kernel in single precision\n";
     if (const auto warning = far_from_optimum(info)) text += fmt::format("             {}\n", *warning);
   } else {
     text += fmt::format("; {}\n", no_certificate(info));
@@ -79,9 +87,9 @@ std::string describe(const std::string& first_path, const Model& first, const st
     row(name, describe_value(a), describe_value(b));
   };
   certified(
-      "primal", [](const Certificate& of) { return of.primal; }, "{:.6f}");
+      "primal", [](const Certificate& of) { return of.primal; }, "{:.10g}");
   certified(
-      "dual", [](const Certificate& of) { return of.dual; }, "{:.6f}");
+      "dual", [](const Certificate& of) { return of.dual; }, "{:.10g}");
   certified(
       "relative gap", [](const Certificate& of) { return of.relative_gap(); }, "{:.2e}");
   certified(
@@ -162,7 +170,7 @@ void add_show(Command program, Action& action) {
   command
       .add_flag("--weights", arguments->weights,
                 "print every weight: attribute TAB label TAB weight (for transitions: attribute TAB previous "
-                "label TAB label TAB weight)")
+                "label TAB label TAB weight); of a kernel, coefficients of nodes")
       .excludes(top)
       .excludes(json)
       .excludes(diff);

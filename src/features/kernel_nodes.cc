@@ -42,6 +42,10 @@ bool equal(const SparseRows::Row& row, std::span<const Entry> entries) {
   return true;
 }
 
+std::uint64_t fingerprint(std::span<const Entry> entries) {
+  return fingerprint_of({reinterpret_cast<const char*>(entries.data()), entries.size_bytes()});
+}
+
 float squared_norm(const SparseRows::Row& x) {
   float sum = 0;
   for (std::size_t j = 0; j < x.ids.size(); ++j) sum += x.value(j) * x.value(j);
@@ -59,8 +63,7 @@ DistinctRows distinct_rows(const SparseRows& rows) {
     const SparseRows::Row row = rows.row(i);
     memory.resize(row.ids.size());
     const auto entries = sort_entries(row, memory);
-    const std::uint64_t hash =
-        fingerprint_of({reinterpret_cast<const char*>(entries.data()), entries.size_bytes()});
+    const std::uint64_t hash = fingerprint(entries);
     const auto [begin, end] = known.equal_range(hash);
     const auto found = std::find_if(
         begin, end, [&](const auto& one) { return equal(result.rows.row(one.second), entries); });
@@ -92,6 +95,22 @@ KernelNodes::KernelNodes(const Kernel& kernel, SparseRows nodes, std::size_t num
                       "expected smaller values, a lower degree or a smaller scale");
     }
   }
+}
+
+std::optional<std::uint32_t> KernelNodes::find(const SparseRows::Row& row) const {
+  std::vector<Entry> memory;
+  const auto entries_of = [&](const SparseRows::Row& of) {
+    memory.resize(of.ids.size());
+    return sort_entries(of, memory);
+  };
+  std::call_once(indexed_, [&] {
+    for (std::uint32_t v = 0; v < size(); ++v) index_.emplace(fingerprint(entries_of(rows_.row(v))), v);
+  });
+  const auto entries = entries_of(row);
+  const auto [begin, end] = index_.equal_range(fingerprint(entries));
+  const auto found =
+      std::find_if(begin, end, [&](const auto& one) { return equal(rows_.row(one.second), entries); });
+  return found == end ? std::nullopt : std::optional(found->second);
 }
 
 std::size_t KernelNodes::padded_size() const { return kernels::padded_nodes(size()); }

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "espalier/base/memory.h"
@@ -47,6 +50,9 @@ class KernelNodes {
   void values(std::size_t u, std::size_t count, float* k) const { values(rows_.row(u), count, k); }
   float self(std::size_t u) const { return self_[u]; }
 
+  // The node that is this row, with ids in any order; nullopt where none is.
+  std::optional<std::uint32_t> find(const SparseRows::Row& row) const;
+
   // s_tj = sum_v K(x_v, x_t) theta_vj for inputs x_t that need not be nodes, with ids in any order; the
   // nodes' coefficients are the first rows of theta.
   void score(const SparseRows::Range& x, WeightsView theta, std::span<float> s, Workspace& ws) const;
@@ -69,6 +75,9 @@ class KernelNodes {
   std::vector<float> values_;
   AlignedVector<float> norms_;  // |x_v|^2
   std::vector<float> self_;     // K(x_v, x_v)
+  // By their fingerprints, from when one is looked for.
+  mutable std::once_flag indexed_;
+  mutable std::unordered_multimap<std::uint64_t, std::uint32_t> index_;
 };
 
 }  // namespace espalier

@@ -11,46 +11,25 @@
 #include "espalier/base/error.h"
 #include "fleet/communicator.h"
 #include "learning/rank_problem.h"
+#include "model/data_fingerprint.h"
 #include "model/model_file.h"
 #include "solvers/training.h"
 
 namespace espalier {
 namespace {
 
-constexpr std::string_view kHash = "xxh3:";
 constexpr const char* kBestOnDev = "best_on_dev";
 constexpr const char* kBest = "best_";  // begins the names of sections with the duals of the best value
 std::string start_anew() { return fmt::format("start the run again without {}", setting("resume")); }
-
-std::string hash_text(const Fingerprint& fingerprint) {
-  return fmt::format("{}{:016x}", kHash, fingerprint.value());
-}
-
-// Everything of the examples but their features: structure, gold outputs, costs and weights.
-void add_examples(const Problem& problem, Fingerprint& fingerprint) {
-  std::vector<float> statistics;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    const double numbers[] = {problem.weight(i), problem.cost_offset(i)};
-    fingerprint.add_list(std::span<const double>(numbers));
-    statistics.assign(problem.num_statistics(i), 0.0f);
-    problem.add_gold(i, 1.0f, statistics);
-    fingerprint.add_list(std::span<const float>(statistics));
-    std::fill(statistics.begin(), statistics.end(), 0.0f);
-    problem.add_cost(i, 1.0f, statistics);
-    fingerprint.add_list(std::span<const float>(statistics));
-  }
-}
 
 std::string value_text(const Json& value) {
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-bool is_hash(const Json& value) { return value.is_string() && value.get<std::string>().starts_with(kHash); }
-
 void check_identity(const std::string& file, const Json& found, const Json& expected) {
   for (const auto& [key, value] : expected.items()) {
     if (found.contains(key) && found.at(key) == value) continue;
-    if (is_hash(value)) {
+    if (is_fingerprint(value)) {
       throw Error::in(file, fmt::format("a checkpoint of a run with different {}", key),
                       "expected those of this run");
     }
@@ -290,22 +269,13 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
   const TaskSections sections = data.sections();
   Json identity{{"task", data.task()}, {"loss", loss.name()}, {"l2", l2}, {"solver", solver}};
   identity.update(sections.settings);
-  Fingerprint examples;
   for (const auto& [name, bytes] : sections.arrays) {
-    // The parts of dictionaries have a dot in their names. They, and what a parser prunes by, come from the
-    // training data alone.
-    if (name.find('.') != std::string::npos || name == "pruner") {
-      examples.add_list(std::span<const char>(bytes));
-    } else {
-      Fingerprint array;
-      array.add_bytes(bytes);
-      identity[name] = hash_text(array);
-    }
+    if (comes_from_data(name)) continue;
+    Fingerprint array;
+    array.add_bytes(bytes);
+    identity[name] = fingerprint_text(array);
   }
-  add_examples(data.problem(), examples);
-  const std::uint64_t features = data.fingerprint();
-  examples.add_list(std::span<const std::uint64_t>(&features, 1));
-  identity["training data"] = hash_text(examples);
+  identity["training data"] = data_fingerprint(data);
   return identity;
 }
 

@@ -20,5 +20,7 @@ Model make_model(const ConvertedTagger& tagger);
 
 // The model with a certificate that was computed for its weights.
 Model with_certificate(const Model& model, const Certificate& certificate);
+// What its file has of this name; empty where it has nothing. Valid as long as the model, or a copy, is.
+std::string_view section_of(const Model& model, const std::string& name);
 
 }  // namespace espalier

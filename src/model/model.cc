@@ -44,6 +44,10 @@ Json to_json(const ModelInfo& info) {
   if (info.l1 > 0) json["l1"] = info.l1;
   json["solver"] = info.solver;
   if (info.certificate) json["certificate"] = to_json(*info.certificate);
+  if (info.slack_rescaling) json["rescaling"] = "slack";
+  if (info.objective) json["objective"] = *info.objective;
+  if (!info.data.empty()) json["data"] = info.data;
+  if (!info.reading.empty()) json["reading"] = info.reading;
   return json;
 }
 
@@ -69,6 +73,10 @@ ModelInfo info_from(const Json& json, const std::string& file) {
   if (!json.contains("l2") && !json.contains("certificate")) return info;
   info.l2 = json.at("l2").get<double>();
   info.l1 = json.value("l1", 0.0);
+  info.slack_rescaling = json.value("rescaling", std::string()) == "slack";
+  if (json.contains("objective")) info.objective = json.at("objective").get<double>();
+  info.data = json.value("data", std::string());
+  info.reading = json.value("reading", Json::object());
   if (!json.contains("certificate") && info.bits < 32) return info;
   const Json& certificate = json.at("certificate");
   info.certificate = Certificate{certificate.at("primal").get<double>(), certificate.at("dual").get<double>(),
@@ -276,7 +284,15 @@ Json Model::describe() const {
   if (const auto trained = trained_from(contents_->settings))
     json["trained_attributes"] = trained->attributes;
   json["settings"] = contents_->settings.at("settings");
+  json["labels"] = Json::array();
+  const Dictionary& labels = predictor().labels();
+  for (std::uint32_t id = 0; id < labels.size(); ++id) json["labels"].push_back(labels.name(id));
   return json;
+}
+
+std::string_view section_of(const Model& model, const std::string& name) {
+  const ModelFile& file = model.contents_->file;
+  return file.has(name) ? file.section_bytes(name) : std::string_view();
 }
 
 namespace {
@@ -303,6 +319,7 @@ Model Model::rounded(int bits) const {
   if (bits >= info().bits) return *this;
   Json settings = contents_->settings;
   settings.erase("certificate");
+  settings.erase("objective");
   settings.erase(kWeights);
   return Model(std::make_shared<Contents>(in_memory(settings, contents_->sections(), theta, bits)));
 }

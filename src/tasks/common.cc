@@ -2,6 +2,16 @@
 
 namespace espalier {
 
+Json reading_of(const OptionValues& options) {
+  Json reading = Json::object();
+  for (const OptionRow& row : options.table().rows()) {
+    if (row.name == "format" || row.name == "kernel_memory") continue;
+    if (Json value = options.get(row.name); !(value == row.default_value))
+      reading[row.name] = std::move(value);
+  }
+  return reading;
+}
+
 void add_rows(const SparseRows& rows, Fingerprint& fingerprint) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const SparseRows::Row row = rows.row(i);

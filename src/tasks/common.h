@@ -17,6 +17,7 @@
 #include "espalier/base/error.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
+#include "espalier/tasks/registry.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
@@ -46,6 +47,15 @@ std::span<const T> as_numbers(std::string_view bytes, std::string_view name, con
                     "retrain the model");
   }
   return numbers;
+}
+
+// How training data were read, for TrainingSet::set_reading(): the options of a task that are not at their
+// defaults, but for the format, which the task's settings have whether it was an option or not, and the
+// memory of kernels, which no result depends on.
+Json reading_of(const OptionValues& options);
+template <class Options>
+Json reading_of(std::string_view task, const Options& options) {
+  return reading_of(OptionValues(find_task(task)->options(), options));
 }
 
 // The ids and values of all rows.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <type_traits>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace espalier {
 namespace {
 
 constexpr const char* kNodes = "nodes";  // what names of their sections begin with
+constexpr const char* kNode = "node";    // and those of their coefficients
 
 // Rows as a model file has them.
 struct StoredRows {
@@ -123,6 +125,49 @@ Kernel stored_kernel(const StoredTask& stored) {
   } catch (const Error&) {
     throw Error::in(stored.file, fmt::format("the kernel {}", in_quotes(name)), "retrain the model");
   }
+}
+
+std::string node_name(const KernelNodes& nodes, const Dictionary& attributes, std::size_t v) {
+  std::string name = kNode;
+  const SparseRows::Row row = nodes.rows().row(v);
+  for (std::size_t j = 0; j < row.ids.size(); ++j) {
+    name += ' ';
+    for (const char c : attributes.name(row.ids[j])) {
+      if (c == ' ' || c == ':' || c == '\\') name += '\\';
+      name += c;
+    }
+    if (row.value(j) != 1) name += fmt::format(":{}", row.value(j));
+  }
+  return name;
+}
+
+std::optional<std::uint32_t> find_node(const KernelNodes& nodes, const Dictionary& attributes,
+                                       std::string_view name) {
+  if (!name.starts_with(kNode)) return std::nullopt;
+  name.remove_prefix(std::string_view(kNode).size());
+  SparseRows rows;
+  while (!name.empty()) {
+    if (name.front() != ' ') return std::nullopt;
+    std::string attribute;
+    std::size_t at = 1;
+    for (; at < name.size() && name[at] != ' ' && name[at] != ':'; ++at) {
+      if (name[at] == '\\' && at + 1 < name.size()) ++at;
+      attribute += name[at];
+    }
+    float value = 1;
+    if (at < name.size() && name[at] == ':') {
+      const std::size_t end = std::min(name.find(' ', at), name.size());
+      const auto parsed = std::from_chars(name.data() + at + 1, name.data() + end, value);
+      if (parsed.ec != std::errc() || parsed.ptr != name.data() + end) return std::nullopt;
+      at = end;
+    }
+    const auto id = attributes.find(attribute);
+    if (!id) return std::nullopt;
+    rows.add(*id, value);
+    name.remove_prefix(at);
+  }
+  rows.finish_row();
+  return nodes.find(rows.row(0));
 }
 
 std::string describe_kernel(const KernelNodes* nodes) {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/task.h"
@@ -31,6 +34,14 @@ std::shared_ptr<const void> add_kernel_rows(const std::string& prefix, const Spa
                                             TaskSections& sections);
 SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored, std::size_t num_attributes);
 Kernel stored_kernel(const StoredTask& stored);
+
+// What the coefficients of a node are called where weights have names: "node a b:0.5", by its attributes with
+// their values unless they are 1, as a file of CRFsuite attributes has them, with a backslash before each space,
+// colon and backslash of a name.
+std::string node_name(const KernelNodes& nodes, const Dictionary& attributes, std::size_t v);
+// The node of that name.
+std::optional<std::uint32_t> find_node(const KernelNodes& nodes, const Dictionary& attributes,
+                                       std::string_view name);
 
 // ", kernel poly,3,1,1 over 512 nodes"; nothing without a kernel.
 std::string describe_kernel(const KernelNodes* nodes);

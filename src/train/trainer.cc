@@ -11,6 +11,7 @@
 #include "learning/latent_gold.h"
 #include "learning/rank_problem.h"
 #include "model/checkpoint.h"
+#include "model/data_fingerprint.h"
 #include "model/make_model.h"
 #include "model/weight_coding.h"
 #include "selection/cccp_run.h"
@@ -132,6 +133,11 @@ struct Trainer::State {
       throw Error("patience: no held-out data to look at; expected some (read_dev)");
     if (options.bits != 16 && options.bits != 32)
       throw Error::in(setting("bits"), fmt::format("{}", options.bits), "expected 16 or 32");
+    if (options.solver_options.cutting_plane.rescaling == Rescaling::slack &&
+        solver.name != "cutting-plane") {
+      throw Error(fmt::format("{} slack: an objective that {} does not have; expected {} cutting-plane",
+                              setting("rescaling"), solver.name, setting("solver")));
+    }
     if (std::holds_alternative<L2Range>(values) && data.dev().empty())
       throw Error("a search for l2: no held-out data to choose on; expected some (read_dev)");
   }
@@ -239,6 +245,7 @@ struct Trainer::State {
         observer.round);
     const Certificate& certificate = loop.rounds.back().certificate;
     path.points = {{l2, certificate, certificate.passes, 0, loop.status, regularizer_at(l2).l1.value}};
+    objective = loop.rounds.back().objective;
     path.theta = path.training.theta;
     path.status = loop.status;
     path.message = loop.message;
@@ -295,7 +302,8 @@ struct Trainer::State {
   std::string beginning;
   Checkpoint state;
   std::optional<RepeatedTraining> repeats;
-  std::string headline;  // of the value that was rated last
+  std::optional<double> objective;  // where gold outputs are not all known: that of the last round
+  std::string headline;             // of the value that was rated last
   Json identity;
   bool checkpointed = false;       // there is a checkpoint of this run
   bool checkpoint_failed = false;  // to write one, and that was said
@@ -338,14 +346,21 @@ Model Trainer::model() const {
   certificate.inference = data.problem().inference();  // what a checkpoint does not say
   ModelInfo info{
       std::string(data.task()), options.loss, best.l2, solver().name, certificate, options.bits, best.l1};
+  info.objective = state_->objective;
+  info.slack_rescaling = options.solver_options.cutting_plane.rescaling == Rescaling::slack;
+  info.data = data_fingerprint(data, state_->data.latent_gold() == nullptr);
+  info.reading = data.reading();
   if (options.bits == 32) return make_model(info, data, path().theta);
   SoftThreshold l1 = data.l1_rows();
   l1.value = best.l1;
   const Regularizer regularizer(best.l2, l1);
   const Weights rounded = rounded_weights(path().theta, options.bits);
   Sweep sweep(options.threads, options.fleet);
-  info.certificate = certificate_of_rounded({state_->problem(), options.loss, regularizer}, rounded,
-                                            certificate.dual, certificate.passes, sweep);
+  const Objective objective{state_->problem(), options.loss, regularizer};
+  info.certificate = certificate_of_rounded(objective, options.solver_options.cutting_plane.rescaling,
+                                            rounded, certificate.dual, certificate.passes, sweep);
+  if (const LatentGold* gold = state_->data.latent_gold())
+    info.objective = info.certificate->primal - gold->surplus(rounded, options.loss);
   return make_model(info, data, rounded);
 }
 

@@ -29,6 +29,13 @@ struct ModelInfo {
   std::optional<Certificate> certificate;
   int bits = 32;  // of each weight; 16: they were rounded
   double l1 = 0;
+  // Where gold outputs were not all known: the objective, which is not convex. The certificate is that of the
+  // last of the convex problems that training solved.
+  std::optional<double> objective{};
+  bool slack_rescaling =
+      false;           // the losses were rescaled slacks (Rescaling::slack), not those of the family
+  std::string data{};  // what the training data are known by; empty: older models do not say
+  Json reading = Json::object();  // how they were read (TrainingSet::reading)
 };
 
 // How many weights are not zero, of all that training had.
@@ -82,6 +89,7 @@ class Model {
   friend Model make_model(const ModelInfo& info, int version, const TaskSections& sections,
                           const Weights& theta, const std::optional<TrainedSize>& trained);
   friend Model with_certificate(const Model& model, const Certificate& certificate);
+  friend std::string_view section_of(const Model& model, const std::string& name);
   struct Contents;
   explicit Model(std::shared_ptr<const Contents> contents) : contents_(std::move(contents)) {}
 

@@ -120,14 +120,20 @@ class TrainingSet {
   // XXH3 of the attributes and values of all examples. What they are called is in sections().
   virtual std::uint64_t fingerprint() const = 0;
 
+  // How it was read: the options of the task that are not at their defaults, by name. A model keeps them, so
+  // that it can be verified. An empty object: as options are, or nobody said.
+  const Json& reading() const { return reading_; }
+
  protected:
   // Of held-out data that is there without read_dev().
   void name_dev(const std::string& name) { dev_ = name; }
+  void set_reading(Json reading) { reading_ = std::move(reading); }
 
  private:
   virtual void replace_dev(const std::string& path) = 0;
 
   std::string dev_;
+  Json reading_ = Json::object();
 };
 
 // What a prediction may be told: a struct of the task's own, such as TagPredictOptions, or nothing for its
@@ -183,8 +189,10 @@ class Predictor {
 
   // "10 labels, 717 attributes"
   virtual std::string describe() const = 0;
-  // The `top` heaviest features of each label, for people; every weight, for programs.
+  // The `top` heaviest features of each label, for people.
   virtual std::string strongest(std::size_t top) const = 0;
+  // Every weight, for programs: lines ATTRIBUTE TAB LABEL... TAB WEIGHT, where \t, \n, \r and \\ stand for
+  // characters that names may have, and weights have as many digits as tell them from all others.
   std::string all_weights() const;
 
   // Every weight, attributes of tokens or examples first; the labels of an attribute follow each other. The

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
+#include "espalier/model/model.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/registry.h"
 
@@ -12,6 +14,18 @@ namespace espalier {
 // reading.stop was set.
 std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const std::string& path,
                                            const OptionValues& options, Reading reading = {});
+
+// An option as it is typed.
+struct TypedOption {
+  std::string name, text;
+};
+// The options that a model's training data were read with, as it says, or else as they are given here. Throws
+// Error for options that are none of its task, and for given ones without an effect.
+OptionValues reading_options(const Model& model, std::span<const TypedOption> given = {});
+// The data that a model was trained on, for whoever certifies it. What training has to learn before it has a
+// problem, such as which heads a parser prunes, is the model's.
+std::unique_ptr<TrainingSet> read_training_of(const Model& model, const std::string& path,
+                                              const OptionValues& options, Reading reading = {});
 
 // The same for dependency trees, which need a simpler model to prune heads before there is a problem to
 // train. Throws Stopped where options.stop was set.

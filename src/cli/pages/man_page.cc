@@ -173,8 +173,12 @@ std::string status_section() {
   return ".SH EXIT STATUS\n" + definition(fmt::format("\\fB{}\\fR", kSuccess), "Success.") +
          definition(fmt::format("\\fB{}\\fR", kUserError),
                     "The command line or a file is wrong; a line on standard error says what was expected.") +
-         definition(fmt::format("\\fB{}\\fR", kMissedGap),
-                    "With --require-gap: the model misses the gap that was asked for.") +
+         definition(
+             fmt::format("\\fB{}\\fR", kMissedGap),
+             "With --require-gap: the model misses the gap that was asked for. Of verify: no gap nearly as "
+             "small as the claimed one was proven.") +
+         definition(fmt::format("\\fB{}\\fR", kRefuted),
+                    "Of verify: the model's weights, data or bound are not what its file says.") +
          definition(fmt::format("\\fB{}\\fR", kInterrupted), "Interrupted by Ctrl-C.");
 }
 

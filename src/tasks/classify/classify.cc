@@ -61,10 +61,13 @@ Evaluation evaluate(const ClassifyExamples& examples, WeightsView theta, const K
   return evaluate(examples, all, theta, nodes, labels, costs);
 }
 
+// nodes: what weights are coefficients of, or nullptr.
 std::optional<WeightPlace> find_place(const WeightName& name, const Dictionary& attributes,
-                                      const Dictionary& labels) {
+                                      const Dictionary& labels, const KernelNodes* nodes) {
   if (!name.before.empty()) return std::nullopt;
-  const auto attribute = attributes.find(name.attribute), label = labels.find(name.label);
+  const auto attribute =
+      nodes ? find_node(*nodes, attributes, name.attribute) : attributes.find(name.attribute);
+  const auto label = labels.find(name.label);
   if (!attribute || !label) return std::nullopt;
   return WeightPlace{*attribute, *label};
 }
@@ -76,6 +79,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   // `path` says which format to expect where the options do not, and is for messages.
   ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options, const Read& read)
       : options_(options) {
+    set_reading(espalier::reading_of("classify", options));
     if (!options.kernel.empty()) Kernel::parse(options.kernel);
     if (options.min_count == 0) throw Error::in(setting("min_count"), "0", "expected at least 1");
     ClassifyReadOptions reading = reading_of(path);
@@ -149,8 +153,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   }
 
   float* find_weight(const WeightName& name, Weights& theta) const override {
-    if (kernel_) return nullptr;
-    const auto place = find_place(name, attributes_, labels_);
+    const auto place = find_place(name, attributes_, labels_, nodes());
     return place ? theta.row(place->row) + place->column : nullptr;
   }
   const Dictionary& labels() const override { return labels_; }
@@ -385,16 +388,16 @@ class ClassifyPredictor final : public Predictor, public Classifier {
 
   void for_each_weight(
       const std::function<void(const WeightName& name, float weight)>& visit) const override {
-    if (nodes_) return;
-    for (std::uint32_t a = 0; a < attributes_.size(); ++a) {
-      for (std::uint32_t y = 0; y < labels_.size(); ++y) {
-        visit({attributes_.name(a), {}, labels_.name(y)}, weight(a, y));
-      }
+    for (std::uint32_t row = 0; row < theta_.shape.rows; ++row) {
+      const std::string node = nodes_ ? node_name(*nodes_, attributes_, row) : std::string();
+      const std::string_view attribute = nodes_ ? node : attributes_.name(row);
+      for (std::uint32_t y = 0; y < labels_.size(); ++y)
+        visit({attribute, {}, labels_.name(y)}, weight(row, y));
     }
   }
   std::optional<float> find_weight(const WeightName& name) const override {
-    const auto place = find_place(name, attributes_, labels_);
-    if (!place || nodes_) return std::nullopt;
+    const auto place = find_place(name, attributes_, labels_, nodes_.get());
+    if (!place) return std::nullopt;
     return weight(place->row, place->column);
   }
   const Dictionary& labels() const override { return labels_; }

@@ -313,9 +313,11 @@ std::optional<std::size_t> find_graph_weight(const GraphModel& model, const Grap
                          feature_name = name.attribute.substr(colon + 1);
   const std::size_t node = types.find_node_type(type_name), clique = types.find_clique_type(type_name);
   if (node < types.nodes.size()) {
-    const auto feature = types.nodes[node].features.find(feature_name);
+    const Dictionary& features = types.nodes[node].features;
+    const auto feature = model.kernels.empty() ? features.find(feature_name)
+                                               : find_node(*model.kernels[node], features, feature_name);
     const auto label = types.nodes[node].labels.find(name.label);
-    if (!model.kernels.empty() || !feature || !label || !name.before.empty()) return std::nullopt;
+    if (!feature || !label || !name.before.empty()) return std::nullopt;
     return weights.place(node, *feature, *label);
   }
   if (clique == types.cliques.size()) return std::nullopt;
@@ -335,10 +337,13 @@ std::optional<std::size_t> find_graph_weight(const GraphModel& model, const Grap
 void for_each_graph_weight(const GraphModel& model, const GraphWeights& weights,
                            const std::function<void(const WeightName& name, std::size_t place)>& visit) {
   const GraphTypes& types = model.types;
-  for (std::size_t t = 0; model.kernels.empty() && t < types.nodes.size(); ++t) {
+  for (std::size_t t = 0; t < types.nodes.size(); ++t) {
     const GraphNodeType& type = types.nodes[t];
-    for (std::uint32_t a = 0; a < type.features.size(); ++a) {
-      const std::string attribute = fmt::format("{}:{}", type.name, type.features.name(a));
+    const KernelNodes* nodes = model.kernels.empty() ? nullptr : model.kernels[t].get();
+    for (std::uint32_t a = 0; a < (nodes ? nodes->size() : type.features.size()); ++a) {
+      const std::string attribute = nodes
+                                        ? fmt::format("{}:{}", type.name, node_name(*nodes, type.features, a))
+                                        : fmt::format("{}:{}", type.name, type.features.name(a));
       for (std::uint32_t y = 0; y < type.labels.size(); ++y)
         visit({attribute, {}, type.labels.name(y)}, weights.place(t, a, y));
     }

@@ -70,6 +70,7 @@ class GraphTrainingSet final : public TrainingSet {
   // Of a path, or of data in memory.
   template <class From>
   GraphTrainingSet(const From& from, const GraphOptions& options) {
+    set_reading(reading_of("graph", options));
     if (!options.kernel.empty()) Kernel::parse(options.kernel);
     model_.inference = graph_inference(options.inference);
     model_.memory = options.memory;

@@ -15,6 +15,7 @@
 #include "espalier/tasks/named_rows.h"
 #include "learning/dependency_problem.h"
 #include "structures/projectivity.h"
+#include "tasks/common.h"
 #include "tasks/parse/attachment.h"
 #include "tasks/parse/model.h"
 #include "tasks/parse/weights.h"
@@ -129,6 +130,7 @@ class ParseTrainingSet final : public TrainingSet {
   ParseTrainingSet(const SentenceSource& source, const ParseOptions& options,
                    const RoughTrainer& train_roughly)
       : chunks_{std::max<std::size_t>(options.threads, 1)} {
+    set_reading(reading_of("parse", options));
     model_.shape.projective = parse_projective(options.structure);
     model_.shape.single_root = options.single_root;
     model_.bits = static_cast<unsigned>(options.hash_bits);

@@ -112,8 +112,8 @@ std::optional<WeightPlace> TagModel::find_weight(const WeightName& name) const {
 
   const ChainShape shape = this->shape();
   if (consecutive.size() == 1) {
-    if (kernel) return std::nullopt;
-    const auto attribute = dictionaries.attributes.find(name.attribute);
+    const auto attribute = kernel ? find_node(*kernel, dictionaries.attributes, name.attribute)
+                                  : dictionaries.attributes.find(name.attribute);
     return attribute ? shape.token_weight(*attribute, *label) : std::nullopt;
   }
   const auto attribute = dictionaries.transitions.find(name.attribute);

@@ -197,6 +197,7 @@ class TagTrainingSet final : public TrainingSet {
   // `path` is for messages.
   TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read)
       : threads_(std::max<std::size_t>(options.threads, 1)) {
+    set_reading(reading_of("tag", options));
     check_layout(options);
     model_.input = requested_input(options);
     std::vector<std::string> attributes_without_l1;

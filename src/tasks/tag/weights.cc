@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tasks/kernel_model.h"
 #include "tasks/tag/reader.h"
 
 namespace espalier {
@@ -61,10 +62,11 @@ void for_each_weight(const TagModel& model, WeightsView theta,
       for (std::uint32_t label = 0; label < all; ++label) with(label);
     }
   };
-  // Coefficients of a kernel have no names.
-  for (std::uint32_t a = 0; !model.kernel && a < shape.num_attributes; ++a) {
+  for (std::uint32_t a = 0; a < shape.num_attributes; ++a) {
+    const std::string node = model.kernel ? node_name(*model.kernel, names.attributes, a) : std::string();
+    const std::string_view attribute = model.kernel ? node : names.attributes.name(a);
     for_each_label(shape.tokens.get(), a, num_labels, [&](std::uint32_t label) {
-      use({names.attributes.name(a), {}, names.labels.name(label)}, theta.at(*shape.token_weight(a, label)));
+      use({attribute, {}, names.labels.name(label)}, theta.at(*shape.token_weight(a, label)));
     });
   }
   for (std::uint32_t a = 0; shape.has_tables() && a < shape.num_transition_attributes; ++a) {

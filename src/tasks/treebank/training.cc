@@ -16,6 +16,7 @@
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/treebank.h"
 #include "learning/cfg_problem.h"
+#include "tasks/common.h"
 #include "tasks/pieces.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/parseval.h"
@@ -148,6 +149,7 @@ class TreebankTrainingSet final : public TrainingSet {
         trees_(taken.trees),
         too_long_(taken.too_long),
         model_(taken.trees, options, derivations_) {
+    set_reading(reading_of("treebank", options));
     taken.trees = {};  // forests have their memory from here on
     make_forests(options);
     problem_ = std::make_unique<CfgProblem>(CfgExamples(sentences_, model_.features()));
