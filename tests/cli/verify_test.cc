@@ -26,10 +26,10 @@ TEST_F(CliVerifyTest, SaysWhatItProved) {
   EXPECT_EQ(said[0], "model        model.esp");
   EXPECT_TRUE(said[1].starts_with("data         train.txt: 40 sequences, ")) << said[1];
   EXPECT_EQ(said[2], "             those that the model was trained on");
-  EXPECT_TRUE(said[6].starts_with(
-      "verdict      agrees: the objective is what the file says, and at most "))
+  EXPECT_TRUE(said[6].starts_with("verdict      agrees: the objective is what the file says, and at most "))
       << said[6];
-  const Json found = json("verify model.esp train.txt --json --threads 2"), shown = json("show model.esp --json");
+  const Json found = json("verify model.esp train.txt --json --threads 2"),
+             shown = json("show model.esp --json");
   EXPECT_EQ(found.at("verdict"), "agrees");
   EXPECT_EQ(found.at("same_data"), true);
   EXPECT_EQ(found.at("claimed"), shown.at("certificate"));
@@ -98,7 +98,8 @@ TEST_F(CliVerifyTest, ReadsTemplatesAgain) {
   succeed("train tag train.txt --template template --loss svm -q -o template.esp");
   EXPECT_EQ(run("verify template.esp train.txt").status, 0);
   std::filesystem::remove(folder_.path("template"));
-  EXPECT_EQ(error("verify template.esp train.txt"), "espalier: template: cannot open: No such file or directory; expected a file that can be read");
+  EXPECT_EQ(error("verify template.esp train.txt"),
+            "espalier: template: cannot open: No such file or directory; expected a file that can be read");
 }
 
 TEST_F(CliVerifyTest, KernelsHaveNames) {

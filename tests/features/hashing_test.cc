@@ -67,7 +67,8 @@ struct Sentence {
   std::uint64_t sees(int place, char letter) const {
     if (first == 1 && place == 0) return kRootSees;
     const int k = place - first;
-    return k < 0 || k >= static_cast<int>(words.size()) ? kBeyond : words[static_cast<std::size_t>(k)].at(letter);
+    return k < 0 || k >= static_cast<int>(words.size()) ? kBeyond
+                                                        : words[static_cast<std::size_t>(k)].at(letter);
   }
 };
 
@@ -77,7 +78,8 @@ struct Look {
 };
 std::vector<Look> looks_of(const std::string& pattern, const std::string& places) {
   std::vector<Look> looks;
-  for (std::size_t at = 0; at < pattern.size(); at = std::min(pattern.find(' ', at), pattern.size() - 1) + 1) {
+  for (std::size_t at = 0; at < pattern.size();
+       at = std::min(pattern.find(' ', at), pattern.size() - 1) + 1) {
     if (places.find(pattern[at]) == std::string::npos) continue;
     int step = 0;
     if (at + 3 < pattern.size() && pattern[at + 2] == '+') step = pattern[at + 3] - '0';
@@ -121,7 +123,8 @@ std::vector<std::uint32_t> arc_keys(const std::string& pattern, const Sentence& 
 }
 
 // s or g: the place of the third word; `seen` from where its looks go.
-std::uint32_t part_key(const std::string& pattern, const Sentence& sentence, int h, int d, int third, int seen) {
+std::uint32_t part_key(const std::string& pattern, const Sentence& sentence, int h, int d, int third,
+                       int seen) {
   const std::map<char, int> places{{'h', h}, {'d', d}, {'s', seen}, {'g', seen}};
   return part_or_0(hash(pattern), sentence, looks_of(pattern, "h"), places) ^
          part_or_0(~hash(pattern), sentence, looks_of(pattern, "d"), places) ^
@@ -149,13 +152,15 @@ Tree tree(const std::vector<std::vector<std::string>>& rows) {
 }
 
 Tree dogs() {
-  return tree({{"The", "the", "DT", "DT", ""}, {"dog", "dog", "NN", "NN", ""}, {"barked", "bark", "VBD", "VBD", ""}});
+  return tree(
+      {{"The", "the", "DT", "DT", ""}, {"dog", "dog", "NN", "NN", ""}, {"barked", "bark", "VBD", "VBD", ""}});
 }
 Tree longer() {
   std::vector<std::vector<std::string>> rows;
   for (int k = 0; k < 23; ++k)
-    rows.push_back({fmt::format("Word{}", k % 19), k % 3 ? fmt::format("lemma{}", k) : "_", fmt::format("C{}", k % 5),
-                    k % 4 ? fmt::format("P{}", k % 21) : "_", k % 2 ? "Case=Nom" : ""});
+    rows.push_back({fmt::format("Word{}", k % 19), k % 3 ? fmt::format("lemma{}", k) : "_",
+                    fmt::format("C{}", k % 5), k % 4 ? fmt::format("P{}", k % 21) : "_",
+                    k % 2 ? "Case=Nom" : ""});
   return tree(rows);
 }
 
@@ -198,7 +203,8 @@ TEST(Hashing, OfArcsAndRelationsIsThatOfTheDocuments) {
 TEST(Hashing, OfPairsOfArcsIsThatOfTheDocuments) {
   constexpr unsigned kBits = 14;
   const std::vector<std::string> sibling = templates_after("Templates of siblings:"),
-                                 grandparent = templates_after("and of grandparents, where g is the head of h:");
+                                 grandparent =
+                                     templates_after("and of grandparents, where g is the head of h:");
   const Tree of = longer();
   const std::vector<TreePart> siblings{{4, 4, 6}, {4, 5, 6}, {9, 8, 2}, {0, 0, 3}},
       grandparents{{4, 0, 6}, {4, 9, 2}, {7, 3, 8}};
@@ -213,9 +219,11 @@ TEST(Hashing, OfPairsOfArcsIsThatOfTheDocuments) {
     features.accumulate(of.words, TreeParts{siblings, grandparents}, std::span<const double>(delta), 0.0,
                         WeightsSink<double>(image.data()), ws);
     // No sibling looks like a word beyond the sentence.
-    const int seen = of_siblings && part.third == part.head ? static_cast<int>(of.words.size()) + 1 : part.third;
+    const int seen =
+        of_siblings && part.third == part.head ? static_cast<int>(of.words.size()) + 1 : part.third;
     for (const std::string& pattern : of_siblings ? sibling : grandparent)
-      expected[part_key(pattern, of.sentence, part.head, part.modifier, part.third, seen) & ((1u << kBits) - 1)] += 1;
+      expected[part_key(pattern, of.sentence, part.head, part.modifier, part.third, seen) &
+               ((1u << kBits) - 1)] += 1;
     EXPECT_EQ(image, expected) << k;
   }
 }
@@ -267,7 +275,8 @@ TEST(Hashing, OfSpansIsThatOfTheDocuments) {
   };
   std::vector<std::pair<std::string, std::string>> rows;
   for (int k = 0; k < 24; ++k)
-    rows.emplace_back(k % 3 ? fmt::format("Word{}-Xy", k % 19) : fmt::format("a{}", k), fmt::format("T{}", k % 4));
+    rows.emplace_back(k % 3 ? fmt::format("Word{}-Xy", k % 19) : fmt::format("a{}", k),
+                      fmt::format("T{}", k % 4));
   const Phrases of = phrases(rows);
   const std::size_t m = of.words.size();
   for (const auto& [marker, templates] : kinds) {
@@ -279,7 +288,8 @@ TEST(Hashing, OfSpansIsThatOfTheDocuments) {
       for (std::size_t end = begin + 1; end <= m; ++end) {
         templates->span_keys(of.words, begin, end, begins, ends, keys);
         for (std::size_t t = 0; t < patterns.size(); ++t)
-          ASSERT_EQ(keys[t], span_key(patterns[t], of.sentence, static_cast<int>(begin), static_cast<int>(end)))
+          ASSERT_EQ(keys[t],
+                    span_key(patterns[t], of.sentence, static_cast<int>(begin), static_cast<int>(end)))
               << patterns[t] << ' ' << begin << ' ' << end;
       }
     }
@@ -292,7 +302,7 @@ TEST(Hashing, VectorsAreThoseOfTheDocuments) {
   const Phrases brackets = phrases({{"The", "DT"}, {"dog", "NN"}, {"barked", "VBD"}});
   std::string text;
   const auto add = [&](const std::string& what, std::uint64_t value, int digits) {
-    text += fmt::format("    {:<44} 0x{:0{}x}\n", what, value, digits);
+    text += fmt::format("    {:<50} 0x{:0{}x}\n", what, value, digits);
   };
   add("mix(1)", mix(1), 16);
   add("fold(1)", fold(1), 8);
@@ -300,13 +310,15 @@ TEST(Hashing, VectorsAreThoseOfTheDocuments) {
   add("hash of 'dog'", hash("dog"), 16);
   add("hash of 'hp hp+1 dp'", hash("hp hp+1 dp"), 16);
   for (const char* pattern : {"hf", "dp", "hf hp df dp", "hp hp+1 dp"})
-    add(fmt::format("key of '{}', from 2 (dog) to 1 (The)", pattern), arc_keys(pattern, of.sentence, 2, 1).at(0), 8);
+    add(fmt::format("key of '{}', from 2 (dog) to 1 (The)", pattern),
+        arc_keys(pattern, of.sentence, 2, 1).at(0), 8);
   add("key of 'hp bp dp', from 0 (the root) to 2", arc_keys("hp bp dp", of.sentence, 0, 2).at(0), 8);
   add("key of 'hp sp dp', 3 to 1, sibling 2", part_key("hp sp dp", of.sentence, 3, 1, 2, 2), 8);
   add("key of 'hp sp dp', 3 to 2, no sibling", part_key("hp sp dp", of.sentence, 3, 2, 3, 4), 8);
   add("key of 'gp hp dp', 0 to 3 to 2", part_key("gp hp dp", of.sentence, 3, 2, 0, 0), 8);
   for (const char* pattern : {"n", "z", "fw", "ft lt n", "bw fw"})
-    add(fmt::format("key of '{}', of the span of words 0 and 1", pattern), span_key(pattern, brackets.sentence, 0, 2), 8);
+    add(fmt::format("key of '{}', of the span of words 0 and 1", pattern),
+        span_key(pattern, brackets.sentence, 0, 2), 8);
   text.pop_back();
   EXPECT_EQ(block_after("Test vectors, which the tests compute anew"), text);
 }
