@@ -47,4 +47,5 @@
 #include "espalier/train/round.h"
 #include "espalier/train/train.h"
 #include "espalier/train/trainer.h"
+#include "espalier/train/verify.h"
 #include "espalier/version.h"

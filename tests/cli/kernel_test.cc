@@ -49,7 +49,9 @@ TEST_F(CliKernel, Classify) {
   EXPECT_EQ(shown.at("settings").at("kernel"), "poly,2,1,1");
   EXPECT_LE(shown.at("settings").at("nodes").get<int>(), 20);
   EXPECT_LE(shown.at("certificate").at("relative_gap").get<double>(), 1e-4);
-  EXPECT_EQ(succeed("show model.esp --weights"), "");
+  const auto weights = lines(succeed("show model.esp --weights"));
+  EXPECT_EQ(weights.size(), 2 * shown.at("settings").at("nodes").get<std::size_t>());
+  EXPECT_TRUE(weights.at(0).starts_with("node ")) << weights[0];
 
   succeed("train classify train.svm --l2 0.1 --gap 1e-4 -o linear.esp --quiet");
   EXPECT_GE(json("eval linear.esp train.svm --json").at("error").get<double>(), 0.2);
@@ -96,8 +98,9 @@ TEST_F(CliKernel, Graph) {
   ASSERT_EQ(shown.at("settings").at("nodes").size(), 1u);
   EXPECT_LE(shown.at("settings").at("nodes")[0].get<int>(), 20);
   EXPECT_LE(shown.at("certificate").at("relative_gap").get<double>(), 1e-4);
-  // Weights of cliques alone have names.
-  EXPECT_EQ(lines(succeed("show model.esp --weights")).size(), 4u);
+  // Coefficients of two labels for each node, and weights of cliques.
+  EXPECT_EQ(lines(succeed("show model.esp --weights")).size(),
+            2 * shown.at("settings").at("nodes")[0].get<std::size_t>() + 4u);
 
   succeed("train graph train.jsonl --l2 0.1 --gap 1e-4 -o linear.esp --quiet");
   EXPECT_LE(json("eval linear.esp train.jsonl --json").at("accuracy").get<double>(), 0.8);

@@ -30,8 +30,8 @@ std::string block_after(const std::string& marker) {
   const std::string text = page();
   const std::size_t at = text.find(marker);
   EXPECT_NE(at, std::string::npos) << marker;
-  const std::size_t begin = text.find("\n\n    ", at) + 2;
-  return text.substr(begin, text.find("\n\n", begin) - begin);
+  const std::size_t begin = text.find("\n\n    ", at) + 2, end = text.find("\n\n", begin);
+  return text.substr(begin, (end == std::string::npos ? text.size() - 1 : end) - begin);
 }
 
 std::vector<std::string> templates_after(const std::string& marker) {

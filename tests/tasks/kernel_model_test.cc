@@ -70,8 +70,12 @@ TEST(KernelModel, KeepsTheNodesThatCount) {
   EXPECT_EQ(model.predict(path), "same\ndiffer\ndiffer\nsame\nsame\n");
   EXPECT_EQ(model.predictor->describe(), "2 labels, 2 attributes, kernel poly,2,0,1 over 2 nodes");
   EXPECT_EQ(model.predictor->strongest(3), "");
-  EXPECT_EQ(model.predictor->all_weights(), "");
-  EXPECT_FALSE(model.predictor->find_weight({"1", {}, "same"}));
+  EXPECT_EQ(model.predictor->all_weights(),
+            "node 1 2:-1\tdiffer\t1\nnode 1 2:-1\tsame\t0\nnode 1 2\tdiffer\t0\nnode 1 2\tsame\t1\n");
+  EXPECT_EQ(model.predictor->find_weight({"node 2 1", {}, "same"}), 1.0f);
+  EXPECT_EQ(set->find_weight({"node 1 2", {}, "same"}, theta), &theta.row(3)[1]);
+  for (const char* name : {"1", "node 1:-1 2:-1", "node 1 3", "node 1:x", "node  1", "node1"})
+    EXPECT_FALSE(model.predictor->find_weight({name, {}, "same"})) << name;
 }
 
 TEST(KernelModel, TagTrainingSetAndModel) {
@@ -146,6 +150,9 @@ TEST(KernelModel, GraphTrainingSetAndModel) {
             "poly,2,0,1 over 3 nodes");
   EXPECT_EQ(model.predictor->strongest(1), "pair\n    +0.5000  constant  B same\n");
   EXPECT_EQ(model.predictor->all_weights(),
+            "word:node b\tA\t0\nword:node b\tB\t1\n"
+            "corner:node x y:-1\tsame\t0\ncorner:node x y:-1\tdiffer\t1\n"
+            "corner:node x y\tsame\t1\ncorner:node x y\tdiffer\t0\n"
             "pair:constant\tA\tsame\t0\npair:constant\tA\tdiffer\t0\npair:constant\tB\tsame\t0.5\n"
             "pair:constant\tB\tdiffer\t0\n");
   EXPECT_EQ(model.predictor->find_weight({"pair:constant", {&first, 1}, "same"}), 0.5f);

@@ -33,10 +33,10 @@ struct Case {
 };
 
 std::string classify_text(int seed) { return generated_sentences(seed, 30, append_classify); }
-std::string tag_text(int seed) { return generated_sentences(seed, 20, append_tag); }
-std::string parse_text(int seed) { return generated_sentences(seed, 10, append_parse); }
-std::string treebank_text(int seed) { return generated_sentences(seed, 8, append_treebank); }
-std::string graph_text(int seed) { return generated_graphs(seed, 5); }
+std::string tag_text(int seed) { return generated_sentences(seed, 15, append_tag); }
+std::string parse_text(int seed) { return generated_sentences(seed, 6, append_parse); }
+std::string treebank_text(int seed) { return generated_sentences(seed, 5, append_treebank); }
+std::string graph_text(int seed) { return generated_graphs(seed, 3); }
 
 const Case kCases[] = {
     {"Classify", "classify", classify_text, {{"format", "crfsuite"}}},
@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(Tasks, VerifyTest, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
 TEST_P(VerifyTest, ProvesWhatTheModelSays) {
-  for (const Loss& loss : {Loss::crf(), Loss::svm(), Loss{2, 0.5}}) {
+  for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
     if (loss.gamma > 0 && GetParam().name == "GraphRelaxed") continue;
     const auto set = data(1);
     const Model model = Model::from_bytes(train(*set, options(loss)).bytes());
@@ -99,8 +99,8 @@ TEST_P(VerifyTest, ProvesWhatTheModelSays) {
 
     // It is true: there are no weights with an objective below the bound, also none that a longer run finds.
     TrainOptions longer = options(loss);
-    longer.gap = 1e-6;
-    longer.passes = 300;
+    longer.gap = 1e-5;
+    longer.passes = 100;
     const Certificate best = train(*set, longer).certificate();
     EXPECT_LE(found.proven.dual, best.primal + found.rounding) << loss.name();
     EXPECT_GE(found.proven.gap() + found.rounding, found.objective - best.primal) << loss.name();
