@@ -95,7 +95,7 @@ TEST_F(CliVerifyTest, AResumedRun) {
 // Options that name files are read again.
 TEST_F(CliVerifyTest, ReadsTemplatesAgain) {
   write("template", "U00:%x[0,0]\nB\n");
-  succeed("train tag train.txt --template template --loss svm -q -o template.esp");
+  succeed("train tag train.txt --template template -q -o template.esp");
   EXPECT_EQ(run("verify template.esp train.txt").status, 0);
   std::filesystem::remove(folder_.path("template"));
   EXPECT_EQ(error("verify template.esp train.txt"),

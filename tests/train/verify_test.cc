@@ -10,6 +10,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "espalier/train/read.h"
 #include "espalier/train/train.h"
@@ -72,7 +74,7 @@ class VerifyTest : public ::testing::TestWithParam<Case> {
     TrainOptions options;
     options.loss = loss;
     options.l2 = 2;
-    options.gap = 1e-3;
+    options.gap = loss.smooth() ? 1e-3 : 1e-2;  // maxima take long
     options.passes = 60;
     return options;
   }
@@ -99,8 +101,7 @@ TEST_P(VerifyTest, ProvesWhatTheModelSays) {
 
     // It is true: there are no weights with an objective below the bound, also none that a longer run finds.
     TrainOptions longer = options(loss);
-    longer.gap = 1e-5;
-    longer.passes = 100;
+    longer.gap /= 10;
     const Certificate best = train(*set, longer).certificate();
     EXPECT_LE(found.proven.dual, best.primal + found.rounding) << loss.name();
     EXPECT_GE(found.proven.gap() + found.rounding, found.objective - best.primal) << loss.name();
@@ -118,25 +119,23 @@ TEST_P(VerifyTest, SeveralThreadsProveTheSameObjective) {
   EXPECT_EQ(one.objective, three.objective);
 }
 
-// The weights of a model with one of them changed, and everything else as it is.
-Model with_other_weight(const Model& model, const TrainingSet& set, std::size_t which) {
-  Weights theta = weights_on(set, model);
-  std::size_t seen = 0;
-  for (float& weight : theta.values()) {
-    if (weight == 0 || seen++ != which) continue;
-    weight = -weight;
-    break;
-  }
-  return make_model(model.info(), set, theta);
-}
-
+// Models with one weight of another sign, and everything else as it is; not of one so small that it moves the
+// objective by no more than rounding does.
 TEST_P(VerifyTest, FindsFlippedWeights) {
   const auto set = data(1);
   const Model model = train(*set, options());
-  const std::size_t nonzero = model.count_weights().nonzero;
-  for (const std::size_t which : {std::size_t{0}, nonzero / 3, nonzero / 2, nonzero - 1}) {
-    const Verification found = verify(with_other_weight(model, *set, which), *set, {.passes = 0});
-    EXPECT_EQ(found.verdict, Verdict::other_objective) << which << " of " << nonzero;
+  Weights theta = weights_on(*set, model);
+  std::vector<float*> large;
+  for (float& weight : theta.values()) {
+    if (std::abs(weight) > 1e-3f) large.push_back(&weight);
+  }
+  ASSERT_FALSE(large.empty());
+  for (const std::size_t which : {std::size_t{0}, large.size() / 3, large.size() / 2, large.size() - 1}) {
+    float& weight = *large[which];
+    weight = -weight;
+    const Verification found = verify(make_model(model.info(), *set, theta), *set, {.passes = 0});
+    EXPECT_EQ(found.verdict, Verdict::other_objective) << which << " of " << large.size();
+    weight = -weight;
   }
 }
 
