@@ -36,8 +36,8 @@ SparseRows load_kernel_rows(const std::string& prefix, const StoredTask& stored,
 Kernel stored_kernel(const StoredTask& stored);
 
 // What the coefficients of a node are called where weights have names: "node a b:0.5", by its attributes with
-// their values unless they are 1, as a file of CRFsuite attributes has them, with a backslash before each space,
-// colon and backslash of a name.
+// their values unless they are 1, as a file of CRFsuite attributes has them, with a backslash before each
+// space, colon and backslash of a name.
 std::string node_name(const KernelNodes& nodes, const Dictionary& attributes, std::size_t v);
 // The node of that name.
 std::optional<std::uint32_t> find_node(const KernelNodes& nodes, const Dictionary& attributes,

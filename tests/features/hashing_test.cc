@@ -1,5 +1,6 @@
-// The hashing of features as docs/verify.md describes it, done anew from that page alone (and from XXH3): its templates are read
-// from the page, and lead to the same weights as ours. Whoever changes one of them changes what every model means.
+// The hashing of features as docs/verify.md describes it, done anew from that page alone (and from XXH3): its
+// templates are read from the page, and lead to the same weights as ours. Whoever changes one of them changes
+// what every model means.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

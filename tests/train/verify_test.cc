@@ -1,5 +1,5 @@
-// What is proven of a model from its weights and its data alone: of every task, that it is what the file says,
-// that it is true, and that a model which says something else is found out.
+// What is proven of a model from its weights and its data alone: of every task, that it is what the file
+// says, that it is true, and that a model which says something else is found out.
 
 #include "espalier/train/verify.h"
 

@@ -52,9 +52,9 @@ struct Verification {
 // Proves the duality gap of a model anew: `data` is what it was trained on, read with the same options
 // (read_training_of(), train/read.h). Nothing is taken from the model but weights, loss and regulariser. The
 // primal is that of the weights. The dual is that of the distributions which the weights imply, or, where its
-// gap is larger than the claimed one, that of a dual solver which goes on from them, until the gap is as small
-// as the claimed one or the passes are used up; whatever it does on the way, any bound is a bound. Throws
-// Error for models that have no objective or other weights than the data.
+// gap is larger than the claimed one, that of a dual solver which goes on from them, until the gap is as
+// small as the claimed one or the passes are used up; whatever it does on the way, any bound is a bound.
+// Throws Error for models that have no objective or other weights than the data.
 Verification verify(const Model& model, TrainingSet& data, const VerifyOptions& options = {});
 
 }  // namespace espalier
