@@ -37,6 +37,35 @@ std::size_t RowChanges<Real>::bytes() const {
 }
 
 template <class Real>
+void RowChanges<Real>::prefetch(std::size_t share, Step step, const Real* w) const {
+  constexpr std::size_t kMostChanges = 96;  // of the weights of more than that none would stay that long
+  if (step == Step::size) return __builtin_prefetch(sizes_.data() + share);
+  const auto all = changes(share).first(std::min(sizes_[share], kMostChanges));
+  if (step == Step::changes) {
+    for (std::size_t j = 0; j < all.size(); j += kCacheLine / sizeof(kernels::RowChange))
+      __builtin_prefetch(all.data() + j);
+    return;
+  }
+  constexpr std::size_t kInLine = kCacheLine / sizeof(Real);
+  for (const kernels::RowChange& change : all) {
+    const std::size_t place = change.place, last = place + std::max<std::size_t>(change.width, 1) - 1;
+    __builtin_prefetch(values_.data() + change.source);
+    for (std::size_t line = place / kInLine; line <= last / kInLine; ++line)
+      espalier::prefetch_to_write(w + line * kInLine);
+  }
+}
+
+template <class Real>
+void RowChanges<Real>::prefetch_to_write() const {
+  const auto ask_for = [](const auto* first, std::size_t n) {
+    for (std::size_t j = 0; j < n; j += kCacheLine / sizeof(*first)) espalier::prefetch_to_write(first + j);
+  };
+  ask_for(sizes_.data(), shares_);
+  for (std::size_t k = 0; k < shares_; ++k) ask_for(changes_.data() + k * capacity_, sizes_[k]);
+  ask_for(values_.data(), num_values_);
+}
+
+template <class Real>
 void RowChanges<Real>::make_room(std::size_t n) {
   const std::size_t most = *std::ranges::max_element(sizes_);
   if (most + n > capacity_) {

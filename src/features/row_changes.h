@@ -98,11 +98,12 @@ class RowChanges {
     kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr,
                          all.size(), copies_.data(), w.values().data());
   }
-  // Asks for the beginning of the changes of a share, which another core may have written.
-  void prefetch(std::size_t share) const {
-    const char* first = reinterpret_cast<const char*>(changes_.data() + share * capacity_);
-    for (std::size_t line = 0; line < 4; ++line) __builtin_prefetch(first + line * kCacheLine);
-  }
+  // Asks for what add_to() will need of a share, which other cores wrote last: each step finds where what the
+  // next one asks for is, so that they are taken some lists ahead of each other.
+  enum class Step { size, changes, weights };
+  void prefetch(std::size_t share, Step step, const Real* w) const;
+  // Asks for the memory of lists as long as the last ones, which other cores have read since.
+  void prefetch_to_write() const;
 
  private:
   static constexpr std::size_t kLine = kernels::kLineOfWeights;

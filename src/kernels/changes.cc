@@ -3,6 +3,8 @@
 
 #include "kernels/changes.h"
 
+#include "espalier/base/memory.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/changes.cc"
 #include <hwy/foreach_target.h>
@@ -56,14 +58,14 @@ HWY_INLINE void add_list(const RowChange* changes, const std::uint64_t* columns,
   const auto ask_for = [&](const RowChange& change) HWY_ATTR {
     const std::size_t place = change.place, width = change.width;
     const Real* of_x = x + change.source;
-    __builtin_prefetch(w + place, 1);
+    prefetch_to_write(w + place);
     __builtin_prefetch(of_x);
     for (std::size_t k = kInLine; k < width; k += kInLine) {
-      __builtin_prefetch(w + place + k, 1);
+      prefetch_to_write(w + place + k);
       __builtin_prefetch(of_x + k);
     }
     // In double precision a line of weights is two of the machine's.
-    if (sizeof(Real) > sizeof(float) && width == kTurnedLine) __builtin_prefetch(w + (place ^ kInLine), 1);
+    if (sizeof(Real) > sizeof(float) && width == kTurnedLine) prefetch_to_write(w + (place ^ kInLine));
   };
   for (std::size_t j = 0; j < kAhead && j < n; ++j) ask_for(changes[j]);
   for (std::size_t j = 0; j < n; ++j) {
