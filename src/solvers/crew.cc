@@ -16,14 +16,14 @@ namespace {
 constexpr std::size_t kWindow = 4 * Crew::kLargestBatch;
 // How many examples of mean reach a batch may be worth. Fewer long ones in a batch leave threads idle. 1, 1.5
 // and 2 took 8.4, 8.5 and 10.8 passes on Spanish trees, in 397, 342 and 329 ms each with 16 threads.
-constexpr double kMostReach = 1.5;
+constexpr double kMostReach = 1.25;
 
 // A batch has at most one example in this many: more would mostly undo what the others do.
 constexpr std::size_t kExamplesPerVisit = 8;
 
-// Work, in multiplications of a score or so, that is worth a thread in every batch: some microseconds, many
-// times what it takes to meet twice.
-constexpr double kWorkOfThread = 20000;
+// Work, in multiplications of a score or so, of a batch that is worth meeting twice for, and then of each
+// thread: a microsecond or two, which meeting takes, too.
+constexpr double kWorkOfBatch = 40000, kWorkOfThread = 5000;
 // Of a statistic, for inference.
 constexpr float kWorkOfStatistic = 20;
 // Of every few batches one is measured, and of its visits one in so many looks at the weights again.
@@ -44,6 +44,7 @@ Crew::Crew(const Problem& problem, Weights& w, Team& team, const MakeVisitor& ma
   const std::size_t threads = team.size() == 1 ? 1 : choose_batch();
   for (std::size_t k = 0; k < threads; ++k) visitors_.push_back(make());
   workspaces_.resize(threads);
+  if (by_owners()) owned_ = sharing_->owned_rows(threads, team);
   slots_.resize(alone() ? 1 : 2 * batch_);
   if (alone()) {
     std::size_t longest = 0;
@@ -71,8 +72,9 @@ std::size_t Crew::choose_batch() {
     work += work_.back();
   }
   work /= static_cast<double>(std::max<std::size_t>(n, 1));
-  const auto worthwhile = static_cast<std::size_t>(work * kLargestBatch / kWorkOfThread);
-  if (worthwhile > 1) batch_ = std::clamp<std::size_t>(n / kExamplesPerVisit, 1, kLargestBatch);
+  work *= kLargestBatch;
+  const auto worthwhile = static_cast<std::size_t>(work / kWorkOfThread);
+  if (work >= kWorkOfBatch) batch_ = std::clamp<std::size_t>(n / kExamplesPerVisit, 1, kLargestBatch);
   return std::clamp<std::size_t>(std::min(worthwhile, batch_), 1, team_.size());
 }
 
@@ -212,7 +214,6 @@ void Crew::visit_together(const Done& done) {
 void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t t) {
   const std::size_t begin = begins_[b], i = order_[begin + t], length = problem_.num_statistics(i);
   Visitor& visitor = *visitors_[worker];
-  if (by_owners()) slot.changes.prefetch_to_write();
   if (slot.delta.size() < length) slot.delta.resize(length);
   const Out delta{slot.delta.data(), length};
   slot.example = i;
@@ -227,7 +228,7 @@ void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t
     slot.own = problem_.squared_norm(i, In(delta), ws);
   }
   if (!slot.step.moved || !by_owners()) return;
-  slot.changes.start(visitors_.size());
+  slot.changes.start(visitors_.size(), owned_.get());
   sharing_->list_changes(i, delta, slot.changes, ws);
   if (follower_.weights) slot.changes.copy_scaled(slot.follower_scale);
 }

@@ -121,6 +121,7 @@ class Crew {
 
   const Problem& problem_;
   const Sharing* sharing_;
+  std::shared_ptr<const OwnedRows> owned_;  // nullptr: visits list rows
   Weights& w_;
   Team& team_;
   Follower follower_;
