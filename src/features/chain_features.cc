@@ -425,17 +425,20 @@ std::shared_ptr<const OwnedRows> ChainFeatures::owned_rows(std::size_t shares, T
   if (shape_.observed() || size() == 0 || tokens_.range(0, 0).values) return nullptr;
   return OwnedRows::make(tokens_, sequences_.offsets, token_block(), shares, team);
 }
+template <class Real>
+void ChainFeatures::list_all(std::size_t i, std::span<const Real> delta, RowChanges<Real>& changes,
+                             Workspace& ws) const {
+  if (!changes.owned()) return add_all(i, delta, ListSink(changes), ws);
+  changes.add_owned(i, delta.data(), length(i));
+  accumulate_steps(sequences_, i, rows(i), shape_, delta, ListSink(changes), ws);
+}
 void ChainFeatures::list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
                                  Workspace& ws) const {
-  if (changes.owned()) {
-    changes.add_owned(i, delta.data(), length(i));
-    return accumulate_steps(sequences_, i, rows(i), shape_, delta, ListSink(changes), ws);
-  }
-  add_all(i, delta, ListSink(changes), ws);
+  list_all(i, delta, changes, ws);
 }
 void ChainFeatures::list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
                                  Workspace& ws) const {
-  add_all(i, delta, ListSink(changes), ws);
+  list_all(i, delta, changes, ws);
 }
 
 template <class Real>

@@ -154,6 +154,8 @@ class ChainFeatures {
   RowBlock token_block() const;
   template <class Real, class Sink>
   void add_all(std::size_t i, std::span<const Real> delta, const Sink& sink, Workspace& ws) const;
+  template <class Real>
+  void list_all(std::size_t i, std::span<const Real> delta, RowChanges<Real>& changes, Workspace& ws) const;
   template <class W, class Real>
   void score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s, Workspace& ws) const;
   template <class Real>

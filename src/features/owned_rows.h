@@ -20,7 +20,8 @@ namespace espalier {
 // visit has to list them. For a token, RowChanges has the values that are added to all of its rows.
 class OwnedRows {
  public:
-  // Example i has the tokens offsets[i] .. offsets[i + 1] - 1, whose ids are rows of the block, all with value
+  // Example i has the tokens offsets[i] .. offsets[i + 1] - 1, whose ids are rows of the block, all with
+  // value
   // 1. nullptr: an example is too long.
   static std::shared_ptr<const OwnedRows> make(const SparseRows& tokens, std::span<const std::size_t> offsets,
                                                const RowBlock& block, std::size_t shares, Team& team) {
