@@ -10,6 +10,7 @@
 #include "base/fingerprint.h"
 #include "espalier/base/error.h"
 #include "fleet/communicator.h"
+#include "fleet/list_fingerprint.h"
 #include "learning/rank_problem.h"
 #include "model/model_file.h"
 #include "solvers/training.h"
@@ -27,9 +28,9 @@ std::string hash_text(const Fingerprint& fingerprint) {
 }
 
 // Everything of the examples but their features: structure, gold outputs, costs and weights.
-void add_examples(const Problem& problem, Fingerprint& fingerprint) {
+std::uint64_t fingerprint_of_examples(const Problem& problem, Communicator* fleet) {
   std::vector<float> statistics;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
+  return list_fingerprint(problem.size(), fleet, [&](std::size_t i, Fingerprint& fingerprint) {
     const double numbers[] = {problem.weight(i), problem.cost_offset(i)};
     fingerprint.add_list(std::span<const double>(numbers));
     statistics.assign(problem.num_statistics(i), 0.0f);
@@ -38,7 +39,7 @@ void add_examples(const Problem& problem, Fingerprint& fingerprint) {
     std::fill(statistics.begin(), statistics.end(), 0.0f);
     problem.add_cost(i, 1.0f, statistics);
     fingerprint.add_list(std::span<const float>(statistics));
-  }
+  });
 }
 
 std::string value_text(const Json& value) {
@@ -302,9 +303,9 @@ Json run_identity(const TrainingSet& data, const Loss& loss, const Json& l2, std
       identity[name] = hash_text(array);
     }
   }
-  add_examples(data.problem(), examples);
-  const std::uint64_t features = data.fingerprint();
-  examples.add_list(std::span<const std::uint64_t>(&features, 1));
+  const std::uint64_t fingerprints[] = {fingerprint_of_examples(data.problem(), data.fleet()),
+                                        data.fingerprint()};
+  examples.add_list(std::span<const std::uint64_t>(fingerprints));
   identity["training data"] = hash_text(examples);
   return identity;
 }

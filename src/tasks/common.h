@@ -18,6 +18,7 @@
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/task.h"
+#include "fleet/communicator.h"
 
 namespace espalier {
 
@@ -48,7 +49,8 @@ std::span<const T> as_numbers(std::string_view bytes, std::string_view name, con
   return numbers;
 }
 
-// The ids and values of all rows.
+// The ids and values of a row.
+void add_row(const SparseRows::Row& row, Fingerprint& fingerprint);
 void add_rows(const SparseRows& rows, Fingerprint& fingerprint);
 
 void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections);
@@ -111,8 +113,8 @@ void check_known(const KnownAttributes& attributes, const std::string& file, std
                  const std::function<void(const std::string&)>& warning);
 
 // How many of these names, which are the first of the attributes, are left after rare ones were dropped.
-// Throws Error for one that no row has: l1_except would have no effect.
+// Throws Error for one that no row has, of those of all ranks: l1_except would have no effect.
 std::size_t count_first(std::span<const std::string> names, const Dictionary& attributes,
-                        const SparseRows& rows);
+                        const SparseRows& rows, Communicator* fleet = nullptr);
 
 }  // namespace espalier

@@ -23,14 +23,14 @@ Weights train_roughly(const Problem& problem, const RoughRun& run) {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const std::string& path,
+std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const InputFiles& files,
                                            const OptionValues& options, Reading reading) {
   if (!reading.train_roughly) reading.train_roughly = train_roughly;
-  return task.read(path, options, reading);
+  return task.read(files, options, reading);
 }
 
-std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options) {
-  return read_parse_training(path, options, train_roughly);
+std::unique_ptr<TrainingSet> read_parse_training(const InputFiles& files, const ParseOptions& options) {
+  return read_parse_training(files, options, train_roughly);
 }
 
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options,
