@@ -74,10 +74,27 @@ Start start_of(std::size_t rank, std::size_t ranks, const InputFiles& files,
   std::uint64_t byte = total / ranks * rank + total % ranks * rank / ranks;
   std::size_t file = 0;
   while (file < known.size() && byte >= known[file].bytes) byte -= known[file++].bytes;
+  if (rank == 0) return {0, 0};
   if (byte == 0 || file == known.size()) return {file, 0};
   if (known[file].packed) return {byte < known[file].bytes / 2 ? file : file + 1, 0};
   const std::uint64_t cut = cut_behind(files.paths()[file], byte, known[file].bytes, find_cut);
   return cut == known[file].bytes ? Start{file + 1, 0} : Start{file, cut};
+}
+
+// Where several begin at the same place, those behind go on to the next file, or those before back to the one
+// before. False: there are too few.
+bool spread(std::vector<Start>& starts) {
+  for (std::size_t r = 1; r + 1 < starts.size(); ++r) {
+    if (!(starts[r - 1] < starts[r])) starts[r] = {starts[r - 1].file + 1, 0};
+  }
+  for (std::size_t r = starts.size() - 2; r > 0; --r) {
+    const Start& next = starts[r + 1];
+    if (starts[r] < next) continue;
+    if (next.file == 0) return false;
+    starts[r] = {next.byte > 0 ? next.file : next.file - 1, 0};
+  }
+  return std::adjacent_find(starts.begin(), starts.end(),
+                            [](const Start& a, const Start& b) { return !(a < b); }) == starts.end();
 }
 
 }  // namespace
@@ -106,9 +123,7 @@ std::optional<FileShare> find_share(const InputFiles& files, const FindCut& find
     starts.push_back({numbers[0], numbers[1]});
   }
   starts.push_back({known.size(), 0});
-  for (std::size_t r = 0; r + 1 < starts.size(); ++r) {
-    if (!(starts[r] < starts[r + 1])) return std::nullopt;
-  }
+  if (!spread(starts)) return std::nullopt;
 
   const Start &begin = starts[fleet.rank()], &end = starts[fleet.rank() + 1];
   FileShare share{{}, begin.file};

@@ -17,7 +17,7 @@ namespace espalier {
 // What one rank reads. A plain file may be cut, at the end of a record; packed ones are read as a whole.
 struct FileShare {
   // How much is looked at to find the end of a record, if it is found there.
-  static inline std::size_t first_look = std::size_t{1} << 12;  // tests have smaller ones
+  static inline std::size_t first_look = 512;  // tests have smaller ones
 
   std::vector<TextRange> ranges;  // at least one
   std::size_t first_file = 0;     // that of the first range; each of the others has the file after it
