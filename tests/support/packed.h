@@ -32,7 +32,7 @@ inline std::string zstd(const std::string& text) {
 inline std::string xz(const std::string& text) {
   std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
   std::size_t size = 0;
-  lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
+  lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const std::uint8_t*>(text.data()),
                           text.size(), reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size());
   packed.resize(size);
   return packed;

@@ -64,7 +64,8 @@ inline void add(const ExamplePlaces& places, std::string& to) {
 // Fragments in any order, some of which may be wrong.
 inline std::string random_text(const Texts& right, const Texts& wrong) {
   Texts fragments = *rc::gen::container<Texts>(rc::gen::elementOf(right));
-  const Texts faults = *rc::gen::resize(3, rc::gen::container<Texts>(rc::gen::elementOf(wrong)));
+  Texts faults;
+  if (!wrong.empty()) faults = *rc::gen::resize(3, rc::gen::container<Texts>(rc::gen::elementOf(wrong)));
   for (const std::string& fault : faults) {
     const auto at = *rc::gen::inRange<std::size_t>(0, 2 * fragments.size() + 1);
     if (at <= fragments.size()) fragments.insert(fragments.begin() + static_cast<std::ptrdiff_t>(at), fault);
