@@ -3,6 +3,7 @@
 // Everything at once. The headers are small; a program that minds its compile time includes the ones it uses.
 
 #include "espalier/base/error.h"
+#include "espalier/base/input_files.h"
 #include "espalier/base/json.h"
 #include "espalier/base/memory.h"
 #include "espalier/base/options.h"

@@ -21,6 +21,8 @@ struct Fingerprint::State {
 Fingerprint::Fingerprint() : state_(std::make_unique<State>()) {}
 Fingerprint::~Fingerprint() = default;
 
+void Fingerprint::clear() { XXH3_64bits_reset(state_->xxh3); }
+
 void Fingerprint::add_bytes(std::string_view bytes) {
   XXH3_64bits_update(state_->xxh3, bytes.data(), bytes.size());
 }

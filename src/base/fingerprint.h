@@ -18,6 +18,8 @@ class Fingerprint {
   Fingerprint();
   ~Fingerprint();
 
+  // Forgets what was added.
+  void clear();
   void add_bytes(std::string_view bytes);
   // The values with their number in front, so that lists that follow each other do not run together.
   template <class T>

@@ -46,6 +46,12 @@ class RawFile {
     }
     if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
   }
+  // A part of it.
+  RawFile(const std::string& path, std::uint64_t begin, std::uint64_t end) : RawFile(path) {
+    if (::lseek(fd_, static_cast<off_t>(begin), SEEK_SET) < 0)
+      throw Error::system(name_, "read a part of", errno, "expected a regular file");
+    size_ = left_ = end - begin;
+  }
   RawFile(std::string_view text, const std::string& name, std::exception_ptr failure)
       : name_(name), text_(text), failure_(std::move(failure)) {}
   ~RawFile() { close(); }
@@ -75,9 +81,11 @@ class RawFile {
   // Past the read-ahead, straight from the file. 0 at the end.
   std::size_t read(char* to, std::size_t n) {
     if (fd_ < 0) return take_text(to, n);
+    n = static_cast<std::size_t>(std::min<std::uint64_t>(n, left_));
     for (;;) {
       const ssize_t got = ::read(fd_, to, n);
       if (got >= 0) {
+        left_ -= static_cast<std::uint64_t>(got);
         bytes_ += static_cast<std::uint64_t>(got);
         if (reading_observer) reading_observer(progress());
         return static_cast<std::size_t>(got);
@@ -105,6 +113,7 @@ class RawFile {
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;
   std::uint64_t bytes_ = 0, size_ = 0;  // read so far; of the file, if it is one
+  std::uint64_t left_ = UINT64_MAX;     // that may still be read
   int fd_ = -1;                         // of a text in memory
 };
 
@@ -405,12 +414,14 @@ ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 
 struct ByteReader::Source {
   Source(const std::string& path, Unpack unpack) : file(path), decoder(decoder_for(file)) {
-    const bool packed = dynamic_cast<PlainDecoder*>(decoder.get()) == nullptr;
-    if (unpack == Unpack::ahead && packed && file.is_regular()) ahead.emplace(file, *decoder);
+    if (unpack == Unpack::ahead && is_packed() && file.is_regular()) ahead.emplace(file, *decoder);
   }
+  Source(const std::string& path, std::uint64_t begin, std::uint64_t end)
+      : file(path, begin, end), decoder(std::make_unique<PlainDecoder>()) {}
   Source(std::string_view text, const std::string& name, std::exception_ptr at_end)
       : file(text, name, std::move(at_end)), decoder(std::make_unique<PlainDecoder>()) {}
 
+  bool is_packed() const { return dynamic_cast<PlainDecoder*>(decoder.get()) == nullptr; }
   std::size_t read(char* to, std::size_t n) {
     return ahead ? ahead->read(to, n) : decoder->read(file, to, n);
   }
@@ -427,6 +438,9 @@ ByteReader::ByteReader(const std::string& path, Unpack unpack)
 ByteReader::ByteReader(std::unique_ptr<Source> source) : source_(std::move(source)) {}
 ByteReader ByteReader::of_text(std::string_view text, const std::string& name, std::exception_ptr failure) {
   return ByteReader(std::make_unique<Source>(text, name, std::move(failure)));
+}
+ByteReader ByteReader::of_range(const std::string& path, std::uint64_t begin, std::uint64_t end) {
+  return ByteReader(std::make_unique<Source>(path, begin, end));
 }
 ByteReader::~ByteReader() = default;
 ByteReader::ByteReader(ByteReader&&) noexcept = default;
@@ -448,6 +462,7 @@ std::size_t ByteReader::read(char* to, std::size_t n) {
   return done;
 }
 
+bool ByteReader::is_packed() const { return source_->is_packed(); }
 const std::string& ByteReader::name() const { return source_->file.name(); }
 
 LineReader::LineReader(const std::string& path, std::size_t longest_line)
@@ -462,7 +477,7 @@ LineReader::LineReader(const TextChunk& chunk, std::size_t longest_line)
     : bytes_(ByteReader::of_text(chunk.text, chunk.name, chunk.failure)),
       longest_line_(longest_line),
       line_number_(chunk.first_line - 1) {
-  if (chunk.first_line == 1) check_start();
+  if (chunk.begins_file) check_start();
 }
 
 void LineReader::check_start() {

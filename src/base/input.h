@@ -24,6 +24,8 @@ class ByteReader {
   // A text in memory, as it is; messages call it `name`. It has to stay where it is. At its end, `failure` is
   // thrown if there is one: what ended the reading of a file, of which this is the last part that was read.
   static ByteReader of_text(std::string_view text, const std::string& name, std::exception_ptr failure = {});
+  // Bytes begin to end - 1 of a regular file, as they are in it; fewer where the file ends before.
+  static ByteReader of_range(const std::string& path, std::uint64_t begin, std::uint64_t end);
   ~ByteReader();
   ByteReader(ByteReader&&) noexcept;
 
@@ -31,6 +33,8 @@ class ByteReader {
   // Throws Error for packed data that is corrupt or truncated, once all that comes before was read: so who
   // reads lines finds the same first error whatever he reads at once.
   std::size_t read(char* to, std::size_t n);
+  // Whether what is read is not what is in the file.
+  bool is_packed() const;
   // The name for messages: the path, or "standard input" for "-".
   const std::string& name() const;
 

@@ -52,12 +52,41 @@ std::size_t cut_after_brackets(std::string_view text) {
   return cut;
 }
 
-ChunkReader::ChunkReader(const std::string& path, FindCut find_cut, const ChunkOptions& options)
-    : bytes_(path, options.threads > 1 ? ByteReader::Unpack::ahead : ByteReader::Unpack::here),
+std::vector<TextRange> whole_files(const InputFiles& files) {
+  std::vector<TextRange> ranges;
+  for (const std::string& path : files.paths()) ranges.push_back({path});
+  return ranges;
+}
+
+ChunkReader::ChunkReader(std::vector<TextRange> ranges, FindCut find_cut, const ChunkOptions& options)
+    : ranges_(std::move(ranges)),
       find_cut_(std::move(find_cut)),
-      size_(std::max<std::size_t>(options.bytes, 1)) {}
+      size_(std::max<std::size_t>(options.bytes, 1)),
+      threads_(options.threads) {
+  open();
+}
+
+void ChunkReader::open() {
+  const TextRange& range = ranges_[num_lines_.size()];
+  bytes_.reset();
+  if (range.is_whole()) {
+    bytes_.emplace(range.path, threads_ > 1 ? ByteReader::Unpack::ahead : ByteReader::Unpack::here);
+  } else {
+    bytes_.emplace(ByteReader::of_range(range.path, range.begin, range.end));
+  }
+  num_lines_.push_back(0);
+  at_end_ = any_ = false;
+}
 
 bool ChunkReader::next(TextChunk& chunk) {
+  while (!next_of_range(chunk)) {
+    if (num_lines_.size() == ranges_.size()) return false;
+    open();
+  }
+  return true;
+}
+
+bool ChunkReader::next_of_range(TextChunk& chunk) {
   std::size_t cut = 0;
   // Twice as much each time: so a long record is searched a number of times that grows only with the
   // logarithm of its length.
@@ -73,13 +102,15 @@ bool ChunkReader::next(TextChunk& chunk) {
   }
   // Also a file of nothing has a chunk, whose reader says so; and a failure needs one.
   if (cut == 0 && any_ && !failure_) return false;
-  any_ = true;
-  chunk.name = name();
-  chunk.first_line = next_line_;
+  const TextRange& range = ranges_[num_lines_.size() - 1];
+  chunk.name = bytes_->name();
+  chunk.first_line = range.first_line + num_lines_.back();
+  chunk.begins_file = range.begin == 0 && !any_;
   chunk.failure = cut == text_.size() && at_end_ ? std::exchange(failure_, nullptr) : nullptr;
   chunk.text.assign(text_, 0, cut);
   text_.erase(0, cut);
-  next_line_ += static_cast<std::size_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
+  num_lines_.back() += static_cast<std::size_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
+  any_ = true;
   return true;
 }
 
@@ -88,7 +119,7 @@ void ChunkReader::fill() {
   const std::size_t before = text_.size();
   text_.resize(before + kReadAtOnce);
   try {
-    const std::size_t got = bytes_.read(text_.data() + before, kReadAtOnce);
+    const std::size_t got = bytes_->read(text_.data() + before, kReadAtOnce);
     text_.resize(before + got);
     at_end_ = got == 0;
   } catch (...) {

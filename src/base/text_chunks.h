@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +13,7 @@
 
 #include "base/input.h"
 #include "base/pipeline.h"
+#include "espalier/base/input_files.h"
 
 namespace espalier {
 
@@ -18,6 +22,7 @@ struct TextChunk {
   std::string name;  // of the file, for messages
   std::string text;
   std::size_t first_line = 1;  // its number in the file
+  bool begins_file = false;    // where there may be a byte order mark
   std::exception_ptr failure;  // of reading what comes after it
 };
 
@@ -43,29 +48,50 @@ struct ChunkOptions {
   std::size_t bytes = usual_bytes;
 };
 
-// A file, whatever it is packed in, in chunks.
+// A file, or a part of one: bytes begin to end - 1, of a file that is not packed. Parts begin with a record.
+struct TextRange {
+  static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
+
+  std::string path;
+  std::uint64_t begin = 0, end = kToTheEnd;
+  std::size_t first_line = 1;  // its number in the file, for messages
+
+  bool is_whole() const { return begin == 0 && end == kToTheEnd; }
+};
+// All of some files.
+std::vector<TextRange> whole_files(const InputFiles& files);
+
+// Files, whatever they are packed in, in chunks. None has text of two.
 class ChunkReader {
  public:
-  ChunkReader(const std::string& path, FindCut find_cut, const ChunkOptions& options = {});
+  ChunkReader(const InputFiles& files, FindCut find_cut, const ChunkOptions& options = {})
+      : ChunkReader(whole_files(files), std::move(find_cut), options) {}
+  // Requires at least one.
+  ChunkReader(std::vector<TextRange> ranges, FindCut find_cut, const ChunkOptions& options = {});
 
-  // False at the end of the file. What cannot be read (corrupt data) is the failure of the chunk before it.
+  // False at the end of the last file. What cannot be read (corrupt data) is the failure of the chunk before
+  // it.
   bool next(TextChunk& chunk);
-  const std::string& name() const { return bytes_.name(); }
+  // The lines of each range so far, but for a last one that has no end.
+  std::span<const std::size_t> num_lines() const { return num_lines_; }
 
  private:
+  void open();
+  bool next_of_range(TextChunk& chunk);
   void fill();
 
-  ByteReader bytes_;
+  std::vector<TextRange> ranges_;
+  std::optional<ByteReader> bytes_;  // of range num_lines_.size() - 1
   FindCut find_cut_;
-  std::size_t size_;
+  std::size_t size_, threads_;
   std::string text_;  // that was read and not yet handed over
   std::exception_ptr failure_;
-  std::size_t next_line_ = 1;
+  std::vector<std::size_t> num_lines_;
   bool at_end_ = false, any_ = false;
 };
 
-// Reads a file by several workers: parse(worker, chunk, part) is done by several of them at the same time,
-// take(worker's number, part) on the caller's thread in the order of the file. What comes out is what one
+// Reads files by several workers: parse(worker, chunk, part) is done by several of them at the same time,
+// take(worker's number, part) on the caller's thread in the order of the files. What comes out is what one
 // worker would make of it: of several chunks that parse() or take() throws for, the first one's exception is
 // thrown, and nothing behind it is taken. `before` are chunks that were read already.
 template <class Part, class Worker, class Parse, class Take>

@@ -126,8 +126,7 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   observer.reset();
   // What is wrong with them is said before anything else.
   make_folds(*data, arguments.folds, arguments.given().seed);
-  display.note(fmt::format("read {}: {}", arguments.train == "-" ? "standard input" : arguments.train,
-                           data->describe()));
+  display.note(fmt::format("read {}: {}", arguments.train_name(), data->describe()));
   const SolverEntry solver = find_solver(arguments.solver, options.train.loss);
   RunLog log(arguments.log, [&](const std::string& line) { display.warn(line); });
   Json start = arguments.to_json();

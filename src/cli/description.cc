@@ -61,7 +61,7 @@ std::string CommandDescription::arguments() const {
   std::string text = "[OPTIONS]";
   for (const OptionDescription& option : options) {
     if (!option.by_place) continue;
-    const std::string& argument = option.names.front();
+    const std::string argument = option.names.front() + (option.repeatable ? "..." : "");
     text += option.required ? ' ' + argument : fmt::format(" [{}]", argument);
   }
   if (!commands.empty()) text += path.size() == 1 ? " COMMAND" : " TASK";

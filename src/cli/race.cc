@@ -90,7 +90,7 @@ int run_race(const RaceArguments& arguments) {
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
                                          interrupt.flag(), arguments.given().threads});
   observer.reset();
-  const std::string name = arguments.train == "-" ? "standard input" : arguments.train;
+  const std::string name = arguments.train_name();
   display->note(fmt::format("read {}: {}", name, data->describe()));
   RunLog log(arguments.log, [&](const std::string& line) { display->warn(line); });
   log.start(arguments.start(solvers), false);

@@ -168,10 +168,9 @@ class Session {
     // A checkpoint fits only what comes out the same when it is read again.
     const std::size_t threads = options_.checkpoint.empty() ? options_.given().threads : 1;
     const ReadingObserver observer([this](const ReadingProgress& file) { display_.reading(file); });
-    data_ = options_.read_data(
-        {[this](std::string_view text) { display_.note(std::string(text)); }, interrupt_.flag(), threads});
-    const std::string name = options_.train == "-" ? "standard input" : options_.train;
-    display_.note(fmt::format("read {}: {}", name, data_->describe()));
+    data_ = options_.read_data({[this](std::string_view text) { display_.note(std::string(text)); },
+                                interrupt_.flag(), threads, fleet_if_joined()});
+    display_.note(fmt::format("read {}: {}", options_.train_name(), data_->describe()));
   }
 
   // Whatever the run starts from is there, and fits: then the log begins.

@@ -61,7 +61,7 @@ Option TrainingOptions::add_training_option(Command command, std::string_view na
 }
 
 void TrainingOptions::add_to(Command command) {
-  command.add_option("TRAIN", train, "training data; '-' is standard input").required();
+  command.add_option("TRAIN", train, "training data, one file or several; '-' is standard input").required();
   command.group(kTraining);
   command.add_option("--dev", dev, "held-out data to evaluate on at every report").metavar("FILE");
   // These two are logged as they are typed, and looked at when all options are known.
@@ -198,7 +198,7 @@ bool TrainingOptions::check_gap(const Certificate& certificate, Display& display
 
 std::unique_ptr<TrainingSet> TrainingOptions::read_data(Reading reading) const {
   const auto name = [](const std::string& file) { return file == "-" ? "standard input" : file; };
-  std::optional<NothingToSave> until_read("while reading " + name(train));
+  std::optional<NothingToSave> until_read("while reading " + train_name());
   reading.loss = checked_loss();
   reading.group_by = group_by;
   auto data = read_training(task, train, *of_task, reading);
@@ -209,7 +209,12 @@ std::unique_ptr<TrainingSet> TrainingOptions::read_data(Reading reading) const {
 }
 
 Json TrainingOptions::to_json() const {
-  Json json{{"version", ESPALIER_VERSION}, {"task", task.name}, {"train", train}};
+  Json json{{"version", ESPALIER_VERSION}, {"task", task.name}};
+  if (train.size() == 1) {
+    json["train"] = train.front();
+  } else {
+    json["train"] = train;
+  }
   if (!dev.empty()) json["dev"] = dev;
   const TrainOptions& now = given();
   json.update({{"loss", loss}, {"solver", solver}, {"gap", now.gap}, {"passes", now.passes}});

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command_line.h"
 #include "cli/display.h"
+#include "espalier/base/input_files.h"
 #include "espalier/base/json.h"
 #include "espalier/learning/certificate.h"
 #include "espalier/learning/loss.h"
@@ -29,7 +31,8 @@ inline constexpr const char* kOutput = "Output";
 // What `train`, `path`, `cross-validate` and `race` have in common, as it was typed.
 struct TrainingOptions {
   TaskEntry task;
-  std::string train, dev, output, log;
+  std::vector<std::string> train;
+  std::string dev, output, log;
   std::string init, checkpoint;
   std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
@@ -40,6 +43,8 @@ struct TrainingOptions {
   double checkpoint_every = 60;         // seconds
   std::optional<OptionValues> of_task;  // those that are its own
 
+  // The training data, for messages.
+  std::string train_name() const { return InputFiles(train).name(); }
   // Adds an option of the library's table of training: its name, help, range and default are those of the
   // table.
   Option add_training_option(Command command, std::string_view name);

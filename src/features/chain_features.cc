@@ -195,7 +195,8 @@ WeightPlace ChainShape::ngram_weight(std::size_t k) const {
 }
 
 ChainShape chain_shape(const ChainShape& counts, const ChainFeatureSet& features, std::size_t order,
-                       const Sequences& sequences, std::span<const std::uint32_t> labels) {
+                       const Sequences& sequences, std::span<const std::uint32_t> labels,
+                       Communicator* fleet) {
   ChainShape shape{counts.num_attributes, counts.num_transition_attributes, counts.num_labels};
   const bool tied = sequences.transition_of.empty();
   // What was not observed is not frequent.
@@ -205,20 +206,21 @@ ChainShape chain_shape(const ChainShape& counts, const ChainFeatureSet& features
   if (of_tokens || of_steps) {
     const std::size_t num_pairs = shape.num_labels * shape.num_labels;
     shape.tokens = std::make_shared<ObservedPairs>(
-        of_tokens ? observed_pairs(sequences, labels, shape.num_attributes, min_freq)
+        of_tokens ? observed_pairs(sequences, labels, shape.num_attributes, min_freq, fleet)
                   : all_pairs(shape.num_attributes, shape.num_labels));
     if (!tied) {
-      shape.steps =
-          std::make_shared<ObservedPairs>(of_steps ? observed_steps(sequences, labels, shape.num_labels,
-                                                                    shape.num_transition_attributes, min_freq)
-                                                   : all_pairs(shape.num_transition_attributes, num_pairs));
+      shape.steps = std::make_shared<ObservedPairs>(
+          of_steps ? observed_steps(sequences, labels, shape.num_labels, shape.num_transition_attributes,
+                                    min_freq, fleet)
+                   : all_pairs(shape.num_transition_attributes, num_pairs));
     }
   }
   if (order == 1 && shape.has_tables()) return shape;
   // Without attributes of transitions neighbours are not meant to interact.
   const bool pairs = !shape.has_tables() && shape.num_transition_attributes > 0;
-  shape.ngrams = std::make_shared<LabelNgrams>(observed_ngrams(
-      labels, sequences.offsets, shape.num_labels, pairs ? 2 : 3, order + 1, min_freq, pairs && !of_steps));
+  shape.ngrams = std::make_shared<LabelNgrams>(observed_ngrams(labels, sequences.offsets, shape.num_labels,
+                                                               pairs ? 2 : 3, order + 1, min_freq,
+                                                               pairs && !of_steps, fleet));
   return shape;
 }
 

@@ -21,6 +21,8 @@
 
 namespace espalier {
 
+class Communicator;
+
 // Where the weights of a chain lie. Those of all features: one row of L for each attribute of a token, then L
 // rows (one per previous label) for each attribute of a transition, then the n-grams, L a row. Those of
 // observed features are one value wide: a row for each pair of an attribute and a label, for each attribute
@@ -72,9 +74,11 @@ struct ChainFeatureSet {
 
 // A shape with the counts of `counts`, for chains of this order: with weights for these features, where
 // observed means in these sequences with these labels. N-grams of 3 labels and more, up to order + 1, are
-// always observed ones.
+// always observed ones. Where ranks have a share of the sequences each, all of them call it at the same time,
+// and observed is what one of them has seen.
 ChainShape chain_shape(const ChainShape& counts, const ChainFeatureSet& features, std::size_t order,
-                       const Sequences& sequences, std::span<const std::uint32_t> labels);
+                       const Sequences& sequences, std::span<const std::uint32_t> labels,
+                       Communicator* fleet = nullptr);
 
 // The scores of one sequence that is not part of a problem, sequence 0 of `sequences`: nodes, then a table
 // for each of `tables`, rows of sequences.transitions, then n-grams. Where weights of tokens are coefficients

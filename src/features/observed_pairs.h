@@ -9,6 +9,8 @@
 
 namespace espalier {
 
+class Communicator;
+
 // Which labels each attribute was seen with in training: the pairs that have a weight where not all have one.
 // Pair e of all, in the order of attributes, then of labels, is row e of weights that are one value wide. An
 // attribute of a step goes with pairs of labels rather than with labels: before * L + after stands for one.
@@ -35,12 +37,14 @@ class ObservedPairs {
 };
 
 // Every attribute of a token with the labels that such tokens have, if its values there add up to at least
-// `min_freq`; 0: whatever they are.
+// `min_freq`; 0: whatever they are. Of ranks that have a share of the sequences each, the pairs of all, with
+// the sums that one process would have.
 ObservedPairs observed_pairs(const Sequences& sequences, std::span<const std::uint32_t> labels,
-                             std::size_t num_attributes, double min_freq = 0);
+                             std::size_t num_attributes, double min_freq = 0, Communicator* fleet = nullptr);
 // Every attribute of a step with the pairs of labels that it leads from and to, likewise.
 ObservedPairs observed_steps(const Sequences& sequences, std::span<const std::uint32_t> labels,
-                             std::size_t num_labels, std::size_t num_attributes, double min_freq = 0);
+                             std::size_t num_labels, std::size_t num_attributes, double min_freq = 0,
+                             Communicator* fleet = nullptr);
 // Every attribute with every label.
 ObservedPairs all_pairs(std::size_t num_attributes, std::size_t num_labels);
 

@@ -6,15 +6,17 @@
 #include <span>
 #include <vector>
 
+#include "fleet/list_fingerprint.h"
+
 namespace espalier {
 namespace {
 
 constexpr std::string_view kHash = "xxh3:";
 
 // Everything of the examples but their features: structure, gold outputs, costs and weights.
-void add_examples(const Problem& problem, bool known, Fingerprint& fingerprint) {
+std::uint64_t fingerprint_of_examples(const Problem& problem, bool known, Communicator* fleet) {
   std::vector<float> statistics;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
+  return list_fingerprint(problem.size(), fleet, [&](std::size_t i, Fingerprint& fingerprint) {
     const double numbers[] = {problem.weight(i), problem.cost_offset(i)};
     fingerprint.add_list(std::span<const double>(numbers));
     statistics.assign(problem.num_statistics(i), 0.0f);
@@ -23,7 +25,7 @@ void add_examples(const Problem& problem, bool known, Fingerprint& fingerprint) 
     std::fill(statistics.begin(), statistics.end(), 0.0f);
     problem.add_cost(i, 1.0f, statistics);
     fingerprint.add_list(std::span<const float>(statistics));
-  }
+  });
 }
 
 }  // namespace
@@ -45,9 +47,9 @@ std::string data_fingerprint(const TrainingSet& data, bool known) {
   for (const auto& [name, bytes] : data.sections().arrays) {
     if (comes_from_data(name)) fingerprint.add_list(std::span<const char>(bytes));
   }
-  add_examples(data.problem(), known, fingerprint);
-  const std::uint64_t features = data.fingerprint();
-  fingerprint.add_list(std::span<const std::uint64_t>(&features, 1));
+  const std::uint64_t parts[] = {fingerprint_of_examples(data.problem(), known, data.fleet()),
+                                 data.fingerprint()};
+  fingerprint.add_list(std::span<const std::uint64_t>(parts));
   return fingerprint_text(fingerprint);
 }
 

@@ -1,11 +1,14 @@
 #include "structures/label_ngrams.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "fleet/communicator.h"
 #include "kernels/ngram_automaton.h"
 
 namespace espalier {
@@ -14,6 +17,29 @@ namespace {
 bool shorter_first(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) {
   if (a.size() != b.size()) return a.size() < b.size();
   return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end());
+}
+
+using NgramCounts = std::map<std::vector<std::uint32_t>, std::size_t>;
+
+// What all ranks have seen: each sends a list of length, count, labels.
+void add_up(NgramCounts& seen, Communicator& fleet) {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [ngram, count] : seen) {
+    numbers.push_back(ngram.size());
+    numbers.push_back(count);
+    numbers.insert(numbers.end(), ngram.begin(), ngram.end());
+  }
+  const std::vector<std::string> all =
+      fleet.gather({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(std::uint64_t)});
+  seen.clear();
+  for (const std::string& bytes : all) {
+    numbers.resize(bytes.size() / sizeof(std::uint64_t));
+    if (!bytes.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+    for (std::size_t at = 0; at < numbers.size(); at += 2 + numbers[at]) {
+      const auto labels = numbers.begin() + static_cast<std::ptrdiff_t>(at) + 2;
+      seen[{labels, labels + static_cast<std::ptrdiff_t>(numbers[at])}] += numbers[at + 1];
+    }
+  }
 }
 
 }  // namespace
@@ -40,8 +66,8 @@ std::optional<std::size_t> LabelNgrams::find(std::span<const std::uint32_t> labe
 
 LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<const std::size_t> offsets,
                             std::size_t num_labels, std::size_t shortest, std::size_t longest,
-                            double min_freq, bool all_pairs) {
-  std::map<std::vector<std::uint32_t>, std::size_t> seen;
+                            double min_freq, bool all_pairs, Communicator* fleet) {
+  NgramCounts seen;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto sequence = labels.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     for (std::size_t n = shortest; n <= longest && n <= sequence.size(); ++n) {
@@ -51,6 +77,7 @@ LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<con
       }
     }
   }
+  if (fleet != nullptr) add_up(seen, *fleet);
   std::set<std::vector<std::uint32_t>> kept;
   for (const auto& [ngram, count] : seen) {
     if (static_cast<double>(count) >= min_freq) kept.insert(ngram);

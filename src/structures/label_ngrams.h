@@ -9,6 +9,7 @@
 
 namespace espalier {
 
+class Communicator;
 struct NgramAutomaton;
 
 // The label n-grams, n >= 2, that have a statistic of their own in the chains of a problem: each counts how
@@ -36,9 +37,10 @@ class LabelNgrams {
 };
 
 // Every n-gram of `shortest` to `longest` labels that occurs at least `min_freq` times in these sequences;
-// sequence i has the labels offsets[i] to offsets[i + 1] - 1. With all_pairs, also every pair of labels.
+// sequence i has the labels offsets[i] to offsets[i + 1] - 1. With all_pairs, also every pair of labels. Of
+// ranks that have a share of the sequences each, those of all.
 LabelNgrams observed_ngrams(std::span<const std::uint32_t> labels, std::span<const std::size_t> offsets,
                             std::size_t num_labels, std::size_t shortest, std::size_t longest,
-                            double min_freq = 0, bool all_pairs = false);
+                            double min_freq = 0, bool all_pairs = false, Communicator* fleet = nullptr);
 
 }  // namespace espalier

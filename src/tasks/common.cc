@@ -12,15 +12,16 @@ Json reading_of(const OptionValues& options) {
   return reading;
 }
 
+void add_row(const SparseRows::Row& row, Fingerprint& fingerprint) {
+  fingerprint.add_list(row.ids);
+  // Whether values that are all 1 are stored depends on the other rows.
+  const bool plain =
+      std::all_of(row.values.begin(), row.values.end(), [](float value) { return value == 1; });
+  fingerprint.add_list(plain ? std::span<const float>() : row.values);
+}
+
 void add_rows(const SparseRows& rows, Fingerprint& fingerprint) {
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const SparseRows::Row row = rows.row(i);
-    fingerprint.add_list(row.ids);
-    // Whether values that are all 1 are stored depends on the other rows.
-    const bool plain =
-        std::all_of(row.values.begin(), row.values.end(), [](float value) { return value == 1; });
-    fingerprint.add_list(plain ? std::span<const float>() : row.values);
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i) add_row(rows.row(i), fingerprint);
 }
 
 void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections) {
@@ -83,7 +84,7 @@ void check_known(const KnownAttributes& attributes, const std::string& file, std
 }
 
 std::size_t count_first(std::span<const std::string> names, const Dictionary& attributes,
-                        const SparseRows& rows) {
+                        const SparseRows& rows, Communicator* fleet) {
   std::size_t count = 0;
   std::vector<bool> seen(attributes.size(), false);
   if (!names.empty()) {
@@ -93,7 +94,7 @@ std::size_t count_first(std::span<const std::string> names, const Dictionary& at
   }
   for (const std::string& name : names) {
     const auto id = attributes.find(name);
-    if (!id || !seen[*id])
+    if (!id || sum_over(fleet, std::size_t{seen[*id] ? 1u : 0u}) == 0)
       throw Error::in(setting("l1_except"), "no attribute " + in_quotes(name),
                       "expected one of the training data");
     count = std::max(count, static_cast<std::size_t>(*id) + 1);

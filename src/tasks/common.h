@@ -19,6 +19,7 @@
 #include "espalier/features/sparse_rows.h"
 #include "espalier/tasks/registry.h"
 #include "espalier/tasks/task.h"
+#include "fleet/communicator.h"
 
 namespace espalier {
 
@@ -58,7 +59,8 @@ Json reading_of(std::string_view task, const Options& options) {
   return reading_of(OptionValues(find_task(task)->options(), options));
 }
 
-// The ids and values of all rows.
+// The ids and values of a row.
+void add_row(const SparseRows::Row& row, Fingerprint& fingerprint);
 void add_rows(const SparseRows& rows, Fingerprint& fingerprint);
 
 void add_dictionary(const std::string& name, const Dictionary& dictionary, TaskSections& sections);
@@ -121,8 +123,8 @@ void check_known(const KnownAttributes& attributes, const std::string& file, std
                  const std::function<void(const std::string&)>& warning);
 
 // How many of these names, which are the first of the attributes, are left after rare ones were dropped.
-// Throws Error for one that no row has: l1_except would have no effect.
+// Throws Error for one that no row has, of those of all ranks: l1_except would have no effect.
 std::size_t count_first(std::span<const std::string> names, const Dictionary& attributes,
-                        const SparseRows& rows);
+                        const SparseRows& rows, Communicator* fleet = nullptr);
 
 }  // namespace espalier

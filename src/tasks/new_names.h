@@ -7,6 +7,7 @@
 
 #include "base/string_buffer.h"
 #include "espalier/features/dictionary.h"
+#include "fleet/communicator.h"
 
 namespace espalier {
 
@@ -37,5 +38,13 @@ inline void merge_names(const StringBuffer& names, Dictionary& into, std::vector
     for (std::size_t j = 0; j < n; ++j) ids.push_back(into.add(names[begin + j], hashes[j]));
   }
 }
+
+// The same of ranks, which read consecutive parts of some files at the same time: all of them make the
+// dictionary that one reader would have made. Returns the id in it of each name of this rank's own. Those of
+// the ranks before are sent once, so each rank sends what is new alone.
+std::vector<std::uint32_t> merge_names_of_ranks(const Dictionary& own, Dictionary& into, Communicator& fleet);
+
+// What all ranks counted, by ids that are the same on all.
+void add_up_counts(std::vector<std::uint32_t>& counts, Communicator& fleet);
 
 }  // namespace espalier

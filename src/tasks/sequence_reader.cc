@@ -34,17 +34,29 @@ bool begins_document(std::string_view line) {
          (line.size() == kDocument.size() || is_white_space(line[kDocument.size()]));
 }
 
-SequenceReader::SequenceReader(const std::string& path, const TagInput& input)
-    : reader_(path),
-      documents_(input.format == TagFormat::columns),
-      weights_(input.weight_comments),
-      file_{reader_.name(), {}, 0} {}
+std::string SequenceFile::first_place() const {
+  const std::string line = fmt::format("line {}", first_line_number);
+  return first_name.empty() || first_name == name ? line : fmt::format("{} of {}", line, first_name);
+}
+
+SequenceReader::SequenceReader(const InputFiles& files, const TagInput& input)
+    : paths_(files.paths()), documents_(input.format == TagFormat::columns), weights_(input.weight_comments) {
+  open_next();
+}
 
 SequenceReader::SequenceReader(const TextChunk& chunk, const TagInput& input, const SequenceFile* file)
-    : reader_(chunk),
-      documents_(input.format == TagFormat::columns),
-      weights_(input.weight_comments),
-      file_(file != nullptr ? *file : SequenceFile{reader_.name(), {}, 0}) {}
+    : documents_(input.format == TagFormat::columns), weights_(input.weight_comments) {
+  reader_.emplace(chunk);
+  if (file != nullptr) file_ = *file;
+  file_.name = reader_->name();
+}
+
+bool SequenceReader::open_next() {
+  if (opened_ == paths_.size()) return false;
+  reader_.emplace(paths_[opened_++]);
+  file_.name = reader_->name();
+  return true;
+}
 
 // Only where a token is the last line before a blank one does that end a sequence: otherwise the lines before
 // belong to the next one.
@@ -66,7 +78,12 @@ bool SequenceReader::append_next(SequenceBlock& to) {
   next_before_.clear();
   if (ended_document_) ++num_documents_;
   ended_document_ = false;
-  for (std::string_view line; reader_.next(line);) {
+  for (std::string_view line;;) {
+    if (!reader_->next(line)) {
+      if (!is_empty() || !open_next()) break;
+      weight.reset();  // of a sequence that its file does not have
+      continue;
+    }
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
       if (!is_empty()) break;
       append_line(line, before_);
@@ -79,7 +96,7 @@ bool SequenceReader::append_next(SequenceBlock& to) {
       take_weight(line, !is_empty(), weight);
       append_line(line, before_);
     } else {
-      if (is_empty()) first_line = reader_.line_number();
+      if (is_empty()) first_line = reader_->line_number();
       to.lines_.add(line);
     }
   }
@@ -92,6 +109,7 @@ bool SequenceReader::append_next(SequenceBlock& to) {
   if (file_.first_line_number == 0) {
     file_.first_line = to.lines_[begin];
     file_.first_line_number = first_line;
+    file_.first_name = file_.name;
   }
   return true;
 }
@@ -102,10 +120,10 @@ void SequenceReader::take_weight(std::string_view line, bool inside, std::option
   while (!text.empty() && is_white_space(text.back())) text.remove_suffix(1);
 
   const std::string found = fmt::format("the weight {}", in_quotes(text));
-  if (inside) reader_.fail(found + " inside a sequence", "expected it before the first token");
-  if (weight) reader_.fail(found + ", the second one of a sequence", "expected one");
+  if (inside) reader_->fail(found + " inside a sequence", "expected it before the first token");
+  if (weight) reader_->fail(found + ", the second one of a sequence", "expected one");
   weight = parse_double(text);
-  if (!weight || *weight <= 0) reader_.fail(found, "expected a positive, finite number");
+  if (!weight || *weight <= 0) reader_->fail(found, "expected a positive, finite number");
 }
 
 void SequenceLines::fail(std::size_t t, std::string_view found, std::string_view expected) const {

@@ -23,11 +23,16 @@ bool begins_document(std::string_view line);
 // follows.
 FindCut sequence_cut(const TagInput& input);
 
-// What is known of a file once its first sequence was read.
+// What is known of a file once its first sequence was read. Of several files, the first line is that of the
+// first one that has any.
 struct SequenceFile {
-  std::string name;
+  std::string name;        // of the one that is being read
   std::string first_line;  // of the first token
   std::size_t first_line_number = 0;
+  std::string first_name{};  // of its file
+
+  // "line 3", "line 3 of part-1.txt"
+  std::string first_place() const;
 };
 
 // The lines of one sequence, one per token, and where they are in their file.
@@ -89,17 +94,17 @@ class SequenceBlock {
   std::string after_;
 };
 
-// A file of lines, one per token, with blank lines between sequences. Lines that are not tokens: in column
+// Files of lines, one per token, with blank lines between sequences. Lines that are not tokens: in column
 // files those whose first field is -DOCSTART-, which end a sequence as blank lines do; and, where the input
 // has them, comments "# weight: NUMBER" before a sequence.
 class SequenceReader {
  public:
-  SequenceReader(const std::string& path, const TagInput& input);
+  SequenceReader(const InputFiles& files, const TagInput& input);
   // A part of a file, which has to stay where it is: `file` is what is known of it, or of the first part
   // nullptr.
   SequenceReader(const TextChunk& chunk, const TagInput& input, const SequenceFile* file = nullptr);
 
-  // Goes on to the next sequence; false at the end of the file.
+  // Goes on to the next sequence; false at the end of the last file.
   bool next() {
     block_.clear();
     return append_next(block_);
@@ -110,7 +115,7 @@ class SequenceReader {
   std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
   // How many lines that begin a document are before it in the file.
   std::size_t num_documents() const { return num_documents_; }
-  // The same, after others.
+  // The same, after others, of a single file.
   bool append_next(SequenceBlock& to);
 
   const SequenceFile& file() const { return file_; }
@@ -119,7 +124,11 @@ class SequenceReader {
  private:
   void take_weight(std::string_view line, bool inside, std::optional<double>& weight) const;
 
-  LineReader reader_;
+  bool open_next();
+
+  std::vector<std::string> paths_;  // of files
+  std::size_t opened_ = 0;          // of these
+  std::optional<LineReader> reader_;
   bool documents_, weights_;
   SequenceFile file_;
   SequenceBlock block_;

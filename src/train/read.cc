@@ -38,10 +38,10 @@ void restore(std::string_view name, const Json& value, OptionValues& options) {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const std::string& path,
+std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const InputFiles& files,
                                            const OptionValues& options, Reading reading) {
   if (!reading.train_roughly) reading.train_roughly = train_roughly;
-  return task.read(path, options, reading);
+  return task.read(files, options, reading);
 }
 
 OptionValues reading_options(const Model& model, std::span<const TypedOption> given) {
@@ -78,8 +78,8 @@ std::unique_ptr<TrainingSet> read_training_of(const Model& model, const std::str
   return read_training(*find_task(model.info().task), path, options, std::move(reading));
 }
 
-std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options) {
-  return read_parse_training(path, options, train_roughly);
+std::unique_ptr<TrainingSet> read_parse_training(const InputFiles& files, const ParseOptions& options) {
+  return read_parse_training(files, options, train_roughly);
 }
 
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options,

@@ -62,7 +62,10 @@ struct Trainer::State {
     if (const auto* range = std::get_if<L2Range>(&values)) range->check();
     check_regularizer(regularizer_at(first_of(values)), solver, options, data);
     check_combination();
-    if (options.fleet) share.reset(new RankProblem(RankProblem::share_of(data.problem(), *options.fleet)));
+    if (options.fleet) {
+      share.reset(new RankProblem(data.fleet() ? RankProblem(data.problem(), *options.fleet)
+                                               : RankProblem::share_of(data.problem(), *options.fleet)));
+    }
     if (!options.checkpoint.file.empty()) {
       identity = run_identity(data, options.loss, identity_of(values), solver.name);
       if (!std::holds_alternative<double>(values) || options.patience > 0) identity["dev"] = data.dev();

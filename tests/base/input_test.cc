@@ -2,17 +2,15 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <lzma.h>
 #include <rapidcheck/gtest.h>
 #include <unistd.h>
 #include <zlib.h>
-#include <zstd.h>
 
 #include <string>
 #include <vector>
 
 #include "support/error_message.h"
-#include "support/gzip.h"
+#include "support/packed.h"
 #include "support/temporary_folder.h"
 
 namespace espalier::input_test {
@@ -22,23 +20,8 @@ using testing::error_message;
 using testing::TemporaryFolder;
 
 using test_support::gzip;
-
-std::string zstd(const std::string& text) {
-  std::string packed(ZSTD_compressBound(text.size()), '\0');
-  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
-  return packed;
-}
-
-std::string xz(const std::string& text) {
-  std::string packed(lzma_stream_buffer_bound(text.size()), '\0');
-  std::size_t size = 0;
-  EXPECT_EQ(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC64, nullptr,
-                                    reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
-                                    reinterpret_cast<std::uint8_t*>(packed.data()), &size, packed.size()),
-            LZMA_OK);
-  packed.resize(size);
-  return packed;
-}
+using test_support::xz;
+using test_support::zstd;
 
 // Text that does not pack to almost nothing, so that cutting and damaging the packed bytes hits the data.
 std::string sample_text(std::size_t size) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/error_message.h"
-#include "support/gzip.h"
+#include "support/packed.h"
 #include "support/temporary_folder.h"
 
 namespace espalier::testing::text_chunks_test {
@@ -18,6 +18,9 @@ std::vector<TextChunk> chunks_of(const std::string& path, const FindCut& cut, co
   for (TextChunk chunk; reader.next(chunk);) chunks.push_back(chunk);
   return chunks;
 }
+
+using Pack = std::string (*)(const std::string&);
+const std::vector<Pack> kPackings{nullptr, test_support::gzip, test_support::zstd, test_support::xz};
 
 // What was seen until the end, or until the message that ended it.
 template <class Look>
@@ -61,9 +64,10 @@ RC_GTEST_PROP(TextChunksParallel, have_the_lines_of_the_file, ()) {
   for (const std::string& line : lines) text += line + '\n';
   if (!text.empty() && *rc::gen::arbitrary<bool>()) text.pop_back();
   std::string contents = text;
-  const bool packed = *rc::gen::arbitrary<bool>();
+  const auto pack = *rc::gen::elementOf(kPackings);
+  const bool packed = pack != nullptr;
   if (packed) {
-    contents = test_support::gzip(text);
+    contents = pack(text);
     const auto missing = *rc::gen::inRange<std::size_t>(0, 12);  // often truncated
     contents.resize(contents.size() - missing);
   }
@@ -80,25 +84,91 @@ RC_GTEST_PROP(TextChunksParallel, have_the_lines_of_the_file, ()) {
   RC_ASSERT(by_chunks == seen_by([&](std::string& seen) { list_lines(LineReader(path), seen); }));
 }
 
+// More than is unpacked ahead, and no easier to pack at its end than at its beginning.
+std::string many_lines() {
+  std::string text;
+  for (std::uint32_t i = 0, x = 1; i < 250000; ++i, x = x * 1664525u + 1013904223u)
+    text += std::to_string(x) + '\n';
+  return text;
+}
+
 // What a thread unpacks ahead is dropped where nobody reads on.
 TEST(TextChunksParallel, may_be_left_unread) {
   const TemporaryFolder folder;
-  std::string text;
-  for (int i = 0; i < 600000; ++i) text += std::to_string(i) + '\n';
-  ChunkReader reader(folder.file("data.gz", test_support::gzip(text)), cut_after_line, {2, 1000});
-  TextChunk chunk;
-  ASSERT_TRUE(reader.next(chunk));
-  EXPECT_TRUE(text.starts_with(chunk.text));
+  const std::string text = many_lines();
+  for (const Pack pack : {test_support::gzip, test_support::zstd, test_support::xz}) {
+    ChunkReader reader(folder.file("data", pack(text)), cut_after_line, {2, 1000});
+    TextChunk chunk;
+    ASSERT_TRUE(reader.next(chunk));
+    EXPECT_TRUE(text.starts_with(chunk.text));
+  }
 }
 
 TEST(TextChunksParallel, unpacked_ahead_is_what_was_packed) {
   const TemporaryFolder folder;
-  std::string text, seen;
-  for (int i = 0; i < 600000; ++i) text += std::to_string(i) + '\n';
-  for (const TextChunk& chunk :
-       chunks_of(folder.file("data.gz", test_support::gzip(text)), cut_after_line, {2, 1 << 16}))
-    seen += chunk.text;
-  EXPECT_TRUE(seen == text);
+  const std::string text = many_lines();
+  for (const Pack pack : {test_support::gzip, test_support::zstd, test_support::xz}) {
+    std::string seen;
+    for (const TextChunk& chunk : chunks_of(folder.file("data", pack(text)), cut_after_line, {2, 1 << 16}))
+      seen += chunk.text;
+    EXPECT_TRUE(seen == text);
+  }
+}
+
+// What was unpacked before the data turn out to be damaged is read, and then the error comes.
+TEST(TextChunksParallel, damage_is_found_after_what_comes_before_it) {
+  const TemporaryFolder folder;
+  const std::string text = many_lines();
+  for (const auto& [pack, message] : {std::pair<Pack, std::string>{test_support::gzip, "truncated gzip data"},
+                                      {test_support::zstd, "truncated zstd data"},
+                                      {test_support::xz, "truncated xz data"}}) {
+    std::string packed = pack(text), seen;
+    packed.resize(packed.size() / 2);
+    const std::string path = folder.file("data", packed);
+    const std::string failed = error_message([&] {
+      for (const TextChunk& chunk : chunks_of(path, cut_after_line, {2, 1 << 16})) {
+        seen += chunk.text;
+        if (chunk.failure) std::rethrow_exception(chunk.failure);
+      }
+    });
+    EXPECT_EQ(failed, path + ": " + message + "; copy or download the file again");
+    EXPECT_TRUE(seen.size() > text.size() / 4 && text.starts_with(seen));
+  }
+}
+
+// Files one after the other: none has a line of two, and lines have the numbers of their file.
+RC_GTEST_PROP(TextChunks, of_several_files_keep_them_apart, ()) {
+  const TemporaryFolder folder;
+  const auto texts = *rc::gen::nonEmpty(
+      rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>("", "a\nb\n", "c",
+                                                                                 "\xef\xbb\xbf"
+                                                                                 "d\n\ne\n",
+                                                                                 "f\n")));
+  std::vector<std::string> paths;
+  std::string expected, seen;
+  for (const std::string& text : texts) {
+    const auto pack = *rc::gen::elementOf(kPackings);
+    paths.push_back(folder.file("file" + std::to_string(paths.size()), pack ? pack(text) : text));
+    list_lines(LineReader(paths.back()), expected);
+  }
+  ChunkReader reader(paths, cut_after_line, {2, *rc::gen::inRange<std::size_t>(1, 10)});
+  for (TextChunk chunk; reader.next(chunk);) list_lines(LineReader(chunk), seen);
+  RC_ASSERT(seen == expected);
+}
+
+// Parts of a file are its text, with the numbers that its lines have.
+RC_GTEST_PROP(TextChunks, of_ranges_are_those_of_the_file, ()) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("data", "one\n2\n\nthree\nfour");
+  const std::vector<std::uint64_t> begins{0, 4, 6, 7, 13};
+  const auto k = *rc::gen::inRange<std::size_t>(0, begins.size());
+  std::string expected, seen;
+  list_lines(LineReader(path), expected);
+  const std::vector<TextRange> ranges{{path, 0, begins[k]}, {path, begins[k], 17, 1 + k}};
+  ChunkReader reader(ranges, cut_after_line, {1, *rc::gen::inRange<std::size_t>(1, 10)});
+  for (TextChunk chunk; reader.next(chunk);) list_lines(LineReader(chunk), seen);
+  RC_ASSERT(seen == expected);
+  RC_ASSERT(reader.num_lines()[0] == k);
 }
 
 }  // namespace espalier::testing::text_chunks_test

@@ -114,6 +114,7 @@ TEST_F(CompletionTest, BashOffersWordsAndFiles) {
   EXPECT_EQ(bash("espalier train classify --format c"), Words{"crfsuite"});
   EXPECT_EQ(bash("espalier infer x.uai --task M"), (Words{"MAR", "MPE"}));
   EXPECT_EQ(bash_files("espalier train tag t"), (std::set<std::string>{"tagger.esp", "train.txt"}));
+  EXPECT_EQ(bash("espalier train tag train.txt tr"), Words{"train.txt"}) << "one of several files";
   EXPECT_EQ(bash("espalier train tag --dev tr"), Words{"train.txt"});
   EXPECT_EQ(bash_files("espalier predict tagger.esp --threads 2 -o t"),
             (std::set<std::string>{"tagger.esp", "train.txt"}));

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 #include "cli/cli_test.h"
@@ -127,8 +129,17 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  void write(const std::string& text) const {
-    EXPECT_EQ(::write(writer_, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  // All of it, however little the pipe takes at once.
+  void write(std::string_view text) const {
+    while (!text.empty()) {
+      const ssize_t taken = ::write(writer_, text.data(), text.size());
+      if (taken < 0) {
+        ASSERT_EQ(errno, EAGAIN);
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      } else {
+        text.remove_prefix(static_cast<std::size_t>(taken));
+      }
+    }
   }
 
  private:
@@ -171,6 +182,17 @@ TEST_P(CliReadingTest, EndsAtOnceAndSavesNothing) {
   }
   interrupt("train graph pipe -o keep.esp", succeed("generate graph -n 2"),
             "interrupted while reading pipe; nothing was saved");
+}
+
+// Threads that parse, and wait for chunks that do not come, do not keep the program.
+TEST_P(CliReadingTest, AlsoByTwoThreads) {
+  for (const std::string task : {"tag", "classify", "parse", "treebank"}) {
+    std::string data = succeed("generate " + task + " -n 200");
+    while (data.size() < 700'000) data += data;  // several chunks
+    const std::string format = task == "classify" ? " --format crfsuite" : "";
+    interrupt("train " + task + " pipe --threads 2 -o keep.esp --quiet" + format, data,
+              "interrupted while reading pipe; nothing was saved");
+  }
 }
 
 TEST_P(CliReadingTest, AlsoInHeldOutData) {

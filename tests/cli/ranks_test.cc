@@ -61,6 +61,18 @@ TEST_F(CliRanksTest, ErrorsAreOneLineAndStatusTwo) {
   EXPECT_EQ(files().count("model.esp"), 0u);
 }
 
+// Each rank reads its share, and what is wrong there is told as one process tells it.
+TEST_F(CliRanksTest, SharesOfFiles) {
+  succeed("generate tag -n 60 --seed 2 -o more.txt");
+  const Outcome three = mpirun(3, "train tag train.txt more.txt -o three.esp");
+  ASSERT_EQ(three.status, 0) << three.err;
+  EXPECT_EQ(lines(three.err).front(), lines(run("train tag train.txt more.txt -o one.esp").err).front());
+  run_shell("sed '$d' more.txt > broken.txt; echo 'one two three four five' >> broken.txt");
+  const std::string train = "train tag train.txt broken.txt -o model.esp";
+  EXPECT_EQ(lines(mpirun(3, train + " 2>&1 | grep '^espalier: '").out).front(), lines(run(train).err).back());
+  EXPECT_EQ(files().count("model.esp"), 0u);
+}
+
 // A rank that is killed ends the run, and another number of ranks goes on from its checkpoint.
 TEST_F(CliRanksTest, AKilledRankEndsTheRun) {
   const std::string train =

@@ -10,11 +10,14 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/input_files.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/task.h"
 
 namespace espalier {
+
+class Communicator;
 
 // Classification: one label per example, scored by theta_y.x; the error rate, or the mean cost where a file
 // gives costs.
@@ -33,7 +36,8 @@ struct ClassifyOptions {
       l1_except;       // attributes that l1 is not for, where there is one; "bias" is that of `bias`
   std::string kernel;  // as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
-  std::size_t threads = 1;  // that read; what they make of the files does not depend on it
+  std::size_t threads = 1;        // that read; what they make of the files does not depend on it
+  Communicator* fleet = nullptr;  // ranks that read the same files, each its share
 };
 
 struct ClassifyPredictOptions {
@@ -51,7 +55,7 @@ inline constexpr int kTextClassifyVersion = 3;
 inline constexpr int kClassifyVersion = kTextClassifyVersion;  // the latest
 
 // Both throw Error for what they cannot read.
-std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options);
+std::unique_ptr<TrainingSet> read_classify_training(const InputFiles& files, const ClassifyOptions& options);
 std::unique_ptr<Predictor> load_classify_predictor(const StoredTask& stored);
 
 // Labelled examples in memory, to train a classifier on: what a file in CRFsuite's format has, or one of

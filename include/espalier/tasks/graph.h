@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/input_files.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
 #include "espalier/tasks/task.h"
@@ -62,7 +63,7 @@ inline constexpr int kGraphVersion = 2;        // with a kernel
 inline constexpr int kLinearGraphVersion = 1;  // without
 
 // Both throw Error for what they cannot read.
-std::unique_ptr<TrainingSet> read_graph_training(const std::string& path, const GraphOptions& options);
+std::unique_ptr<TrainingSet> read_graph_training(const InputFiles& files, const GraphOptions& options);
 std::unique_ptr<Predictor> load_graph_predictor(const StoredTask& stored);
 
 // Labelled graphs in memory, to train on: what a file of JSON Lines has. Numbers of lines in messages are

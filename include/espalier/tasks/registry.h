@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/input_files.h"
 #include "espalier/base/options.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
@@ -17,6 +18,8 @@
 #include "espalier/tasks/task.h"
 
 namespace espalier {
+
+class Communicator;
 
 // A simpler model that a task needs before it has its problem, such as parse's to prune heads: a CRF, roughly
 // trained.
@@ -34,6 +37,9 @@ struct Reading {
   std::function<void(std::string_view)> notice{};  // told what takes long, or looks like a mistake
   const std::atomic<bool>* stop = nullptr;  // ends it, where it is work in itself: then Stopped is thrown
   std::size_t threads = 1;
+  // Several ranks, which read the same files at the same time: each its share, where the task can do that
+  // (TrainingSet::fleet), else all of them. nullptr: one.
+  Communicator* fleet = nullptr;
   Loss loss = Loss::crf();  // that it is read for
   std::string group_by{};   // which examples belong together, where the task knows groups; empty: nobody asks
   RoughTrainer train_roughly{};  // read_training() (train/read.h) brings one
@@ -65,7 +71,7 @@ struct TaskEntry {
   const OptionTable& (*options)() = nullptr;          // of training
   const OptionTable& (*predict_options)() = nullptr;  // that its predictors take (PredictOptions)
   // Both throw Error for what they cannot read. Who reads training data calls read_training() (train/read.h).
-  std::unique_ptr<TrainingSet> (*read)(const std::string& path, const OptionValues& options,
+  std::unique_ptr<TrainingSet> (*read)(const InputFiles& files, const OptionValues& options,
                                        const Reading& reading) = nullptr;
   std::unique_ptr<Predictor> (*load)(const StoredTask&) = nullptr;
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/input_files.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
@@ -19,6 +20,8 @@
 #include "espalier/tasks/task.h"
 
 namespace espalier {
+
+class Communicator;
 
 // The files that tagging reads. docs/formats.md describes them for users.
 //   columns   one token per line, fields separated by spaces and tabs, blank lines between sequences (CoNLL,
@@ -64,7 +67,8 @@ struct TagOptions {
   std::string kernel;    // of tokens, as docs/kernels.md has them; empty: none, and weights of attributes
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrix
   std::function<void(std::string_view)> notice;      // told what looks like a mistake
-  std::size_t threads = 1;  // that read; what they make of the files does not depend on it
+  std::size_t threads = 1;        // that read; what they make of the files does not depend on it
+  Communicator* fleet = nullptr;  // ranks that read the same files, each its share
 };
 
 // What labels come with.
@@ -91,7 +95,7 @@ inline constexpr int kTagVersion = 3;        // with a kernel
 inline constexpr int kLinearTagVersion = 2;  // 1: weights of all features, of order 1, without constraints
 
 // Both throw Error for what they cannot read.
-std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options);
+std::unique_ptr<TrainingSet> read_tag_training(const InputFiles& files, const TagOptions& options);
 std::unique_ptr<Predictor> load_tag_predictor(const StoredTask& stored);
 
 // Labelled sentences in memory, to train a tagger on: what a file has, added token by token. All tokens have

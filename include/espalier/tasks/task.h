@@ -21,6 +21,7 @@
 namespace espalier {
 
 class Classifier;
+class Communicator;
 class GraphLabeller;
 class LatentGold;
 class Parser;
@@ -86,6 +87,9 @@ class TrainingSet {
   virtual const Problem& problem() const = 0;
   // Where gold outputs are not all known: then the problem is one of a sequence (CccpRound). Else nullptr.
   virtual LatentGold* latent_gold() { return nullptr; }
+  // The ranks, where each has a share of the examples alone: problem(), groups() and evaluate_examples() know
+  // that of this one, and all else is of the examples of all. nullptr: all examples are here.
+  virtual Communicator* fleet() const { return nullptr; }
   // "59,000 examples, 10 labels, 717 attributes"
   virtual std::string describe() const = 0;
   virtual TaskSections sections() const = 0;
@@ -117,7 +121,8 @@ class TrainingSet {
   virtual float* find_weight(const WeightName& name, Weights& theta) const = 0;
   virtual const Dictionary& labels() const = 0;
   virtual const Dictionary& attributes() const = 0;  // of tokens or examples
-  // XXH3 of the attributes and values of all examples. What they are called is in sections().
+  // Of the attributes and values of all examples. What they are called is in sections(). Where there is a
+  // fleet, its ranks call it at the same time.
   virtual std::uint64_t fingerprint() const = 0;
 
   // How it was read: the options of the task that are not at their defaults, by name. A model keeps them, so

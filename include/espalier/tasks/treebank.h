@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/input_files.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
 #include "espalier/tasks/task.h"
@@ -75,7 +76,7 @@ struct TreebankPredictOptions {
 inline constexpr int kTreebankVersion = 1;
 
 // Both throw Error for what they cannot read; the first one throws Stopped where `stop` was set.
-std::unique_ptr<TrainingSet> read_treebank_training(const std::string& path, const TreebankOptions& options);
+std::unique_ptr<TrainingSet> read_treebank_training(const InputFiles& files, const TreebankOptions& options);
 std::unique_ptr<Predictor> load_treebank_predictor(const StoredTask& stored);
 
 // Bracketed trees in memory, to train a parser on. What of them counts (traces, functions) is for the options

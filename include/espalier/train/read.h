@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "espalier/base/input_files.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/registry.h"
@@ -12,7 +13,7 @@ namespace espalier {
 
 // Training data of any task, by its row in the table. Throws Error for what it cannot read, and Stopped where
 // reading.stop was set.
-std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const std::string& path,
+std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const InputFiles& files,
                                            const OptionValues& options, Reading reading = {});
 
 // An option as it is typed.
@@ -29,7 +30,7 @@ std::unique_ptr<TrainingSet> read_training_of(const Model& model, const std::str
 
 // The same for dependency trees, which need a simpler model to prune heads before there is a problem to
 // train. Throws Stopped where options.stop was set.
-std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options);
+std::unique_ptr<TrainingSet> read_parse_training(const InputFiles& files, const ParseOptions& options);
 // What read_parse_training() makes of a file. `dev` is held-out data. None of them need outlive the result.
 // Throws Error if relations are to be learnt and a word has none.
 std::unique_ptr<TrainingSet> make_parse_training(const ParseData& data, const ParseOptions& options = {},

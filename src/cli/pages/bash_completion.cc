@@ -64,15 +64,17 @@ std::string place_rows(const std::vector<const CommandDescription*>& commands) {
     int place = 0;
     for (const OptionDescription& option : command->options) {
       if (!option.by_place) continue;
-      const std::string at = fmt::format("{} {}", words_of(*command), ++place);
+      // Any place, where there may be several of it.
+      const std::string at = option.repeatable ? fmt::format("'{} '*", words_of(*command))
+                                               : fmt::format("'{} {}'", words_of(*command), ++place);
       if (option.names_file()) {
         files.push_back(at);
       } else {
-        rows += fmt::format("                '{}') words='{}' ;;\n", at, fmt::join(option.words, " "));
+        rows += fmt::format("                {}) words='{}' ;;\n", at, fmt::join(option.words, " "));
       }
     }
   }
-  return rows + fmt::format("                {}) files=yes ;;\n", patterns(files));
+  return rows + fmt::format("                {}) files=yes ;;\n", fmt::join(files, " | "));
 }
 
 std::string command_rows(const CommandDescription& program,

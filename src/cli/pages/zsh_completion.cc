@@ -47,7 +47,9 @@ std::vector<std::string> argument_rows(const CommandDescription& command) {
   int place = 0;
   for (const OptionDescription& option : command.options) {
     if (option.by_place) {
-      rows.push_back(in_single_quotes(fmt::format("{}{}", ++place, value_of(option, !option.required))));
+      // Whatever is left, where there may be several: they come last.
+      const std::string which = option.repeatable ? "*" : std::to_string(++place);
+      rows.push_back(in_single_quotes(which + value_of(option, !option.required && !option.repeatable)));
       continue;
     }
     for (const std::string& name : option.names) {

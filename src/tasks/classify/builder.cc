@@ -9,6 +9,7 @@
 
 #include "base/parse_number.h"
 #include "espalier/base/error.h"
+#include "tasks/new_names.h"
 
 namespace espalier {
 
@@ -61,7 +62,7 @@ void ClassifyBuilder::finish_example(std::optional<std::string_view> label, doub
 
 ClassifyExamples ClassifyBuilder::finish(const std::string& name) {
   // Nothing to predict is fine; a model that was measured on nothing would look perfect.
-  if (options_.labels_required && examples_.labels.empty()) {
+  if (options_.labels_required && sum_over(examples_.fleet, examples_.labels.size()) == 0) {
     throw Error::in(name, "no examples", "expected at least one");
   }
   if (growing_labels_) {
@@ -79,12 +80,13 @@ ClassifyExamples ClassifyBuilder::finish(const std::string& name) {
 
 namespace {
 
-// How many rows have each attribute; none has one twice.
-std::vector<std::size_t> count_rows(const SparseRows& rows, std::size_t num_attributes) {
-  std::vector<std::size_t> counts(num_attributes);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const std::uint32_t id : rows.row(i).ids) ++counts[id];
+// How many rows, of all ranks, have each attribute; none has one twice.
+std::vector<std::uint32_t> count_rows(const ClassifyExamples& examples, std::size_t num_attributes) {
+  std::vector<std::uint32_t> counts(num_attributes);
+  for (std::size_t i = 0; i < examples.rows.size(); ++i) {
+    for (const std::uint32_t id : examples.rows.row(i).ids) ++counts[id];
   }
+  if (examples.fleet != nullptr) add_up_counts(counts, *examples.fleet);
   return counts;
 }
 
@@ -92,7 +94,7 @@ std::vector<std::size_t> count_rows(const SparseRows& rows, std::size_t num_attr
 
 // Those that are left are numbered anew, in the same order.
 void ClassifyBuilder::drop_rare() {
-  const std::vector<std::size_t> counts = count_rows(examples_.rows, attributes_.size());
+  const std::vector<std::uint32_t> counts = count_rows(examples_, attributes_.size());
   std::vector<std::uint32_t> kept_as(attributes_.size(), kUnknownAttribute);
   Dictionary kept;
   for (std::uint32_t id = 0; id < attributes_.size(); ++id) {
@@ -116,9 +118,9 @@ void ClassifyBuilder::drop_rare() {
 
 // The bias is no part of the text: it stays 1.
 void ClassifyBuilder::weigh_by_idf() {
-  const std::size_t n = examples_.rows.size();
-  for (const std::size_t df : count_rows(examples_.rows, attributes_.size()))
-    examples_.idf.push_back(inverse_document_frequency(n, df));
+  const std::size_t n = examples_.rows.size(), of_all = sum_over(examples_.fleet, n);
+  for (const std::uint32_t df : count_rows(examples_, attributes_.size()))
+    examples_.idf.push_back(inverse_document_frequency(of_all, df));
 
   SparseRows rows;
   std::vector<std::uint32_t> ids;

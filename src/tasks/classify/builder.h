@@ -75,6 +75,7 @@ class ClassifyLines {
   // Of all rows of a file that have values without indices, the first.
   struct DenseRow {
     std::uint64_t width = 0;  // 0: none
+    std::string file{};
     std::size_t line = 0;
   };
 
@@ -91,8 +92,7 @@ std::unique_ptr<ClassifyLines> make_crfsuite_lines(const ClassifyReadOptions& op
                                                    ClassifyBuilder& builder);
 std::unique_ptr<ClassifyLines> make_text_lines(const ClassifyReadOptions& options, ClassifyBuilder& builder);
 // Throws Error as a row of another width than the first one does.
-[[noreturn]] void fail_at_width(const std::string& file, std::size_t line, std::uint64_t found,
-                                const ClassifyLines::DenseRow& first);
+[[noreturn]] void fail_at_width(const ClassifyLines::DenseRow& found, const ClassifyLines::DenseRow& first);
 
 void read_idx(const std::string& path, const ClassifyReadOptions& options, ClassifyBuilder& builder);
 void take_texts(const ClassifyData& data, const ClassifyReadOptions& options, ClassifyBuilder& builder);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/features/row_features.h"
+#include "fleet/list_fingerprint.h"
 #include "learning/multiclass_problem.h"
 #include "structures/multiclass.h"
 #include "tasks/classify/builder.h"
@@ -76,15 +77,16 @@ class ClassifyTrainingSet final : public TrainingSet {
  public:
   using Read = std::function<ClassifyExamples(const ClassifyReadOptions&, Dictionary&, Dictionary&)>;
 
-  // `path` says which format to expect where the options do not, and is for messages.
-  ClassifyTrainingSet(const std::string& path, const ClassifyOptions& options, const Read& read)
+  // The files say which format to expect where the options do not, and are for messages.
+  ClassifyTrainingSet(const InputFiles& files, const ClassifyOptions& options, const Read& read)
       : options_(options) {
     set_reading(espalier::reading_of("classify", options));
     if (!options.kernel.empty()) Kernel::parse(options.kernel);
     if (options.min_count == 0) throw Error::in(setting("min_count"), "0", "expected at least 1");
-    ClassifyReadOptions reading = reading_of(path);
+    ClassifyReadOptions reading = reading_of(files.first());
     reading.first = options.first;
     reading.min_count = options.min_count;
+    if (options.kernel.empty()) reading.fleet = options.fleet;
     format_ = reading.format;
     std::vector<std::string> without_l1 = options.l1_except;
     for (std::string& name : without_l1) {
@@ -92,10 +94,11 @@ class ClassifyTrainingSet final : public TrainingSet {
       attributes_.add(name);  // so that their rows are the first
     }
     train_ = read(reading, attributes_, labels_);
-    num_without_l1_ = count_first(without_l1, attributes_, train_.rows);
+    num_examples_ = sum_over(train_.fleet, train_.labels.size());
+    num_without_l1_ = count_first(without_l1, attributes_, train_.rows, train_.fleet);
     // Data read in a format that it is not in often looks like this.
     if (attributes_.size() == 0) {
-      throw Error::in(path == "-" ? "standard input" : path, "no attributes in any example",
+      throw Error::in(files.name(), "no attributes in any example",
                       fmt::format("expected some, and {} to be that of the data", setting("format")));
     }
     if (!options.costs.empty()) costs_ = read_costs(options.costs, labels_);
@@ -114,10 +117,11 @@ class ClassifyTrainingSet final : public TrainingSet {
     return kernel_ ? kKernelClassifyVersion : kLinearClassifyVersion;
   }
   const Problem& problem() const override { return *problem_; }
+  Communicator* fleet() const override { return train_.fleet; }
   SoftThreshold l1_rows() const override { return {0, num_without_l1_}; }
   std::string describe() const override {
     std::string text =
-        fmt::format("{}, {}", counted(train_.labels.size(), "example"), describe_sizes(labels_, attributes_));
+        fmt::format("{}, {}", counted(num_examples_, "example"), describe_sizes(labels_, attributes_));
     if (train_.num_rare > 0) text += fmt::format(" ({} dropped as rare)", grouped(train_.num_rare));
     if (train_.num_bad_bytes > 0)
       text += fmt::format(", {} not UTF-8", counted(train_.num_bad_bytes, "byte that is", "bytes that are"));
@@ -159,10 +163,10 @@ class ClassifyTrainingSet final : public TrainingSet {
   const Dictionary& labels() const override { return labels_; }
   const Dictionary& attributes() const override { return attributes_; }
   std::uint64_t fingerprint() const override {
-    Fingerprint fingerprint;
-    add_rows(train_.rows, fingerprint);
-    if (!train_.weights.empty()) fingerprint.add_list(std::span<const double>(train_.weights));
-    return fingerprint.value();
+    return list_fingerprint(train_.rows.size(), train_.fleet, [&](std::size_t i, Fingerprint& fingerprint) {
+      add_row(train_.rows.row(i), fingerprint);
+      if (!train_.weights.empty()) fingerprint.add_list(std::span(train_.weights).subspan(i, 1));
+    });
   }
 
  private:
@@ -224,6 +228,7 @@ class ClassifyTrainingSet final : public TrainingSet {
   std::shared_ptr<const KernelMatrix> kernel_;  // null: none
   std::unique_ptr<MulticlassProblem> problem_;
   std::size_t num_without_l1_ = 0;  // the first attributes
+  std::size_t num_examples_ = 0;    // of all ranks
 };
 
 class ClassifyPredictor final : public Predictor, public Classifier {
@@ -514,10 +519,10 @@ class ClassifyPredictor final : public Predictor, public Classifier {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_classify_training(const std::string& path, const ClassifyOptions& options) {
+std::unique_ptr<TrainingSet> read_classify_training(const InputFiles& files, const ClassifyOptions& options) {
   return std::make_unique<ClassifyTrainingSet>(
-      path, options, [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
-        return read_classify_growing(path, reading, attributes, labels);
+      files, options, [&](const ClassifyReadOptions& reading, Dictionary& attributes, Dictionary& labels) {
+        return read_classify_growing(files, reading, attributes, labels);
       });
 }
 

@@ -164,9 +164,9 @@ class LibsvmLines final : public ClassifyLines {
       if (++index; *value != 0) builder_.add(attribute(index), *value);
     }
     if (dense_.width == 0) {
-      dense_ = {index, lines_->line_number()};
+      dense_ = {index, lines_->name(), lines_->line_number()};
     } else if (index != dense_.width) {
-      fail_at_width(lines_->name(), lines_->line_number(), index, dense_);
+      fail_at_width({index, lines_->name(), lines_->line_number()}, dense_);
     }
   }
 
@@ -226,10 +226,10 @@ std::unique_ptr<ClassifyLines> make_libsvm_lines(const ClassifyReadOptions& opti
   return std::make_unique<LibsvmLines>(options, builder);
 }
 
-void fail_at_width(const std::string& file, std::size_t line, std::uint64_t found,
-                   const ClassifyLines::DenseRow& first) {
-  throw Error::at(file, line, fmt::format("{} values", found),
-                  fmt::format("expected {} as in line {}", first.width, first.line));
+void fail_at_width(const ClassifyLines::DenseRow& found, const ClassifyLines::DenseRow& first) {
+  throw Error::at(found.file, found.line, fmt::format("{} values", found.width),
+                  fmt::format("expected {} as in line {}{}", first.width, first.line,
+                              first.file == found.file ? "" : " of " + first.file));
 }
 
 }  // namespace espalier

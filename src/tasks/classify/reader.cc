@@ -7,7 +7,9 @@
 
 #include "base/names.h"
 #include "espalier/base/error.h"
+#include "espalier/base/json.h"
 #include "espalier/tasks/classify.h"
+#include "fleet/file_share.h"
 #include "tasks/classify/builder.h"
 #include "tasks/new_names.h"
 
@@ -116,19 +118,35 @@ class ClassifyPartReader {
   std::unique_ptr<ClassifyLines> lines_;
 };
 
-// A file by several threads, with what one would make of it.
-void read_parts(ClassifyBuilder& builder, const std::string& path, const ClassifyReadOptions& options,
-                Dictionary* growing, const Dictionary& attributes, const Dictionary& labels) {
+// What several threads make of files.
+struct ClassifyParts {
+  std::vector<SparseRows> rows;
+  std::vector<std::size_t> reader_of;           // of each of them,
+  std::vector<std::vector<std::uint32_t>> ids;  // which has attributes of its own, where they grow
+  std::vector<std::uint32_t> labels;            // of all
+  ClassifyLines::DenseRow first_dense;
+  std::size_t num_bad_bytes = 0;
+};
+
+// Names that grow; nullptr: those of training stay as they are.
+struct GrowingNames {
+  Dictionary* attributes = nullptr;
+  Dictionary* labels = nullptr;
+};
+
+// `first_dense` is what came before the files.
+ClassifyParts read_parts(ChunkReader& chunks, const ClassifyBuilder& builder,
+                         const ClassifyReadOptions& options, GrowingNames growing,
+                         const Dictionary& attributes, const Dictionary& labels,
+                         const ClassifyLines::DenseRow& first_dense) {
   const std::size_t threads = options.chunks.threads;
-  ChunkReader chunks(path, cut_after_line, options.chunks);
   std::vector<std::unique_ptr<ClassifyPartReader>> readers;
   for (std::size_t k = 0; k < threads; ++k)
     readers.push_back(std::make_unique<ClassifyPartReader>(options, builder, attributes, labels));
-  std::vector<std::vector<std::uint32_t>> ids(threads), label_ids(threads);
-  std::vector<std::size_t> reader_of;
-  std::vector<SparseRows> rows;
-  ClassifyExamples all;
-  ClassifyLines::DenseRow first_dense;
+  ClassifyParts all;
+  all.first_dense = first_dense;
+  all.ids.resize(threads);
+  std::vector<std::vector<std::uint32_t>> label_ids(threads);
   read_in_chunks<ClassifyPart>(
       chunks, {}, readers,
       [](std::unique_ptr<ClassifyPartReader>& reader, const TextChunk& chunk, ClassifyPart& part) {
@@ -138,48 +156,130 @@ void read_parts(ClassifyBuilder& builder, const std::string& path, const Classif
         const ClassifyLines::DenseRow& dense = part.first_dense;
         if (part.failure) {
           // What is wrong first may be the width of a row, which is that of rows before.
-          ClassifyPartReader(options, builder, attributes, labels).read_again(part.failed, first_dense);
+          ClassifyPartReader(options, builder, attributes, labels).read_again(part.failed, all.first_dense);
           std::rethrow_exception(part.failure);
         }
-        if (first_dense.width == 0) first_dense = dense;
-        if (dense.width != 0 && dense.width != first_dense.width)
-          fail_at_width(chunks.name(), dense.line, dense.width, first_dense);
-        if (growing != nullptr) {
-          merge_names(part.attributes, *growing, ids[reader]);
-          merge_names(part.labels, builder.seen_labels(), label_ids[reader]);
+        if (all.first_dense.width == 0) all.first_dense = dense;
+        if (dense.width != 0 && dense.width != all.first_dense.width) fail_at_width(dense, all.first_dense);
+        if (growing.attributes != nullptr) {
+          merge_names(part.attributes, *growing.attributes, all.ids[reader]);
+          merge_names(part.labels, *growing.labels, label_ids[reader]);
         }
         for (const std::uint32_t label : part.examples.labels)
-          all.labels.push_back(growing != nullptr ? label_ids[reader][label] : label);
-        reader_of.push_back(reader);
-        rows.push_back(std::move(part.examples.rows));
+          all.labels.push_back(growing.labels != nullptr ? label_ids[reader][label] : label);
+        all.reader_of.push_back(reader);
+        all.rows.push_back(std::move(part.examples.rows));
       });
   for (const auto& reader : readers) all.num_bad_bytes += reader->num_bad_bytes();
-  readers.clear();
+  return all;
+}
+
+ClassifyExamples join(ClassifyParts parts, const ClassifyReadOptions& options, bool grows) {
+  ClassifyExamples all;
   // Texts have their attributes in the order of their ids, the bias apart.
-  const bool sorted = growing != nullptr && options.format == ClassifyFormat::text;
+  const bool sorted = grows && options.format == ClassifyFormat::text;
   const std::size_t at_end = options.bias ? 1 : 0;
   all.rows = SparseRows::joined(
-      rows, [&](std::size_t k) { return std::span<const std::uint32_t>(ids[reader_of[k]]); }, threads,
-      sorted ? std::optional(at_end) : std::nullopt);
-  builder.set_examples(std::move(all));
+      parts.rows,
+      [&](std::size_t k) { return std::span<const std::uint32_t>(parts.ids[parts.reader_of[k]]); },
+      options.chunks.threads, sorted ? std::optional(at_end) : std::nullopt);
+  all.labels = std::move(parts.labels);
+  all.num_bad_bytes = parts.num_bad_bytes;
+  return all;
+}
+
+// Throws the first Error of all ranks, if one of them has failed, or has a row that is not as wide as those
+// that others have. `read` reads once more what this one has failed to read, given lines before and the first
+// of such rows.
+void compare_classify_shares(
+    const FileShare& share, const ShareOutcome& outcome, ClassifyLines::DenseRow dense, Communicator& fleet,
+    const std::function<void(std::size_t lines_before, const ClassifyLines::DenseRow& first)>& read) {
+  if (dense.file == share.ranges.front().path) dense.line += outcome.lines_before;
+  const Json mine{dense.width, dense.file, dense.line};
+  const std::vector<std::string> all = fleet.gather(mine.dump());
+  ClassifyLines::DenseRow first;
+  for (std::size_t r = 0; r < outcome.failed.value_or(all.size()); ++r) {
+    const Json row = Json::parse(all[r]);
+    const ClassifyLines::DenseRow of_rank{row[0].get<std::uint64_t>(), row[1].get<std::string>(),
+                                          row[2].get<std::size_t>()};
+    if (of_rank.width == 0) continue;
+    if (first.width == 0) first = of_rank;
+    if (of_rank.width != first.width) fail_as(r, fleet, [&] { fail_at_width(of_rank, first); });
+  }
+  if (outcome.failed) fail_as(*outcome.failed, fleet, [&] { read(outcome.lines_before, first); });
+}
+
+// A rank's share of the files; false on all of them where there are none to be had.
+bool read_share(ClassifyBuilder& builder, const InputFiles& files, const ClassifyReadOptions& options,
+                Dictionary& attributes, const Dictionary& labels, Communicator& fleet) {
+  const std::optional<FileShare> share = find_share(files, cut_after_line, fleet);
+  if (!share) return false;
+  Dictionary own_attributes, own_labels;
+  for (std::uint32_t id = 0; id < attributes.size(); ++id) own_attributes.add(attributes.name(id));
+  std::vector<std::size_t> num_lines;
+  const auto read = [&](std::size_t lines_before, const ClassifyLines::DenseRow& first) {
+    std::vector<TextRange> ranges = share->ranges;
+    ranges.front().first_line += lines_before;
+    ChunkReader chunks(ranges, cut_after_line, options.chunks);
+    ClassifyParts parts =
+        read_parts(chunks, builder, options, {&own_attributes, &own_labels}, attributes, labels, first);
+    num_lines.assign(chunks.num_lines().begin(), chunks.num_lines().end());
+    return parts;
+  };
+  std::optional<ClassifyParts> parts;
+  try {
+    parts.emplace(read(0, {}));
+  } catch (const Error&) {  // the line that it names is not yet that of the file
+  }
+  const ShareOutcome outcome = compare_shares(*share, !parts, num_lines, fleet);
+  compare_classify_shares(*share, outcome, parts ? parts->first_dense : ClassifyLines::DenseRow(), fleet,
+                          read);
+
+  const auto ids = merge_names_of_ranks(own_attributes, attributes, fleet);
+  const auto label_ids = merge_names_of_ranks(own_labels, builder.seen_labels(), fleet);
+  for (std::vector<std::uint32_t>& of_reader : parts->ids) {
+    for (std::uint32_t& id : of_reader) id = ids[id];
+  }
+  for (std::uint32_t& label : parts->labels) label = label_ids[label];
+  own_attributes = {};
+  parts->num_bad_bytes = fleet.sum(parts->num_bad_bytes);
+  ClassifyExamples examples = join(std::move(*parts), options, true);
+  examples.fleet = &fleet;
+  builder.set_examples(std::move(examples));
+  return true;
 }
 
 // `growing` are the attributes, where they grow.
-ClassifyExamples read_into(ClassifyBuilder& builder, const std::string& path,
+ClassifyExamples read_into(ClassifyBuilder& builder, const InputFiles& files,
                            const ClassifyReadOptions& options, Dictionary* growing,
                            const Dictionary& attributes, const Dictionary& labels) {
   check_first(options);
   if (options.format == ClassifyFormat::idx) {
-    read_idx(path, options, builder);
+    if (files.several()) {
+      throw Error::in(files.paths()[1], "given beside " + files.first(),
+                      fmt::format("expected one IMAGES,LABELS, as {} idx has it", setting("format")));
+    }
+    read_idx(files.first(), options, builder);
+  } else if (options.fleet != nullptr && growing != nullptr && !options.first &&
+             read_share(builder, files, options, *growing, labels, *options.fleet)) {
+    // It has its examples.
   } else if (options.chunks.threads > 1 && !options.first) {
-    read_parts(builder, path, options, growing, attributes, labels);
+    ChunkReader chunks(files, cut_after_line, options.chunks);
+    const bool grows = growing != nullptr;
+    builder.set_examples(
+        join(read_parts(chunks, builder, options, {growing, grows ? &builder.seen_labels() : nullptr},
+                        attributes, labels, {}),
+             options, grows));
   } else {
-    LineReader lines(path);
     const auto reader = make_lines(options, builder);
-    reader->read(lines);
+    for (const std::string& path : files.paths()) {
+      if (builder.full()) break;
+      LineReader lines(path);
+      reader->read(lines);
+    }
     builder.set_num_bad_bytes(reader->num_bad_bytes());
   }
-  return builder.finish(path == "-" ? "standard input" : path);
+  return builder.finish(files.name());
 }
 
 ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyData& data,
@@ -211,11 +311,11 @@ ClassifyExamples take_into(ClassifyBuilder& builder, const ClassifyMatrix& data,
 
 }  // namespace
 
-ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
+ClassifyExamples read_classify_growing(const InputFiles& files, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels) {
   ESPALIER_EXPECT(options.labels_required);
   ClassifyBuilder builder(options, attributes, labels);
-  return read_into(builder, path, options, &attributes, attributes, labels);
+  return read_into(builder, files, options, &attributes, attributes, labels);
 }
 
 ClassifyExamples take_classify_growing(const ClassifyData& data, const ClassifyReadOptions& options,

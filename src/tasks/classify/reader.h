@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text_chunks.h"
+#include "espalier/base/input_files.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/sparse_rows.h"
 #include "features/text_attributes.h"
@@ -16,6 +17,7 @@
 namespace espalier {
 
 class ClassifyData;
+class Communicator;
 struct ClassifyMatrix;
 
 // The files that classification reads. docs/formats.md describes them for users.
@@ -53,6 +55,8 @@ struct ClassifyExamples {
   std::vector<float> idf{};  // by attribute, where the weighting is tf-idf
   // Of text: bytes that are not UTF-8.
   std::size_t num_bad_bytes = 0;
+  // The ranks that have the others, where these are the share of one.
+  Communicator* fleet = nullptr;
 };
 
 struct ClassifyReadOptions {
@@ -64,6 +68,9 @@ struct ClassifyReadOptions {
   TextSettings text{};               // where the format is text
   std::span<const float> idf{};      // of the training data, where that is read and the weighting is tf-idf
   ChunkOptions chunks{};             // how lines are read; what comes out does not depend on it
+  // Training: ranks that read at the same time, each its share if the files can be shared out (find_share),
+  // and have the dictionaries of all. nullptr: one.
+  Communicator* fleet = nullptr;
 };
 
 inline constexpr std::string_view kBiasAttribute = "(bias)";
@@ -73,7 +80,7 @@ inline constexpr std::string_view kBiasAttribute = "(bias)";
 // (CRFsuite's format adds them up, as CRFsuite does), has a value that is not finite, no examples or fewer
 // than two labels. Labels are numbered in their order (numerically if all are numbers, else as text), so that
 // ids do not depend on that of the rows.
-ClassifyExamples read_classify_growing(const std::string& path, const ClassifyReadOptions& options,
+ClassifyExamples read_classify_growing(const InputFiles& files, const ClassifyReadOptions& options,
                                        Dictionary& attributes, Dictionary& labels);
 
 // The same of examples in memory. Requires options of the format text where they are texts, else of

@@ -68,11 +68,12 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values,
                                   const Reading& reading) {
   ClassifyOptions classify = values.as<ClassifyOptions>();
   classify.threads = reading.threads;
-  return read_classify_training(path, classify);
+  classify.fleet = reading.fleet;
+  return read_classify_training(files, classify);
 }
 
 // The first few predictions beside what they were made from.

@@ -52,11 +52,11 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values,
                                   const Reading& reading) {
   GraphOptions graph = values.as<GraphOptions>();
   graph.maxima = !reading.loss.smooth();
-  return read_graph_training(path, graph);
+  return read_graph_training(files, graph);
 }
 
 std::function<void(std::string&)> generate(std::uint64_t seed) {

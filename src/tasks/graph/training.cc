@@ -30,16 +30,28 @@ Evaluation evaluate(const GraphSet& set, std::span<const std::uint32_t> chosen, 
   return scores.evaluation();
 }
 
-// Where graphs come from, one after the other: a file, or memory. Types grow with them unless they are const.
+// Where graphs come from, one after the other: files, or memory. Types grow with them unless they are const.
 struct GraphSource {
   std::string name;  // for messages
   std::function<bool(GraphRecord&)> next;
 };
 
 template <class Types>
-GraphSource source_of(const std::string& path, const GraphReadOptions& options, Types& types) {
-  const auto reader = std::make_shared<GraphReader>(path, options, types);
-  return {reader->name(), [reader](GraphRecord& record) { return reader->next(record); }};
+GraphSource source_of(const InputFiles& files, const GraphReadOptions& options, Types& types) {
+  struct Reading {
+    std::vector<std::string> paths;
+    std::size_t next = 0;
+    std::unique_ptr<GraphReader> reader{};
+  };
+  const auto reading = std::make_shared<Reading>(Reading{files.paths()});
+  return {files.name(), [reading, options, &types](GraphRecord& record) {
+            while (!reading->reader || !reading->reader->next(record)) {
+              if (reading->next == reading->paths.size()) return false;
+              reading->reader =
+                  std::make_unique<GraphReader>(reading->paths[reading->next++], options, types);
+            }
+            return true;
+          }};
 }
 
 // Requires `data` to stay where it is.
@@ -67,7 +79,7 @@ GraphSource source_of(const GraphData& data, const GraphReadOptions& options, Ty
 
 class GraphTrainingSet final : public TrainingSet {
  public:
-  // Of a path, or of data in memory.
+  // Of files, or of data in memory.
   template <class From>
   GraphTrainingSet(const From& from, const GraphOptions& options) {
     set_reading(reading_of("graph", options));
@@ -97,7 +109,7 @@ class GraphTrainingSet final : public TrainingSet {
     return keep_graph_support(model_, train_->features.weights(), theta);
   }
 
-  void replace_dev(const std::string& path) override { take_dev_from(path); }
+  void replace_dev(const std::string& path) override { take_dev_from(InputFiles(path)); }
   void take_dev(const GraphData& dev) {
     take_dev_from(dev);
     name_dev(kDataInMemory);
@@ -199,8 +211,8 @@ class GraphTrainingSet final : public TrainingSet {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_graph_training(const std::string& path, const GraphOptions& options) {
-  return std::make_unique<GraphTrainingSet>(path, options);
+std::unique_ptr<TrainingSet> read_graph_training(const InputFiles& files, const GraphOptions& options) {
+  return std::make_unique<GraphTrainingSet>(files, options);
 }
 
 std::unique_ptr<TrainingSet> make_graph_training(const GraphData& data, const GraphOptions& options,

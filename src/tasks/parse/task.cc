@@ -67,14 +67,14 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values,
                                   const Reading& reading) {
   ParseOptions parse = values.as<ParseOptions>();
   parse.group_by = reading.group_by;
   parse.notice = reading.notice;
   parse.threads = reading.threads;
   parse.stop = reading.stop;
-  return read_parse_training(path, parse, reading.train_roughly);
+  return read_parse_training(files, parse, reading.train_roughly);
 }
 
 }  // namespace

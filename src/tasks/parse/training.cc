@@ -55,34 +55,37 @@ bool begins_document(const DependencySentence& sentence) {
   return false;
 }
 
-// What `prepare` makes of each sentence, and `take` is given in order. False: that is enough.
+// What `prepare` makes of each sentence, with the name of its file for messages, and `take` is given in
+// order. False: that is enough.
 template <class Item>
 struct SentenceStages {
-  std::function<Item(DependencySentence)> prepare;  // by several threads
+  std::function<Item(DependencySentence, const std::string& file)> prepare;  // by several threads
   std::function<bool(Item)> take;
 };
 
-// Where sentences come from: a file, or memory.
+// Where sentences come from: files, or memory.
 struct SentenceSource {
-  std::string name;                               // for messages
-  std::function<bool(DependencySentence&)> next;  // one after the other; nothing: by chunks
-  std::string path{};
+  std::string name;  // for messages
+  // One after the other, with the file of each; nothing: by chunks.
+  std::function<bool(DependencySentence&, std::string& file)> next;
+  std::vector<std::string> paths{};
   ChunkOptions chunks{};
 
   template <class Item>
   void for_each(const SentenceStages<Item>& stages) const {
     if (next) {
       bool go_on = true;
-      for (DependencySentence sentence; go_on && next(sentence);)
-        go_on = stages.take(stages.prepare(std::move(sentence)));
+      std::string file;
+      for (DependencySentence sentence; go_on && next(sentence, file);)
+        go_on = stages.take(stages.prepare(std::move(sentence), file));
       return;
     }
     struct Part {
       std::vector<Item> items;
-      bool universal = false;  // at its end
+      bool begins_file = false, universal = false;  // at its end
     };
     struct Worker {};
-    ChunkReader reader(path, dependency_cut, chunks);
+    ChunkReader reader(paths, dependency_cut, chunks);
     std::vector<Worker> workers(chunks.threads);
     bool universal = false;
     read_in_chunks<Part>(
@@ -90,10 +93,12 @@ struct SentenceSource {
         [&](Worker&, const TextChunk& chunk, Part& part) {
           DependencyReader sentences(LineReader(chunk), true);
           for (DependencySentence sentence; sentences.next(sentence);)
-            part.items.push_back(stages.prepare(std::move(sentence)));
+            part.items.push_back(stages.prepare(std::move(sentence), chunk.name));
+          part.begins_file = chunk.begins_file;
           part.universal = sentences.universal();
         },
         [&](std::size_t, Part part) {
+          universal = universal && !part.begins_file;
           for (Item& item : part.items) {
             item.sentence.universal = item.sentence.universal || universal;
             stages.take(std::move(item));
@@ -103,18 +108,31 @@ struct SentenceSource {
   }
 };
 
-// A file, by several threads unless only some of its sentences are wanted.
-SentenceSource source_of(const std::string& path, bool all, const ChunkOptions& chunks) {
-  const std::string name = path == "-" ? "standard input" : path;
-  if (all && chunks.threads > 1) return {name, {}, path, chunks};
-  const auto reader = std::make_shared<DependencyReader>(path, true);
-  return {name, [reader](DependencySentence& sentence) { return reader->next(sentence); }};
+// Files, by several threads unless only some of their sentences are wanted.
+SentenceSource source_of(const InputFiles& files, bool all, const ChunkOptions& chunks) {
+  if (all && chunks.threads > 1) return {files.name(), {}, files.paths(), chunks};
+  struct Reading {
+    std::vector<std::string> paths;
+    std::size_t next = 0;
+    std::unique_ptr<DependencyReader> reader{};
+  };
+  const auto reading = std::make_shared<Reading>(Reading{files.paths()});
+  return {files.name(), [reading](DependencySentence& sentence, std::string& file) {
+            while (!reading->reader || !reading->reader->next(sentence)) {
+              if (reading->next == reading->paths.size()) return false;
+              reading->reader = std::make_unique<DependencyReader>(reading->paths[reading->next++], true);
+            }
+            file = reading->reader->name();
+            return true;
+          }};
 }
 
 // Requires `data` to stay where it is. Throws Error at words without a relation, where those are looked at.
 SentenceSource source_of(const ParseData& data, bool labelled) {
-  return {kDataInMemory, [&data, labelled, i = std::size_t{0}](DependencySentence& sentence) mutable {
+  return {kDataInMemory,
+          [&data, labelled, i = std::size_t{0}](DependencySentence& sentence, std::string& file) mutable {
             if (i == data.size()) return false;
+            file = kDataInMemory;
             sentence = data.sentence(i++);
             for (const DependencyWord& word : sentence.words) {
               if (labelled && word.relation.empty())
@@ -207,11 +225,12 @@ class ParseTrainingSet final : public TrainingSet {
       DependencySentence sentence;
     };
     dev_.clear();
-    source.for_each<Held>({[](DependencySentence sentence) { return Held{std::move(sentence)}; },
-                           [&](Held held) {
-                             dev_.push_back(std::move(held.sentence));
-                             return true;
-                           }});
+    source.for_each<Held>(
+        {[](DependencySentence sentence, const std::string&) { return Held{std::move(sentence)}; },
+         [&](Held held) {
+           dev_.push_back(std::move(held.sentence));
+           return true;
+         }});
     if (dev_.empty()) throw Error::in(source.name, "no sentences", "expected some");
   }
 
@@ -236,13 +255,14 @@ class ParseTrainingSet final : public TrainingSet {
     std::uint32_t document = 0;
     std::size_t sentences = 0;
     if (options.first == 0) return refuse_nothing(source);
-    source.for_each<Prepared>(
-        {[&](DependencySentence sentence) { return prepare(std::move(sentence), source.name, crossing); },
-         [&](Prepared prepared) {
-           if (prepared.begins_document) ++document;
-           take(std::move(prepared), options, document);
-           return ++sentences != options.first;
-         }});
+    source.for_each<Prepared>({[&](DependencySentence sentence, const std::string& file) {
+                                 return prepare(std::move(sentence), file, crossing);
+                               },
+                               [&](Prepared prepared) {
+                                 if (prepared.begins_document) ++document;
+                                 take(std::move(prepared), options, document);
+                                 return ++sentences != options.first;
+                               }});
     refuse_nothing(source);
   }
 
@@ -369,9 +389,9 @@ class ParseTrainingSet final : public TrainingSet {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options,
+std::unique_ptr<TrainingSet> read_parse_training(const InputFiles& files, const ParseOptions& options,
                                                  const RoughTrainer& train_roughly) {
-  const SentenceSource source = source_of(path, !options.first, {std::max<std::size_t>(options.threads, 1)});
+  const SentenceSource source = source_of(files, !options.first, {std::max<std::size_t>(options.threads, 1)});
   return std::make_unique<ParseTrainingSet>(source, options, train_roughly);
 }
 

@@ -53,7 +53,7 @@ void write_tag_attributes(const std::string& path, const TagAttributesOptions& o
       const std::size_t found = fields.size() - begin;
       if (found != columns) {
         lines.fail(t, fmt::format("{} column{}", found, found == 1 ? "" : "s"),
-                   fmt::format("expected {} as in line {}", columns, lines.file().first_line_number));
+                   fmt::format("expected {} as in {}", columns, lines.file().first_place()));
       }
       if (!options.labelled) fields.emplace_back();
     }

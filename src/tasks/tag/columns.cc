@@ -61,7 +61,7 @@ class ColumnSplitter {
   void check(const SequenceLines& reader, std::size_t t, std::size_t found) {
     if (found_ == 0) check_first(reader.file());
     if (found == found_) return;
-    std::string expected = fmt::format("expected {} as in line {}", found_, reader.file().first_line_number);
+    std::string expected = fmt::format("expected {} as in {}", found_, reader.file().first_place());
     const auto has = [&](char c) {
       return reader.line(t).find(c) != std::string_view::npos ||
              reader.file().first_line.find(c) != std::string::npos;
@@ -78,7 +78,8 @@ class ColumnSplitter {
   void check_first(const SequenceFile& file) {
     const std::size_t found = count_columns(file.first_line, separator_);
     const auto fail = [&](const std::string& expected) {
-      throw Error::at(file.name, file.first_line_number, columns(found), expected);
+      throw Error::at(file.first_name.empty() ? file.name : file.first_name, file.first_line_number,
+                      columns(found), expected);
     };
     if (labels_.forced_column && *labels_.forced_column >= found) {
       fail(fmt::format("expected the forced labels in column {}, as {} says", *labels_.forced_column + 1,

@@ -17,16 +17,15 @@ namespace {
 constexpr std::string_view kAny = "?";
 
 // Where the field stands first.
-[[noreturn]] void fail_at(const std::string& path, const TagExamples& examples, std::uint32_t field,
-                          std::string_view found, std::string_view expected) {
+[[noreturn]] void fail_at(const TagExamples& examples, std::uint32_t field, std::string_view found,
+                          std::string_view expected) {
   const auto& labels = examples.labels;
   const auto token =
       static_cast<std::size_t>(std::find(labels.begin(), labels.end(), field) - labels.begin());
   const auto& offsets = examples.sequences.offsets;
   const auto i =
       static_cast<std::size_t>(std::upper_bound(offsets.begin(), offsets.end(), token) - offsets.begin()) - 1;
-  throw Error::at(path == "-" ? "standard input" : path, examples.first_lines[i] + token - offsets[i], found,
-                  expected);
+  examples.places.fail(i, token - offsets[i], found, expected);
 }
 
 std::vector<std::string_view> alternatives(std::string_view field) {
@@ -54,21 +53,21 @@ LabelSets LabelSets::of_labels(std::size_t num_labels) {
   return sets;
 }
 
-LabelSets LabelSets::split(const std::string& path, const TagExamples& examples, Dictionary& labels) {
+LabelSets LabelSets::split(const std::string& data, const TagExamples& examples, Dictionary& labels) {
   std::map<std::string, std::uint32_t, std::less<>> single;  // in the order of their bytes
   for (std::uint32_t field = 0; field < labels.size(); ++field) {
     const std::string_view text = labels.name(field);
     if (text == kAny) continue;
     for (const std::string_view name : alternatives(text)) {
       if (name.empty() || name == kAny) {
-        fail_at(path, examples, field, fmt::format("the label {}", in_quotes(text)),
+        fail_at(examples, field, fmt::format("the label {}", in_quotes(text)),
                 "expected ?, or labels separated by |");
       }
       single.emplace(name, 0);
     }
   }
   if (single.size() < 2) {
-    throw Error::in(path == "-" ? "standard input" : path,
+    throw Error::in(data,
                     single.empty() ? "no label but ?"
                                    : fmt::format("only the label {}", in_quotes(single.begin()->first)),
                     "expected at least two labels");
@@ -115,7 +114,7 @@ void keep_sequences(const std::vector<bool>& keep, TagExamples& examples) {
       kept.labels.push_back(examples.labels[t]);
     }
     kept.sequences.offsets.push_back(kept.sequences.tokens.size());
-    kept.first_lines.push_back(examples.first_lines[i]);
+    kept.places.add(examples.places.file(i), examples.places.line(i));
     if (!examples.groups.empty()) kept.groups.push_back(examples.groups[i]);
     if (!examples.weights.empty()) kept.weights.push_back(examples.weights[i]);
   }
@@ -142,8 +141,8 @@ std::vector<bool> find_allowed(const ChainConstraints& constraints, const LabelS
   return allowed;
 }
 
-void refuse_broken(const std::string& path, const ChainConstraints& constraints, const std::string& source,
-                   const LabelSets& sets, const TagExamples& examples, const Dictionary& labels) {
+void refuse_broken(const ChainConstraints& constraints, const std::string& source, const LabelSets& sets,
+                   const TagExamples& examples, const Dictionary& labels) {
   const Sequences& sequences = examples.sequences;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     const auto broken = broken_at(constraints, sets, examples, i);
@@ -158,8 +157,8 @@ void refuse_broken(const std::string& path, const ChainConstraints& constraints,
     } else {
       found += t == 0 ? " at the beginning of a sequence" : fmt::format(" after {}", name(t - 1));
     }
-    throw Error::at(
-        path == "-" ? "standard input" : path, examples.first_lines[i] + t, found,
+    examples.places.fail(
+        i, t, found,
         fmt::format("{} does not allow it; {} drop leaves such sequences out", source, setting("invalid")));
   }
 }

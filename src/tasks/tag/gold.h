@@ -21,9 +21,9 @@ struct LabelSets {
   // Fields are labels.
   static LabelSets of_labels(std::size_t num_labels);
   // Fields are "?" (any label), or labels with | between. `labels` has the fields and then the single labels,
-  // in the order of their bytes. Throws Error::at if an alternative is empty or "?", and where fewer than two
-  // labels are left.
-  static LabelSets split(const std::string& path, const TagExamples& examples, Dictionary& labels);
+  // in the order of their bytes. Throws Error::at if an alternative is empty or "?", and, with the name of
+  // the data, where fewer than two labels are left.
+  static LabelSets split(const std::string& data, const TagExamples& examples, Dictionary& labels);
 
   // The text of a field again.
   std::string name(std::uint32_t field, const Dictionary& labels) const;
@@ -40,8 +40,8 @@ std::vector<bool> find_informative(const LabelSets& sets, const TagExamples& exa
 std::vector<bool> find_allowed(const ChainConstraints& constraints, const LabelSets& sets,
                                const TagExamples& examples);
 // Throws Error::at for the first one that they do not allow. `source` is where they come from: "valid bio".
-void refuse_broken(const std::string& path, const ChainConstraints& constraints, const std::string& source,
-                   const LabelSets& sets, const TagExamples& examples, const Dictionary& labels);
+void refuse_broken(const ChainConstraints& constraints, const std::string& source, const LabelSets& sets,
+                   const TagExamples& examples, const Dictionary& labels);
 
 // Turns label fields into labels. Where a field stands for several, that is the first of them, and the
 // result, which is null without such fields, has the rest.

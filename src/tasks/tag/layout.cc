@@ -111,7 +111,7 @@ TagLayout::TagLayout(const TagOptions& options, const TagExamples& train, const 
   const bool both = options.features == kObserved;
   const ChainFeatureSet features{both || options.features == kObservedAttributes,
                                  both || options.features == kObservedTransitions, options.min_freq};
-  shape_ = chain_shape(shape(dictionaries), features, order_, train.sequences, train.labels);
+  shape_ = chain_shape(shape(dictionaries), features, order_, train.sequences, train.labels, train.fleet);
   pack_ngrams();
 }
 

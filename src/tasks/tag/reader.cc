@@ -3,19 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <numeric>
 
 #include "base/names.h"
-#include "base/parallel.h"
-#include "base/parse_number.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/tag.h"
-#include "tasks/fields.h"
+#include "fleet/file_share.h"
 #include "tasks/new_names.h"
+#include "tasks/tag/first_sequence.h"
 #include "tasks/tag/min_count.h"
 #include "tasks/tag/parser.h"
-#include "tasks/tag/transition_sets.h"
+#include "tasks/tag/parts.h"
+#include "tasks/tag/sequence_taker.h"
 
 namespace espalier {
 
@@ -68,129 +67,6 @@ void check_labels(std::optional<Encoding> encoding, const SequenceLines& lines,
 
 namespace {
 
-// "name=value" or "name:1", as attributes are written, but not features of words such as
-// "Case=Nom|Number=Sing".
-bool looks_like_attribute(std::string_view field) {
-  const std::size_t equals = field.find('=');
-  if (equals != std::string_view::npos && equals > 0 && equals + 1 < field.size()) {
-    const std::size_t bar = field.find('|', equals);
-    return bar == std::string_view::npos || field.find('=', bar) == std::string_view::npos;
-  }
-  const std::size_t colon = field.rfind(':');
-  return colon != std::string_view::npos && colon > 0 && parse_float(field.substr(colon + 1));
-}
-
-// "uw=the", "u:the" or "*:t=DT".
-bool looks_like_wapiti(std::string_view field) {
-  return field.size() > 2 && std::string_view("ub*").find(field.front()) != std::string_view::npos &&
-         (field[1] == ':' || looks_like_attribute(field));
-}
-
-// Files of attributes whose lines happen to have equally many fields would be read as columns, with
-// attributes for labels, or for words. CRFsuite's have the label first, Wapiti's last.
-void refuse_attributes(const SequenceLines& reader, Separator separator) {
-  constexpr double kMost = 0.9;
-  std::size_t others = 0, of_crfsuite = 0,
-              of_wapiti = 0;  // than the label; of these, those that look like it
-  std::string_view example;
-  std::vector<std::string_view> fields;
-  for (std::size_t t = 0; t < reader.size(); ++t) {
-    fields.clear();
-    for_each_field(reader.line(t), separator, [&](std::string_view field) { fields.push_back(field); });
-    for (std::size_t column = 0; column < fields.size(); ++column) {
-      const bool crfsuite = column > 0 && looks_like_attribute(fields[column]);
-      const bool wapiti = column + 1 < fields.size() && looks_like_wapiti(fields[column]);
-      others += column > 0 ? 1 : 0;
-      of_crfsuite += crfsuite ? 1 : 0;
-      of_wapiti += wapiti ? 1 : 0;
-      if (example.empty() && (crfsuite || wapiti)) example = fields[column];
-    }
-  }
-  const auto are_most = [&](std::size_t some) {
-    return some > 0 && static_cast<double>(some) >= kMost * static_cast<double>(others);
-  };
-  if (!are_most(of_crfsuite) && !are_most(of_wapiti)) return;
-  reader.fail(0, fmt::format("fields such as {}, which look like attributes", in_quotes(example)),
-              fmt::format("expected {0} {1}, or {0} columns if they are columns", setting("format"),
-                          are_most(of_crfsuite) ? "crfsuite" : "wapiti"));
-}
-
-// Whether lines have equally many columns, at least two, separated in this way.
-bool are_columns(const SequenceLines& reader, Separator separator) {
-  const std::size_t columns = count_columns(reader.line(0), separator);
-  for (std::size_t t = 1; t < reader.size(); ++t) {
-    if (count_columns(reader.line(t), separator) != columns) return false;
-  }
-  return columns > 1;
-}
-
-// Takes the columns of a training file from its first line.
-void set_columns(const SequenceLines& reader, std::optional<std::size_t> label_column, TagInput& input) {
-  const std::size_t found = count_columns(reader.line(0), separator_of(input));
-  if (found < 2) {
-    reader.fail(0, "1 column", "expected at least 2, a word and its label, separated by spaces or tabs");
-  }
-  if (label_column && *label_column >= found) {
-    reader.fail(0, fmt::format("{} columns", found),
-                fmt::format("expected the label in column {}, as {} says", *label_column + 1,
-                            setting("label_column")));
-  }
-  const std::size_t label = label_column.value_or(found - 1);
-  if (input.weight_column) {
-    const std::string column = fmt::format("column {}", *input.weight_column + 1);
-    if (*input.weight_column >= found) {
-      reader.fail(0, fmt::format("{} columns", found),
-                  fmt::format("expected the weight in {}, as {} says", column, setting("example_weights")));
-    }
-    if (*input.weight_column == label) {
-      throw Error::in(setting("example_weights"), fmt::format("{}, which is the label", column),
-                      "expected another column");
-    }
-    if (found < 3) reader.fail(0, "2 columns", "expected at least 3: a word, its label and a weight");
-  }
-  if (input.group_column) {
-    const std::string column = fmt::format("column {}", *input.group_column + 1);
-    if (*input.group_column >= found) {
-      reader.fail(0, fmt::format("{} columns", found),
-                  fmt::format("expected the document in {}, as {} says", column, setting("group_by")));
-    }
-    if (*input.group_column == label) {
-      throw Error::in(setting("group_by"), fmt::format("{}, which is the label", column),
-                      "expected another column");
-    }
-  }
-  if (found > kMostColumns)
-    reader.fail(0, fmt::format("{} columns", found), fmt::format("expected at most {}", kMostColumns));
-  input.num_columns = found;
-  input.label_column = label;
-}
-
-// Numbers sequences by what they belong to, in the order of a file.
-class GroupReader {
- public:
-  explicit GroupReader(const TagInput& input)
-      : column_(input.group_column), separator_(separator_of(input)) {}
-
-  // The texts of the column so far; without one, groups are documents.
-  const Dictionary& names() const { return names_; }
-
-  std::uint32_t read(const SequenceReader& reader) {
-    if (!column_) return static_cast<std::uint32_t>(reader.num_documents());
-    std::size_t column = 0;
-    std::uint32_t group = 0;
-    const auto take = [&](std::string_view field) {
-      if (column++ == *column_) group = names_.add(field);
-    };
-    for_each_field(reader.lines().line(0), separator_, take);
-    return group;
-  }
-
- private:
-  std::optional<std::size_t> column_;
-  Separator separator_;
-  Dictionary names_;
-};
-
 void check_options(const TagInput& input, std::optional<std::size_t> label_column,
                    std::optional<std::size_t> first) {
   if (first == 0) throw Error::in(setting("first"), "0 sequences", "expected at least 1");
@@ -207,59 +83,6 @@ void check_options(const TagInput& input, std::optional<std::size_t> label_colum
   if (input.group_documents || input.group_column) refuse(setting("group_by"));
 }
 
-// The labels of the sequence that was read last, as the model is to have them.
-class LabelReader {
- public:
-  explicit LabelReader(const TagInput& input) : encoding_(input.encoding) {}
-
-  std::span<const std::string_view> read(const SequenceLines& lines, const StringBuffer& labels) {
-    return read(lines, [&](std::size_t t) { return labels[t]; });
-  }
-  // label(t) is that of token t.
-  template <class Label>
-  std::span<const std::string_view> read(const SequenceLines& lines, const Label& label) {
-    tags_.clear();
-    for (std::size_t t = 0; t < lines.size(); ++t) tags_.push_back(label(t));
-    check_labels(encoding_, lines, tags_);
-    return encoding_ ? convert_encoding(tags_, *encoding_, converted_) : tags_;
-  }
-
- private:
-  std::optional<Encoding> encoding_;
-  std::vector<std::string_view> tags_;
-  ConvertedTags converted_;
-};
-
-// Appends sequences of a file to examples.
-class SequenceTaker {
- public:
-  explicit SequenceTaker(const TagInput& input)
-      : labels_(input),
-        groups_(input),
-        weighted_(input.weight_comments || input.weight_column),
-        grouped_(input.group_documents || input.group_column) {}
-
-  // The one that the reader is at.
-  void take(const SequenceReader& reader, TagParser& parser, TagExamples& examples, Dictionary& labels) {
-    names_.clear();
-    const SequenceLines lines = reader.lines();
-    parser.append(lines, examples.sequences, names_);
-    for (const std::string_view name : labels_.read(lines, names_)) {
-      examples.labels.push_back(labels.add(name));
-    }
-    if (weighted_) examples.weights.push_back(parser.weight(lines));
-    if (grouped_) examples.groups.push_back(groups_.read(reader));
-    examples.first_lines.push_back(lines.line_number(0));
-  }
-  const GroupReader& groups() const { return groups_; }
-
- private:
-  StringBuffer names_;
-  LabelReader labels_;
-  GroupReader groups_;
-  bool weighted_, grouped_;
-};
-
 // From the sequence that the reader is at to the end, or as many as were asked for.
 TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& parser,
                       std::optional<std::size_t> first, Dictionary& labels) {
@@ -272,211 +95,18 @@ TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& 
   return examples;
 }
 
-// What a chunk of a file has: examples with the ids of the worker that read it, and what this worker had not
-// met before.
-struct TagPart {
-  TagExamples examples;
-  StringBuffer attributes, transitions, labels, groups;
-  std::vector<AttributeValue> sets;  // of steps, one after the other,
-  std::vector<std::size_t> set_ends;
-  std::size_t num_documents = 0;
-};
-
-// One of several that read a file.
-class TagPartReader {
- public:
-  // Names are numbered by this reader alone, and counted.
-  TagPartReader(const TagInput& input, const SequenceFile& file, bool count)
-      : input_(input), file_(file), taker_(input), grows_(true) {
-    parser_ = make_tag_parser(input,
-                              {NameIds(own_.attributes, count ? &counts_.attributes : nullptr),
-                               NameIds(own_.transitions, count ? &counts_.transitions : nullptr)},
-                              {true, {}});
+// Chunks up to the one that has the first sequence, which look(reader) may look at; then what is known of the
+// files.
+template <class Look>
+SequenceFile read_first_chunks(ChunkReader& chunks, const InputFiles& files, const TagInput& input,
+                               std::vector<TextChunk>& read, const Look& look) {
+  while (chunks.next(read.emplace_back())) {
+    SequenceReader reader(read.back(), input);
+    if (!reader.next()) continue;
+    look(reader.lines());
+    return reader.file();
   }
-  // Names are those of dictionaries that stay as they are.
-  TagPartReader(const TagInput& input, const SequenceFile& file, const TagDictionaries& fixed)
-      : input_(input), file_(file), taker_(input), grows_(false) {
-    parser_ = make_tag_parser(input, {NameIds(fixed.attributes), NameIds(fixed.transitions)}, {true, {}});
-  }
-  TagPartReader(const TagPartReader&) = delete;
-  TagPartReader& operator=(const TagPartReader&) = delete;
-
-  void read(const TextChunk& chunk, TagPart& part) {
-    TagExamples& examples = part.examples;
-    examples.sequences.transitions = std::move(transitions_);  // all that this reader has met
-    const std::size_t attributes = own_.attributes.size(), transitions = own_.transitions.size(),
-                      labels = own_.labels.size(), groups = taker_.groups().names().size();
-    SequenceReader reader(chunk, input_, &file_);
-    while (reader.next()) taker_.take(reader, *parser_, examples, own_.labels);
-    part.num_documents = reader.num_documents();
-    transitions_ = std::move(examples.sequences.transitions);
-    part.attributes = names_from(own_.attributes, attributes);
-    part.transitions = names_from(own_.transitions, transitions);
-    part.labels = names_from(own_.labels, labels);
-    part.groups = names_from(taker_.groups().names(), groups);
-    std::vector<AttributeValue> set;
-    const TransitionSets* sets = parser_->transition_sets();
-    for (; sets != nullptr && num_sets_ < sets->size(); ++num_sets_) {
-      sets->get(static_cast<std::uint32_t>(num_sets_), set);
-      part.sets.insert(part.sets.end(), set.begin(), set.end());
-      part.set_ends.push_back(part.sets.size());
-    }
-  }
-
-  bool grows() const { return grows_; }
-  const AttributeCounts& counts() const { return counts_; }
-
- private:
-  const TagInput& input_;
-  const SequenceFile& file_;
-  TagDictionaries own_;  // labels, and what grows
-  AttributeCounts counts_;
-  SequenceTaker taker_;
-  bool grows_;
-  std::unique_ptr<TagParser> parser_;
-  SparseRows transitions_;
-  std::size_t num_sets_ = 0;
-};
-
-// Puts the parts of a file together, in its order.
-class TagParts {
- public:
-  // Dictionaries and sets that take in what they see; without `names`, parts have their ids already.
-  TagParts(const TagInput& input, std::size_t readers, TagDictionaries* names, Dictionary& labels)
-      : by_documents_(input.group_documents && !input.group_column),
-        names_(names),
-        labels_(labels),
-        ids_(readers) {}
-
-  void take(std::size_t reader, TagPart part) {
-    Ids& ids = ids_[reader];
-    if (names_ != nullptr) {
-      merge_names(part.attributes, names_->attributes, ids.attributes);
-      merge_names(part.transitions, names_->transitions, ids.transitions);
-    }
-    merge_names(part.labels, labels_, ids.labels);
-    merge_names(part.groups, groups_, ids.groups);
-    std::size_t begin = 0;
-    for (const std::size_t end : part.set_ends) {
-      set_.assign(part.sets.begin() + static_cast<std::ptrdiff_t>(begin),
-                  part.sets.begin() + static_cast<std::ptrdiff_t>(end));
-      for (AttributeValue& attribute : set_) {
-        if (names_ != nullptr) attribute.id = ids.transitions[attribute.id];
-      }
-      ids.sets.push_back(sets_.row(set_, transitions_));
-      begin = end;
-    }
-    TagExamples& examples = part.examples;
-    for (std::uint32_t& group : examples.groups)
-      group = by_documents_ ? group + static_cast<std::uint32_t>(num_documents_) : ids.groups[group];
-    num_documents_ += part.num_documents;
-    parts_.push_back({reader, std::move(examples)});
-  }
-
-  // All of them, but for what a parser has to do at the end.
-  TagExamples join(std::size_t threads) {
-    TagExamples all;
-    Sequences& sequences = all.sequences;
-    std::vector<std::size_t> firsts{0}, tokens{0};  // of each part
-    bool tied = true;
-    std::vector<SparseRows> rows;
-    for (Part& part : parts_) {
-      firsts.push_back(firsts.back() + part.examples.sequences.size());
-      tokens.push_back(tokens.back() + part.examples.sequences.num_tokens());
-      tied = tied && part.examples.sequences.transition_of.empty();
-      rows.push_back(std::move(part.examples.sequences.tokens));
-    }
-    const auto attributes = [&](std::size_t k) { return std::span(ids_[parts_[k].reader].attributes); };
-    sequences.tokens = SparseRows::joined(rows, attributes, threads);
-    sequences.transitions = std::move(transitions_);
-    sequences.offsets.resize(firsts.back() + 1);
-    all.labels.resize(tokens.back());
-    all.first_lines.resize(firsts.back());
-    if (!tied) sequences.transition_of.resize(tokens.back());
-    std::atomic<std::size_t> next{0};
-    run_in_parallel(threads, [&](std::size_t) {
-      for (std::size_t k; (k = next++) < parts_.size();) {
-        const TagExamples& from = parts_[k].examples;
-        const Ids& ids = ids_[parts_[k].reader];
-        for (std::size_t i = 0; i < from.sequences.size(); ++i) {
-          sequences.offsets[firsts[k] + i + 1] = tokens[k] + from.sequences.offsets[i + 1];
-          all.first_lines[firsts[k] + i] = from.first_lines[i];
-        }
-        for (std::size_t t = 0; t < from.labels.size(); ++t)
-          all.labels[tokens[k] + t] = ids.labels[from.labels[t]];
-        if (tied) continue;
-        for (std::size_t i = 0; i < from.sequences.size(); ++i) {
-          // No step leads into a first token: whatever set is the first one stands for it.
-          for (std::size_t t = from.sequences.offsets[i] + 1; t < from.sequences.offsets[i + 1]; ++t)
-            sequences.transition_of[tokens[k] + t] = ids.sets[from.sequences.transition_of[t]];
-        }
-      }
-    });
-    for (Part& part : parts_) {
-      all.weights.insert(all.weights.end(), part.examples.weights.begin(), part.examples.weights.end());
-      all.groups.insert(all.groups.end(), part.examples.groups.begin(), part.examples.groups.end());
-    }
-    parts_.clear();
-    return all;
-  }
-
-  // Adds up what readers counted, by the ids of all.
-  void add_counts(std::size_t reader, const AttributeCounts& of_reader, AttributeCounts& to) const {
-    const auto add = [](const std::vector<std::uint32_t>& from, const std::vector<std::uint32_t>& ids,
-                        std::size_t size, std::vector<std::uint32_t>& sum) {
-      sum.resize(size);
-      for (std::size_t id = 0; id < from.size(); ++id) sum[ids[id]] += from[id];
-    };
-    add(of_reader.attributes, ids_[reader].attributes, names_->attributes.size(), to.attributes);
-    add(of_reader.transitions, ids_[reader].transitions, names_->transitions.size(), to.transitions);
-  }
-
- private:
-  struct Ids {  // by those of a reader
-    std::vector<std::uint32_t> attributes, transitions, labels, groups, sets;
-  };
-  struct Part {
-    std::size_t reader;
-    TagExamples examples;
-  };
-
-  bool by_documents_;
-  TagDictionaries* names_;
-  Dictionary& labels_;
-  Dictionary groups_;
-  TransitionSets sets_;
-  SparseRows transitions_;
-  std::vector<Ids> ids_;
-  std::vector<Part> parts_;
-  std::vector<AttributeValue> set_;
-  std::size_t num_documents_ = 0;
-};
-
-// A file whose first chunk was read, by several threads; `file` is what that chunk says of it. Names grow,
-// and are counted where counts are asked for, or are those of `fixed`. `parser` has the same dictionaries.
-TagExamples read_parts(ChunkReader& chunks, TextChunk first, const SequenceFile& file, const TagInput& input,
-                       std::size_t threads, TagDictionaries* growing, AttributeCounts* counts,
-                       const TagDictionaries& fixed, TagParser& parser, Dictionary& labels) {
-  std::vector<std::unique_ptr<TagPartReader>> readers;
-  for (std::size_t k = 0; k < threads; ++k) {
-    readers.push_back(growing != nullptr ? std::make_unique<TagPartReader>(input, file, counts != nullptr)
-                                         : std::make_unique<TagPartReader>(input, file, fixed));
-  }
-  TagParts parts(input, threads, growing, labels);
-  std::vector<TextChunk> before;
-  before.push_back(std::move(first));
-  read_in_chunks<TagPart>(
-      chunks, std::move(before), readers,
-      [](std::unique_ptr<TagPartReader>& reader, const TextChunk& chunk, TagPart& part) {
-        reader->read(chunk, part);
-      },
-      [&](std::size_t reader, TagPart part) { parts.take(reader, std::move(part)); });
-  for (std::size_t k = 0; counts != nullptr && k < threads; ++k)
-    parts.add_counts(k, readers[k]->counts(), *counts);
-  readers.clear();
-  TagExamples examples = parts.join(threads);
-  parser.finish(examples.sequences);
-  return examples;
+  fail_without_sequences(files.name());
 }
 
 // The same of sentences in memory.
@@ -512,7 +142,7 @@ TagExamples take_sentences(const TagData& data, const TagInput& input, TagParser
     }
     examples.weights.push_back(data.weight(i));
     weighted = weighted || data.weight(i) != 1;
-    examples.first_lines.push_back(begin + 1);
+    examples.places.add(kDataInMemory, begin + 1);
   }
   if (!weighted) examples.weights.clear();
   parser.finish(examples.sequences);
@@ -552,34 +182,151 @@ TagExamples grow(const TagInput& input, std::size_t min_count, TagDictionaries& 
 
 }  // namespace
 
-TagExamples read_tag_growing(const std::string& path, TagInput& input,
+TagExamples read_tag_growing(const InputFiles& files, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
                              TagDictionaries& dictionaries, std::size_t min_count,
                              const ChunkOptions& chunks) {
   check_options(input, label_column, first);
-  // The rest of the file is not looked at where only the first sequences are wanted.
-  const bool in_parts = chunks.threads > 1 && !first;
-  std::optional<ChunkReader> in_chunks;
-  TextChunk chunk;
-  if (in_parts) {
-    in_chunks.emplace(path, sequence_cut(input), chunks);
-    in_chunks->next(chunk);
+  const auto learn = [&](const SequenceLines& lines) {
+    learn_from_first_sequence(lines, label_column, input);
+  };
+  // What follows is not looked at where only the first sequences are wanted.
+  if (chunks.threads == 1 || first) {
+    SequenceReader reader(files, input);
+    if (!reader.next()) fail_without_sequences(files.name());
+    learn(reader.lines());
+    return grow(input, min_count, dictionaries, files.name(),
+                [&](TagParser& parser, AttributeCounts*, Dictionary& labels) {
+                  return read_rest(reader, input, parser, first, labels);
+                });
   }
-  SequenceReader reader = in_parts ? SequenceReader(chunk, input) : SequenceReader(path, input);
-  if (!reader.next()) fail_without_sequences(reader.name());
-  // TABs with spaces between them make sense of what white space does not.
-  if (input.format == TagFormat::columns && input.separator_assumed) {
-    input.tabs =
-        !are_columns(reader.lines(), Separator::space) && are_columns(reader.lines(), Separator::tab);
-  }
-  if (input.format == TagFormat::columns) set_columns(reader.lines(), label_column, input);
-  if (input.format_assumed) refuse_attributes(reader.lines(), separator_of(input));
-  return grow(input, min_count, dictionaries, reader.name(),
+  ChunkReader in_chunks(files, sequence_cut(input), chunks);
+  std::vector<TextChunk> before;
+  const SequenceFile file = read_first_chunks(in_chunks, files, input, before, learn);
+  return grow(input, min_count, dictionaries, files.name(),
               [&](TagParser& parser, AttributeCounts* counts, Dictionary& labels) {
-                if (!in_parts) return read_rest(reader, input, parser, first, labels);
-                return read_parts(*in_chunks, std::move(chunk), SequenceFile(reader.file()), input,
-                                  chunks.threads, &dictionaries, counts, dictionaries, parser, labels);
+                TagExamples examples =
+                    read_tag_parts(in_chunks, std::move(before),
+                                   {input, file, &dictionaries, counts, dictionaries, labels, chunks.threads})
+                        .join(chunks.threads);
+                parser.finish(examples.sequences);
+                return examples;
               });
+}
+
+namespace {
+
+// What a rank makes of its share, by names that it has met itself.
+struct OwnShare {
+  TagDictionaries names;
+  Dictionary labels;
+  AttributeCounts counts;
+  std::vector<std::size_t> num_lines;
+  std::optional<TagParts> parts;  // which refer to the names
+};
+
+std::unique_ptr<OwnShare> read_own_share(const std::vector<TextRange>& ranges, const TagInput& input,
+                                         const SequenceFile& file, const Dictionary& first_attributes,
+                                         bool count, const ChunkOptions& options) {
+  auto own = std::make_unique<OwnShare>();
+  for (std::uint32_t id = 0; id < first_attributes.size(); ++id)
+    own->names.attributes.add(first_attributes.name(id));
+  ChunkReader chunks(ranges, sequence_cut(input), options);
+  own->parts.emplace(read_tag_parts(
+      chunks, {},
+      {input, file, &own->names, count ? &own->counts : nullptr, own->names, own->labels, options.threads}));
+  own->num_lines.assign(chunks.num_lines().begin(), chunks.num_lines().end());
+  return own;
+}
+
+void add_counts_of_ranks(const std::vector<std::uint32_t>& own, const std::vector<std::uint32_t>& ids,
+                         std::size_t size, std::vector<std::uint32_t>& to, Communicator& fleet) {
+  to.assign(size, 0);
+  for (std::size_t id = 0; id < own.size(); ++id) to[ids[id]] += own[id];
+  add_up_counts(to, fleet);
+}
+
+// Steps that are all alike have one table, and need not say which: but they have to be so on all ranks. A
+// rank may have no steps at all.
+void agree_on_steps(bool has_steps, Sequences& sequences, Communicator& fleet) {
+  constexpr std::string_view kNone = "none", kSeveral = "several";
+  std::string mine(has_steps ? kSeveral : kNone);
+  if (has_steps && sequences.transitions.size() == 1) {
+    const SparseRows::Row row = sequences.transitions.row(0);
+    mine = "one";
+    for (std::size_t j = 0; j < row.ids.size(); ++j) mine += fmt::format(" {}:{}", row.ids[j], row.value(j));
+  }
+  std::string_view first = kNone;
+  bool alike = true;
+  const std::vector<std::string> all = fleet.gather(mine);
+  for (const std::string& other : all) {
+    if (other == kNone) continue;
+    if (first == kNone) first = other;
+    alike = alike && other == first && other != kSeveral;
+  }
+  // Those of a rank without steps do not matter.
+  if (alike) {
+    sequences.transition_of.clear();
+  } else if (sequences.transition_of.empty()) {
+    sequences.transition_of.assign(sequences.num_tokens(), 0);
+  }
+}
+
+}  // namespace
+
+std::optional<TagExamples> read_tag_share(const InputFiles& files, TagInput& input,
+                                          std::optional<std::size_t> label_column,
+                                          TagDictionaries& dictionaries, std::size_t min_count,
+                                          const ChunkOptions& chunks, Communicator& fleet) {
+  check_options(input, label_column, {});
+  const std::optional<FileShare> share = find_share(files, sequence_cut(input), fleet);
+  if (!share) return std::nullopt;
+  SequenceReader head(files, input);
+  if (!head.next()) fail_without_sequences(files.name());
+  learn_from_first_sequence(head.lines(), label_column, input);
+  bool has_steps = false;
+  TagExamples examples = grow(
+      input, min_count, dictionaries, files.name(),
+      [&](TagParser& parser, AttributeCounts* counts, Dictionary& labels) {
+        const auto read = [&](const std::vector<TextRange>& ranges) {
+          return read_own_share(ranges, input, head.file(), dictionaries.attributes, counts != nullptr,
+                                chunks);
+        };
+        std::unique_ptr<OwnShare> own;
+        try {
+          own = read(share->ranges);
+        } catch (const Error&) {  // the line that it names is not yet that of the file
+        }
+        const ShareOutcome outcome = compare_shares(
+            *share, !own, own ? std::span<const std::size_t>(own->num_lines) : std::span<const std::size_t>(),
+            fleet);
+        if (outcome.failed) {
+          fail_as(*outcome.failed, fleet, [&] {
+            std::vector<TextRange> ranges = share->ranges;
+            ranges.front().first_line += outcome.lines_before;
+            read(ranges);
+          });
+        }
+        const auto attributes = merge_names_of_ranks(own->names.attributes, dictionaries.attributes, fleet);
+        const auto transitions =
+            merge_names_of_ranks(own->names.transitions, dictionaries.transitions, fleet);
+        own->parts->renumber(attributes, transitions, merge_names_of_ranks(own->labels, labels, fleet));
+        if (counts != nullptr) {
+          add_counts_of_ranks(own->counts.attributes, attributes, dictionaries.attributes.size(),
+                              counts->attributes, fleet);
+          add_counts_of_ranks(own->counts.transitions, transitions, dictionaries.transitions.size(),
+                              counts->transitions, fleet);
+        }
+        own->names = {};
+        TagExamples all = own->parts->join(chunks.threads);
+        all.places.move_first_file(share->ranges.front().path, outcome.lines_before);
+        all.fleet = &fleet;
+        has_steps = all.sequences.transitions.size() > 0;
+        parser.finish(all.sequences);
+        return all;
+      });
+  agree_on_steps(has_steps, examples.sequences, fleet);
+  return examples;
 }
 
 TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,
@@ -606,13 +353,13 @@ TagExamples read_tag(const std::string& path, const TagInput& input, const TagDi
     return read_rest(reader, input, *parser, std::nullopt, labels);
   }
   ChunkReader in_chunks(path, sequence_cut(input), chunks);
-  TextChunk chunk;
-  in_chunks.next(chunk);
-  SequenceReader reader(chunk, input);
-  if (!reader.next()) fail_without_sequences(reader.name());
-  const SequenceFile file = reader.file();
-  return read_parts(in_chunks, std::move(chunk), file, input, chunks.threads, nullptr, nullptr, dictionaries,
-                    *parser, labels);
+  std::vector<TextChunk> before;
+  const SequenceFile file = read_first_chunks(in_chunks, path, input, before, [](const SequenceLines&) {});
+  TagExamples examples = read_tag_parts(in_chunks, std::move(before),
+                                        {input, file, nullptr, nullptr, dictionaries, labels, chunks.threads})
+                             .join(chunks.threads);
+  parser->finish(examples.sequences);
+  return examples;
 }
 
 TagExamples take_tag(const TagData& data, const TagInput& input, const TagDictionaries& dictionaries,

@@ -10,14 +10,17 @@
 #include <vector>
 
 #include "base/text_chunks.h"
+#include "espalier/base/input_files.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/tasks/tag.h"
 #include "features/gazetteer.h"
 #include "features/sequences.h"
+#include "tasks/example_places.h"
 #include "tasks/tag/encoding.h"
 
 namespace espalier {
 
+class Communicator;
 class TagData;
 
 // Throws Error listing the formats for an unknown name.
@@ -58,21 +61,30 @@ struct TagDictionaries {
 
 struct TagExamples {
   Sequences sequences;
-  std::vector<std::uint32_t> labels;     // one per token
-  std::vector<std::size_t> first_lines;  // of each sequence: where in the file it begins, from 1
-  std::vector<double> weights;           // one a sequence; empty where all are 1
-  std::vector<std::uint32_t> groups;     // one a sequence, where the input says what they go by
-  std::size_t num_rare = 0;              // attributes that were dropped
+  std::vector<std::uint32_t> labels;  // one per token
+  ExamplePlaces places;               // one a sequence: its first token
+  std::vector<double> weights;        // one a sequence; empty where all are 1
+  std::vector<std::uint32_t> groups;  // one a sequence, where the input says what they go by
+  std::size_t num_rare = 0;           // attributes that were dropped
+  Communicator* fleet = nullptr;      // the ranks that have the others, where these are the share of one
 };
 
 // Reads training sequences: the dictionaries, empty at first, take in what they see, and `input` its number
 // of columns and (where label_column is not given) its last column as the label's. Attributes seen fewer than
 // `min_count` times are dropped; every occurrence counts, also of one attribute at one token. What comes out
 // does not depend on the number of threads.
-TagExamples read_tag_growing(const std::string& path, TagInput& input,
+TagExamples read_tag_growing(const InputFiles& files, TagInput& input,
                              std::optional<std::size_t> label_column, std::optional<std::size_t> first,
                              TagDictionaries& dictionaries, std::size_t min_count = 1,
                              const ChunkOptions& chunks = {});
+
+// The same by several ranks, each of which reads its share of the sequences, and has the dictionaries of all.
+// All ranks call it at the same time. nullopt on all of them, and nothing has changed, where the files cannot
+// be shared out (find_share).
+std::optional<TagExamples> read_tag_share(const InputFiles& files, TagInput& input,
+                                          std::optional<std::size_t> label_column,
+                                          TagDictionaries& dictionaries, std::size_t min_count,
+                                          const ChunkOptions& chunks, Communicator& fleet);
 
 // The same of sentences in memory, where the label is the last column. Requires an input of their format.
 TagExamples take_tag_growing(const TagData& data, TagInput& input, std::optional<std::size_t> first,

@@ -124,7 +124,7 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values,
                                   const Reading& reading) {
   TagOptions tag = values.as<TagOptions>();
   if (!tag.costs.empty() && reading.loss.gamma == 0) {
@@ -134,8 +134,9 @@ std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& v
   }
   tag.notice = reading.notice;
   tag.threads = reading.threads;
+  tag.fleet = reading.fleet;
   tag.group_by = reading.group_by;
-  return read_tag_training(path, tag);
+  return read_tag_training(files, tag);
 }
 
 // The first sentence that `predict` found an entity in: word, gold label, predicted one.

@@ -11,6 +11,8 @@
 #include "espalier/tasks/tag.h"
 #include "features/sequences.h"
 #include "features/templates.h"
+#include "fleet/file_share.h"
+#include "fleet/list_fingerprint.h"
 #include "learning/chain_latent_gold.h"
 #include "learning/chain_problem.h"
 #include "tasks/common.h"
@@ -178,51 +180,41 @@ Evaluation evaluate(const DevSet& dev, const TagInput& input, const Weights& the
   return scores.evaluate();
 }
 
-// A file without the blank lines between its sentences reads as one sentence, and trains as slowly as that.
-void notice_endless_sequences(const TagOptions& options, const Sequences& sequences) {
-  constexpr std::size_t kLong = 1000;  // tokens on average; the longest sentences of treebanks have some 200
-  if (!options.notice || sequences.num_tokens() <= kLong * sequences.size()) return;
-  const std::string length = grouped(sequences.num_tokens() / sequences.size());
-  options.notice(
-      sequences.size() == 1
-          ? fmt::format("one sequence of {} tokens; sentences are separated by blank lines", length)
-          : fmt::format("{} sequences of {} tokens on average; sentences are separated by blank lines",
-                        grouped(sequences.size()), length));
-}
-
 class TagTrainingSet final : public TrainingSet {
  public:
   using Read = std::function<TagExamples(TagInput&, TagDictionaries&)>;
 
-  // `path` is for messages.
-  TagTrainingSet(const std::string& path, const TagOptions& options, const Read& read)
+  // `name` is for messages.
+  TagTrainingSet(const std::string& name, const TagOptions& options, const Read& read)
       : threads_(std::max<std::size_t>(options.threads, 1)) {
     set_reading(reading_of("tag", options));
     check_layout(options);
     model_.input = requested_input(options);
     std::vector<std::string> attributes_without_l1;
-    for (const std::string& name : options.l1_except) {
-      if (name == kTransitions) {
+    for (const std::string& attribute : options.l1_except) {
+      if (attribute == kTransitions) {
         transitions_without_l1_ = true;
       } else {
-        attributes_without_l1.push_back(name);
-        model_.dictionaries.attributes.add(name);  // so that their rows are the first
+        attributes_without_l1.push_back(attribute);
+        model_.dictionaries.attributes.add(attribute);  // so that their rows are the first
       }
     }
     train_ = read(model_.input, model_.dictionaries);
-    attributes_without_l1_ =
-        count_first(attributes_without_l1, model_.dictionaries.attributes, train_.sequences.tokens);
-    notice_endless_sequences(options, train_.sequences);
-    const LabelSets sets = options.partial ? LabelSets::split(path, train_, model_.dictionaries.labels)
+    count_sequences();
+    attributes_without_l1_ = count_first(attributes_without_l1, model_.dictionaries.attributes,
+                                         train_.sequences.tokens, train_.fleet);
+    notice_endless_sequences(options);
+    const LabelSets sets = options.partial ? LabelSets::split(name, train_, model_.dictionaries.labels)
                                            : LabelSets::of_labels(model_.dictionaries.labels.size());
     model_.constraints = read_constraints(options, model_.dictionaries.labels);
-    select_sequences(path, options, sets);
+    select_sequences(name, options, sets);
     const std::size_t num_labels = model_.dictionaries.labels.size();
     std::vector<float> costs;
     if (!options.costs.empty()) costs = read_costs(options.costs, model_.dictionaries.labels);
     for (const std::uint32_t field : train_.labels) unsure_ += sets.of[field].size() > 1 ? 1 : 0;
     const auto partial = take_labels(sets, num_labels, costs, train_);
 
+    count_sequences();  // some may have been dropped
     model_.layout = TagLayout(options, train_, model_.dictionaries);
     model_.by_rows = rows_pay(model_.shape(), std::size_t{1} << 27);
     std::shared_ptr<const KernelMatrix> kernel;
@@ -243,10 +235,10 @@ class TagTrainingSet final : public TrainingSet {
   int version() const override { return model_.kernel ? kTagVersion : kLinearTagVersion; }
   const Problem& problem() const override { return *problem_; }
   LatentGold* latent_gold() override { return latent_.get(); }
+  Communicator* fleet() const override { return train_.fleet; }
   std::string describe() const override {
-    std::string text =
-        fmt::format("{}, {}, {}{}", counted(train_.sequences.size(), "sequence"),
-                    counted(train_.sequences.num_tokens(), "token"), describe_columns(), model_.describe());
+    std::string text = fmt::format("{}, {}, {}{}", counted(num_sequences_, "sequence"),
+                                   counted(num_tokens_, "token"), describe_columns(), model_.describe());
     if (train_.num_rare > 0) text += fmt::format(" ({} dropped as rare)", grouped(train_.num_rare));
     if (unsure_ > 0) text += fmt::format(", {} with an uncertain label", counted(unsure_, "token"));
     return text + dropped_;
@@ -290,13 +282,18 @@ class TagTrainingSet final : public TrainingSet {
     return rows;
   }
   std::uint64_t fingerprint() const override {
-    Fingerprint fingerprint;
     const Sequences& sequences = train_.sequences;
-    fingerprint.add_list(std::span<const std::size_t>(sequences.offsets));
-    fingerprint.add_list(std::span<const std::uint32_t>(sequences.transition_of));
-    add_rows(sequences.tokens, fingerprint);
-    add_rows(sequences.transitions, fingerprint);
-    return fingerprint.value();
+    return list_fingerprint(sequences.size(), train_.fleet, [&](std::size_t i, Fingerprint& fingerprint) {
+      const std::size_t length = sequences.length(i);
+      fingerprint.add_list(std::span<const std::size_t>(&length, 1));
+      for (std::size_t t = sequences.offsets[i]; t < sequences.offsets[i + 1]; ++t) {
+        add_row(sequences.tokens.row(t), fingerprint);
+        // No step leads into a first token. Sets of attributes have other numbers on other ranks.
+        if (t == sequences.offsets[i]) continue;
+        add_row(sequences.transitions.row(sequences.transition_of.empty() ? 0 : sequences.transition_of[t]),
+                fingerprint);
+      }
+    });
   }
 
  private:
@@ -307,14 +304,18 @@ class TagTrainingSet final : public TrainingSet {
     return fmt::format("label in column {} of {}: ", model_.input.label_column + 1, model_.input.num_columns);
   }
 
+  void count_sequences() {
+    num_sequences_ = sum_over(train_.fleet, train_.sequences.size());
+    num_tokens_ = sum_over(train_.fleet, train_.sequences.num_tokens());
+  }
+
   // Leaves out sequences that training cannot use, or refuses them.
-  void select_sequences(const std::string& path, const TagOptions& options, const LabelSets& sets) {
+  void select_sequences(const std::string& name, const TagOptions& options, const LabelSets& sets) {
     const auto drop_others = [&](const std::vector<bool>& keep, const std::string& why) {
       const auto dropped = static_cast<std::size_t>(std::count(keep.begin(), keep.end(), false));
       if (dropped == 0) return;
       if (dropped == keep.size()) {
-        throw Error::in(path == "-" ? "standard input" : path, "no sequence is left: " + why,
-                        "expected at least one");
+        throw Error::in(name, "no sequence is left: " + why, "expected at least one");
       }
       keep_sequences(keep, train_);
       dropped_ += fmt::format("; {} dropped: {}", counted(dropped, "sequence"), why);
@@ -326,11 +327,32 @@ class TagTrainingSet final : public TrainingSet {
     if (options.invalid == "drop") {
       drop_others(find_allowed(*model_.constraints, sets, train_), "labels violate " + rules_of(options));
     } else {
-      refuse_broken(path, *model_.constraints, source_of(options), sets, train_, model_.dictionaries.labels);
+      const auto refuse = [&] {
+        refuse_broken(*model_.constraints, source_of(options), sets, train_, model_.dictionaries.labels);
+      };
+      if (train_.fleet != nullptr) {
+        do_on_shares(*train_.fleet, refuse);
+      } else {
+        refuse();
+      }
     }
   }
 
-  std::size_t threads_;  // that read
+  // A file without the blank lines between its sentences reads as one sentence, and trains as slowly as that.
+  void notice_endless_sequences(const TagOptions& options) const {
+    constexpr std::size_t kLong =
+        1000;  // tokens on average; the longest sentences of treebanks have some 200
+    if (!options.notice || num_tokens_ <= kLong * num_sequences_) return;
+    const std::string length = grouped(num_tokens_ / num_sequences_);
+    options.notice(
+        num_sequences_ == 1
+            ? fmt::format("one sequence of {} tokens; sentences are separated by blank lines", length)
+            : fmt::format("{} sequences of {} tokens on average; sentences are separated by blank lines",
+                          grouped(num_sequences_), length));
+  }
+
+  std::size_t threads_;                             // that read
+  std::size_t num_sequences_ = 0, num_tokens_ = 0;  // of all ranks
   TagModel model_;
   TagExamples train_;
   std::size_t attributes_without_l1_ = 0;  // the first ones
@@ -366,15 +388,27 @@ Evaluation TagTrainingSet::evaluate_examples(const Weights& theta,
   return scores.evaluate();
 }
 
+// Whether a rank needs no other examples than those of its share to make its problem.
+bool can_be_shared(const TagOptions& options) {
+  const bool some_only = options.first || (options.invalid == "drop" && !rules_of(options).empty());
+  return !some_only && !options.partial && options.kernel.empty() && options.group_by.empty();
+}
+
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_tag_training(const std::string& path, const TagOptions& options) {
+std::unique_ptr<TrainingSet> read_tag_training(const InputFiles& files, const TagOptions& options) {
   std::optional<std::size_t> label_column;
   if (options.label_column) label_column = *options.label_column - 1;
-  return std::make_unique<TagTrainingSet>(path, options, [&](TagInput& input, TagDictionaries& names) {
-    return read_tag_growing(path, input, label_column, options.first, names, options.min_count,
-                            {options.threads});
-  });
+  return std::make_unique<TagTrainingSet>(
+      files.name(), options, [&](TagInput& input, TagDictionaries& names) {
+        if (options.fleet != nullptr && can_be_shared(options)) {
+          auto share = read_tag_share(files, input, label_column, names, options.min_count, {options.threads},
+                                      *options.fleet);
+          if (share) return std::move(*share);
+        }
+        return read_tag_growing(files, input, label_column, options.first, names, options.min_count,
+                                {options.threads});
+      });
 }
 
 std::unique_ptr<TrainingSet> make_tag_training(const TagData& data, const TagOptions& options,

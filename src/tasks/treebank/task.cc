@@ -67,13 +67,13 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const std::string& path, const OptionValues& values,
+std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values,
                                   const Reading& reading) {
   TreebankOptions treebank = values.as<TreebankOptions>();
   treebank.notice = reading.notice;
   treebank.threads = reading.threads;
   treebank.stop = reading.stop;
-  return read_treebank_training(path, treebank);
+  return read_treebank_training(files, treebank);
 }
 
 }  // namespace

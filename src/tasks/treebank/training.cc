@@ -29,59 +29,59 @@ namespace {
 struct TreeSource {
   std::string name;                        // for messages
   std::function<bool(BracketTree&)> next;  // as the options want them
-  std::function<std::size_t()> line;       // of the last one
 };
 
-// All trees of a file, by several threads; or, where only some are wanted, one after the other.
-TreeSource source_of(const std::string& path, BracketNorm norm, bool all, std::size_t threads) {
+// All trees of some files, by several threads; or, where only some are wanted, one after the other.
+TreeSource source_of(const InputFiles& files, BracketNorm norm, bool all, std::size_t threads) {
   if (!all || threads <= 1) {
-    const auto reader = std::make_shared<BracketReader>(path, norm);
-    return {reader->name(), [reader](BracketTree& tree) { return reader->next(tree); },
-            [reader] { return reader->first_line(); }};
+    struct Reading {
+      std::vector<std::string> paths;
+      std::size_t next = 0;
+      std::unique_ptr<BracketReader> reader{};
+    };
+    const auto reading = std::make_shared<Reading>(Reading{files.paths()});
+    return {files.name(), [reading, norm](BracketTree& tree) {
+              while (!reading->reader || !reading->reader->next(tree)) {
+                if (reading->next == reading->paths.size()) return false;
+                reading->reader = std::make_unique<BracketReader>(reading->paths[reading->next++], norm);
+              }
+              return true;
+            }};
   }
   struct Trees {
     std::vector<BracketTree> trees;
-    std::vector<std::size_t> lines;
     std::size_t next = 0;
   };
   struct Worker {};
   const auto read = std::make_shared<Trees>();
-  ChunkReader chunks(path, cut_after_brackets, {threads});
+  ChunkReader chunks(files, cut_after_brackets, {threads});
   std::vector<Worker> workers(threads);
   read_in_chunks<Trees>(
       chunks, {}, workers,
       [&](Worker&, const TextChunk& chunk, Trees& part) {
         BracketReader reader(chunk, norm);
-        for (BracketTree tree; reader.next(tree);) {
-          part.trees.push_back(std::move(tree));
-          part.lines.push_back(reader.first_line());
-        }
+        for (BracketTree tree; reader.next(tree);) part.trees.push_back(std::move(tree));
       },
       [&](std::size_t, Trees part) {
         std::move(part.trees.begin(), part.trees.end(), std::back_inserter(read->trees));
-        read->lines.insert(read->lines.end(), part.lines.begin(), part.lines.end());
       });
-  return {chunks.name(),
-          [read](BracketTree& tree) {
+  return {files.name(), [read](BracketTree& tree) {
             if (read->next == read->trees.size()) return false;
             tree = std::move(read->trees[read->next++]);
             return true;
-          },
-          [read] { return read->lines[read->next - 1]; }};
+          }};
 }
 
 // Requires `data` to stay where it is.
 TreeSource source_of(const TreebankData& data, BracketNorm norm) {
   const auto read = std::make_shared<std::size_t>(0);
-  return {kDataInMemory,
-          [&data, norm, read](BracketTree& tree) {
+  return {kDataInMemory, [&data, norm, read](BracketTree& tree) {
             if (*read == data.size()) return false;
             tree = data.tree((*read)++);
             if (!normalise(tree, norm))
               throw Error::at(kDataInMemory, *read, "a tree that has only traces", "expected words");
             return true;
-          },
-          [read] { return *read; }};
+          }};
 }
 
 BracketNorm norm_of(const TreebankOptions& options) { return {options.keep_traces, options.keep_functions}; }
@@ -292,8 +292,8 @@ class TreebankTrainingSet final : public TrainingSet {
 
 }  // namespace
 
-std::unique_ptr<TrainingSet> read_treebank_training(const std::string& path, const TreebankOptions& options) {
-  const TreeSource source = source_of(path, norm_of(options), !options.first, options.threads);
+std::unique_ptr<TrainingSet> read_treebank_training(const InputFiles& files, const TreebankOptions& options) {
+  const TreeSource source = source_of(files, norm_of(options), !options.first, options.threads);
   return std::make_unique<TreebankTrainingSet>(source, options);
 }
 
