@@ -21,11 +21,6 @@ bool is_weight(std::string_view line) {
   return line.starts_with('#') && without_space_in_front(line.substr(1)).starts_with(kWeight);
 }
 
-void append_line(std::string_view line, std::string& to) {
-  to += line;
-  to += '\n';
-}
-
 }  // namespace
 
 bool begins_document(std::string_view line) {
@@ -34,10 +29,11 @@ bool begins_document(std::string_view line) {
          (line.size() == kDocument.size() || is_white_space(line[kDocument.size()]));
 }
 
-SequenceReader::SequenceReader(const std::string& path, const TagInput& input)
+SequenceReader::SequenceReader(const std::string& path, const TagInput& input, Between between)
     : reader_(path),
       documents_(input.format == TagFormat::columns),
       weights_(input.weight_comments),
+      keeps_between_(between == Between::keep),
       file_{reader_.name(), {}, 0} {}
 
 SequenceReader::SequenceReader(const TextChunk& chunk, const TagInput& input, const SequenceFile* file)
@@ -57,6 +53,10 @@ FindCut sequence_cut(const TagInput& input) {
   };
 }
 
+void SequenceReader::keep(std::string_view line, std::string& before) const {
+  if (keeps_between_) before.append(line).append("\n");
+}
+
 bool SequenceReader::append_next(SequenceBlock& to) {
   const std::size_t begin = to.lines_.size();
   const auto is_empty = [&] { return to.lines_.size() == begin; };
@@ -69,15 +69,16 @@ bool SequenceReader::append_next(SequenceBlock& to) {
   for (std::string_view line; reader_.next(line);) {
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
       if (!is_empty()) break;
-      append_line(line, before_);
+      keep(line, before_);
+      if (before_.size() >= kMostBetween && !weight) break;
     } else if (documents_ && begins_document(line)) {
-      append_line(line, is_empty() ? before_ : next_before_);
+      keep(line, is_empty() ? before_ : next_before_);
       ended_document_ = !is_empty();
       if (ended_document_) break;
       ++num_documents_;
     } else if (weights_ && is_weight(line)) {
       take_weight(line, !is_empty(), weight);
-      append_line(line, before_);
+      keep(line, before_);
     } else {
       if (is_empty()) first_line = reader_.line_number();
       to.lines_.add(line);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/naming_file.h"
 #include "espalier/solvers/eg.h"
 #include "tasks/parse/training.h"
 
@@ -26,7 +27,7 @@ Weights train_roughly(const Problem& problem, const RoughRun& run) {
 std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const std::string& path,
                                            const OptionValues& options, Reading reading) {
   if (!reading.train_roughly) reading.train_roughly = train_roughly;
-  return task.read(path, options, reading);
+  return naming_file(path, [&] { return task.read(path, options, reading); });
 }
 
 std::unique_ptr<TrainingSet> read_parse_training(const std::string& path, const ParseOptions& options) {

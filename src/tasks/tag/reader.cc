@@ -563,7 +563,7 @@ TagExamples read_tag_growing(const std::string& path, TagInput& input,
   TextChunk chunk;
   if (in_parts) {
     in_chunks.emplace(path, sequence_cut(input), chunks);
-    in_chunks->next(chunk);
+    in_chunks->next_with_text(chunk);
   }
   SequenceReader reader = in_parts ? SequenceReader(chunk, input) : SequenceReader(path, input);
   if (!reader.next()) fail_without_sequences(reader.name());
@@ -607,7 +607,7 @@ TagExamples read_tag(const std::string& path, const TagInput& input, const TagDi
   }
   ChunkReader in_chunks(path, sequence_cut(input), chunks);
   TextChunk chunk;
-  in_chunks.next(chunk);
+  in_chunks.next_with_text(chunk);
   SequenceReader reader(chunk, input);
   if (!reader.next()) fail_without_sequences(reader.name());
   const SequenceFile file = reader.file();

@@ -1,0 +1,93 @@
+// Two ways to one answer: vectors and no vectors, scaled probabilities and logarithms, floats and doubles.
+
+#include <hwy/targets.h>
+
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "espalier/base/workspace.h"
+#include "fuzzing/targets.h"
+#include "structures/chain.h"
+#include "structures/projective.h"
+
+namespace espalier::fuzz {
+namespace {
+
+// Scores from bytes: of any size where `wild`, else moderate.
+std::vector<double> scores_from(std::string_view bytes, std::size_t count, bool wild) {
+  std::vector<double> scores(count);
+  for (std::size_t k = 0; k < count && !bytes.empty(); ++k) {
+    const auto byte = static_cast<signed char>(bytes[k % bytes.size()]);
+    scores[k] = byte * (wild ? std::ldexp(1.0, byte % 8) : 0.05);
+  }
+  return scores;
+}
+
+void expect_near(double a, double b, double tolerance, const char* what) {
+  expect(a == b || std::abs(a - b) <= tolerance * (1 + std::abs(b)), what);
+}
+
+// Calls for every width of vectors that is compiled and runs here.
+template <class Call>
+void for_each_target(const Call& call) {
+  for (const auto target : hwy::SupportedAndGeneratedTargets()) {
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    call();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace
+
+void chains(std::string_view bytes) {
+  Choices choices(bytes);
+  const std::size_t labels = 1 + choices.below(9), length = 1 + choices.below(7);
+  const bool wild = choices.flag();
+  const Chain chain(length, labels);
+  const std::vector<double> s = scores_from(bytes, chain.num_statistics(), wild);
+  const std::vector<float> s_float(s.begin(), s.end());
+  Workspace ws;
+  std::vector<double> exact(s.size());
+  const double exact_log_z = chain.log_partition_reference(s, exact, ws);
+  const double exact_best = chain.kbest(s, 1).front().score;
+  for_each_target([&] {
+    std::vector<double> mu(s.size());
+    expect_near(chain.log_partition(s, mu, ws), exact_log_z, 1e-12, "log Z");
+    for (std::size_t k = 0; k < s.size(); ++k) expect_near(mu[k], exact[k], 1e-9, "marginals");
+    expect_near(chain.log_partition(s, ws), exact_log_z, 1e-12, "log Z alone");
+    std::vector<float> mu_float(s.size());
+    expect_near(chain.log_partition(s_float, mu_float, ws), exact_log_z, 1e-4, "log Z of floats");
+    for (std::size_t k = 0; k < s.size(); ++k)
+      expect_near(mu_float[k], exact[k], wild ? 1e-2 : 1e-4, "marginals of floats");
+    expect_near(chain.decode(s, ws).size() == length ? chain.argmax(s, mu, ws) : NAN, exact_best, 1e-12,
+                "the best sequence");
+  });
+}
+
+void trees(std::string_view bytes) {
+  Choices choices(bytes);
+  const std::size_t words = 1 + choices.below(8);
+  const bool single_root = choices.flag(), wild = choices.flag();
+  const std::vector<double> s = scores_from(bytes, (words + 1) * (words + 1), wild);
+  Workspace ws;
+  std::vector<double> exact(s.size()), mu(s.size());
+  const double exact_log_z = projective_log_partition_reference(words, single_root, s, exact, ws);
+  std::vector<std::uint32_t> heads(words);
+  const double exact_best = projective_kbest(words, single_root, s, 1).front().score;
+  for_each_target([&] {
+    expect_near(projective_log_partition(words, single_root, s, mu, ws), exact_log_z, 1e-12, "log Z");
+    for (std::size_t d = 1; d <= words; ++d) {
+      for (std::size_t h = 0; h <= words; ++h) {
+        const std::size_t arc = d * (words + 1) + h;
+        if (h != d) expect_near(mu[arc], exact[arc], 1e-9, "the probability of an arc");
+      }
+    }
+    expect_near(projective_best(words, single_root, s, heads, ws), exact_best, 1e-12, "the best tree");
+  });
+}
+
+}  // namespace espalier::fuzz
