@@ -7,7 +7,7 @@
 namespace espalier::fuzz {
 namespace {
 
-std::string read_in_both_ways(const std::string& path, ClassifyReadOptions options) {
+std::string read_examples(const std::string& path, ClassifyReadOptions options) {
   std::string text;
   const std::string message = message_of([&] {
     Seen seen;
@@ -32,24 +32,24 @@ void read_unlabelled(const std::string& path, ClassifyReadOptions options) {
   message_of([&] { read_classify(path, options, attributes, labels); });
 }
 
-void check(std::string_view bytes, ClassifyReadOptions options, Choices& choices) {
+void check_examples(std::string_view bytes, ClassifyReadOptions options, Choices& choices) {
   options.bias = choices.flag();
   options.min_count = 1 + choices.below(2);
   const std::size_t chunk = 1 + 7 * choices.below(6);
   const std::string path = memory_file().write(bytes);
-  const std::string expected = read_in_both_ways(path, options);
+  const std::string expected = read_examples(path, options);
   read_unlabelled(path, options);
   static std::size_t turn = 0;  // threads take long to start
   if (turn++ % 8 != 0 && bytes.size() <= 200) return;
   options.chunks = {2, chunk};
-  expect(read_in_both_ways(path, options) == expected, "the same in chunks");
+  expect(read_examples(path, options) == expected, "the same in chunks");
 }
 
 void check_format(std::string_view bytes, ClassifyFormat format) {
   Choices choices(bytes);
   ClassifyReadOptions options;
   options.format = format;
-  check(bytes, options, choices);
+  check_examples(bytes, options, choices);
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ void text(std::string_view bytes) {
   options.text.char_ngrams = 3 * choices.below(2);
   options.text.keep_case = choices.flag();
   if (choices.flag()) options.text.weighting = TextWeighting::tf_idf;
-  check(bytes, options, choices);
+  check_examples(bytes, options, choices);
 }
 
 // Images, then labels from the place that the second byte says.
@@ -79,7 +79,7 @@ void idx(std::string_view bytes) {
   options.bias = choices.flag();
   const std::string images = memory_file(0).write(bytes.substr(0, cut));
   const std::string labels = memory_file(1).write(bytes.substr(cut));
-  read_in_both_ways(images + "," + labels, options);
+  read_examples(images + "," + labels, options);
   read_unlabelled(images, options);
   guess_classify_format(images);
 }

@@ -10,7 +10,7 @@ namespace espalier::fuzz {
 namespace {
 
 template <class Types>
-void read_all(const std::string& path, const GraphReadOptions& options, Types& types) {
+void read_graphs(const std::string& path, const GraphReadOptions& options, Types& types) {
   message_of([&] {
     GraphReader reader(path, options, types);
     for (GraphRecord record; reader.next(record);)
@@ -25,9 +25,9 @@ void graphs(std::string_view bytes) {
   const GraphReadOptions options{choices.flag(), choices.flag()};
   const std::string path = memory_file().write(bytes);
   GraphTypes types;
-  read_all(path, options, types);
+  read_graphs(path, options, types);
   const GraphTypes& fixed = types;
-  read_all(path, {false, false}, fixed);
+  read_graphs(path, {false, false}, fixed);
   // With inference, of what is small.
   if (bytes.size() < 2000 && choices.flag()) {
     message_of([&] {

@@ -17,8 +17,8 @@ std::string seen_of(const TagExamples& examples, const TagDictionaries& names, c
 }
 
 // What training makes of a file, and then a model of it.
-std::string read_in_both_ways(const std::string& path, TagInput input, std::size_t min_count,
-                              const ChunkOptions& chunks) {
+std::string read_sequences(const std::string& path, TagInput input, std::size_t min_count,
+                           const ChunkOptions& chunks) {
   std::string seen;
   const std::string message = message_of([&] {
     TagDictionaries names;
@@ -30,15 +30,15 @@ std::string read_in_both_ways(const std::string& path, TagInput input, std::size
   return message + seen;
 }
 
-void check(std::string_view bytes, TagInput input, Choices& choices) {
+void check_tagging(std::string_view bytes, TagInput input, Choices& choices) {
   const std::size_t min_count = 1 + choices.below(2);
   const std::size_t chunk = 1 + 7 * choices.below(6);
   const std::string path = memory_file().write(bytes);
-  const std::string expected = read_in_both_ways(path, input, min_count, {1});
+  const std::string expected = read_sequences(path, input, min_count, {1});
   // Threads take long to start.
   static std::size_t turn = 0;
   if (turn++ % 8 == 0 || bytes.size() > 200)
-    expect(read_in_both_ways(path, input, min_count, {2, chunk}) == expected, "the same in chunks");
+    expect(read_sequences(path, input, min_count, {2, chunk}) == expected, "the same in chunks");
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void columns(std::string_view bytes) {
   input.weight_comments = choices.flag();
   input.group_documents = choices.flag();
   if (choices.flag()) input.templates = "U00:%x[0,0]/%x[-1,0]\nB\n";
-  check(bytes, input, choices);
+  check_tagging(bytes, input, choices);
 }
 
 void crfsuite(std::string_view bytes) {
@@ -59,7 +59,7 @@ void crfsuite(std::string_view bytes) {
   TagInput input;
   input.format = TagFormat::crfsuite;
   input.weight_comments = choices.flag();
-  check(bytes, input, choices);
+  check_tagging(bytes, input, choices);
 }
 
 void wapiti(std::string_view bytes) {
@@ -67,7 +67,7 @@ void wapiti(std::string_view bytes) {
   TagInput input;
   input.format = TagFormat::wapiti;
   input.weight_comments = choices.flag();
-  check(bytes, input, choices);
+  check_tagging(bytes, input, choices);
 }
 
 }  // namespace espalier::fuzz
