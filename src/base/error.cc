@@ -41,13 +41,16 @@ void append_line(std::string_view text, bool keep_marks, std::string& to) {
   }
 }
 
-// Where a text may be cut near `at` without cutting a UTF-8 sequence: a step back over continuation bytes.
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+// Where a text may be cut at or before `at` without cutting a UTF-8 sequence, or at or behind it.
 std::size_t cut_before(std::string_view text, std::size_t at) {
-  for (std::size_t back = 0; back < 3 && at > back; ++back) {
-    if (at - back == text.size() || (static_cast<unsigned char>(text[at - back]) & 0xC0) != 0x80)
-      return at - back;
-  }
-  return at;  // not UTF-8
+  while (at > 0 && at < text.size() && continues(text[at])) --at;
+  return at;
+}
+std::size_t cut_behind(std::string_view text, std::size_t at) {
+  while (at < text.size() && continues(text[at])) ++at;
+  return at;
 }
 
 // A message that is fit to be shown, marks and all.
@@ -58,9 +61,9 @@ std::string shown(std::string_view message) {
   if (line.size() <= Error::kLongest && message.size() <= 2 * Error::kLongest) return line;
   const std::size_t half = (Error::kLongest - kLeftOut.size()) / 2;
   std::string end;
-  append_line(message.substr(cut_before(message, message.size() - half)), true, end);
+  append_line(message.substr(message.size() - std::min(message.size(), half)), true, end);
   line.resize(cut_before(line, half));
-  return line.append(kLeftOut).append(end, cut_before(end, end.size() - std::min(end.size(), half)));
+  return line.append(kLeftOut).append(end, cut_behind(end, end.size() - std::min(end.size(), half)));
 }
 
 }  // namespace
@@ -82,8 +85,9 @@ std::string spelled(std::string_view text, const std::function<std::string(std::
 
 Error::Error(const std::string& message)
     : std::runtime_error(spelled(shown(message), [](std::string_view name) { return std::string(name); })),
-      marked_(message.find(kMark) == std::string::npos ? nullptr
-                                                       : std::make_shared<const std::string>(shown(message))) {}
+      marked_(message.find(kMark) == std::string::npos
+                  ? nullptr
+                  : std::make_shared<const std::string>(shown(message))) {}
 
 Error Error::at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected) {
   return Error(fmt::format("{}:{}: {}; {}", file, line, found, expected));
