@@ -81,7 +81,7 @@ void idx(std::string_view bytes) {
   const std::string labels = memory_file(1).write(bytes.substr(cut));
   read_examples(images + "," + labels, options);
   read_unlabelled(images, options);
-  guess_classify_format(images);
+  message_of([&] { guess_classify_format(images); });
 }
 
 }  // namespace espalier::fuzz

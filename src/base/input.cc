@@ -272,7 +272,7 @@ class XzDecoder : public Decoder {
 // Packings and encodings that are not read, but have a name to tell.
 void refuse_known(const RawFile& file) {
   const std::string_view start = file.ahead();
-  if (start.starts_with("BZh") && start.substr(4, 6) == "1AY&SY") {
+  if (start.starts_with("BZh") && start.size() > 4 && start.substr(4, 6) == "1AY&SY") {
     throw Error::in(file.name(), "bzip2 data",
                     "expected plain text, or gzip, zstd or xz; bunzip2 unpacks it");
   }
