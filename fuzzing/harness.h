@@ -31,8 +31,8 @@ class MemoryFile {
 // The i-th file of a target, which stays for all inputs.
 MemoryFile& memory_file(std::size_t i = 0);
 
-// What `read` throws for bad input: the message of an Error, fit to be shown. "" where it throws none. Anything
-// else that it throws ends the program.
+// What `read` throws for bad input: the message of an Error, fit to be shown. "" where it throws none.
+// Anything else that it throws ends the program.
 std::string message_of(const std::function<void()>& read);
 
 // The first byte of an input chooses between ways of reading the rest.
@@ -47,8 +47,8 @@ class Choices {
   std::size_t left_ = 0;
 };
 
-// The model file whose header and directory say what these bytes are, as far as they do: with sizes that fit and
-// the right checksums, so that what lies behind them is reached.
+// The model file whose header and directory say what these bytes are, as far as they do: with sizes that fit
+// and the right checksums, so that what lies behind them is reached.
 std::string with_checksums(std::string_view bytes);
 
 // Sections of a file in the repository.

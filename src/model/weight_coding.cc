@@ -66,8 +66,8 @@ class Gaps {
   std::string_view rest_;
 };
 
-// Weights that are zero are not in the file: so there are no more of them than hashing alone makes, and as many
-// for each that is not.
+// Weights that are zero are not in the file: so there are no more of them than hashing alone makes, and as
+// many for each that is not.
 Weights make_weights(const ModelFile& file, WeightShape shape, std::size_t stored) {
   constexpr std::size_t kFew = std::size_t{1} << 31, kForEach = 4096;
   const std::size_t most = kFew + kForEach * std::min(stored, kFew);

@@ -70,7 +70,8 @@ bool SequenceReader::append_next(SequenceBlock& to) {
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
       if (!is_empty()) break;
       keep(line, before_);
-      // Who writes a line that begins a document looks at the first token of the file, which has to be known then.
+      // Who writes a line that begins a document looks at the first token of the file, which has to be known
+      // then.
       const bool known = file_.first_line_number != 0 || num_documents_ == 0;
       if (before_.size() >= kMostBetween && !weight && known) break;
     } else if (documents_ && begins_document(line)) {

@@ -47,8 +47,8 @@ class Stopped : public std::runtime_error {
 
 [[noreturn]] void expectation_failed(const char* condition, const char* file, int line);
 
-// A text as a terminal may show it: what it could take for commands (control characters), what breaks lines or
-// changes the direction of others, and bytes that are not UTF-8 are escaped.
+// A text as a terminal may show it: what it could take for commands (control characters), what breaks lines
+// or changes the direction of others, and bytes that are not UTF-8 are escaped.
 std::string one_line(std::string_view text);
 // A piece of user input made fit for a message: shortened, and as one_line() has it, in quotes.
 std::string in_quotes(std::string_view text);

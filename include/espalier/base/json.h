@@ -178,8 +178,8 @@ class Json {
   const Json& at_index(std::size_t index) const;
   bool equals(const Json& other) const;
   void write(std::string& text) const;
-  // For who reads a text: a member behind all others, whatever they are called; then of members of one name the
-  // last one takes the place of the first.
+  // For who reads a text: a member behind all others, whatever they are called; then of members of one name
+  // the last one takes the place of the first.
   Json& add_member(std::string key, Json value);
   void drop_repeated();
   class Builder;
