@@ -73,8 +73,12 @@ TEST(Error, QuotedTextIsFitForOneLine) {
   EXPECT_EQ(espalier::in_quotes("gro\xc3\x9f"), "'gro\xc3\x9f'");
   // What a terminal may take for commands: escapes of ASCII and of Latin-1; and what turns lines around.
   EXPECT_EQ(espalier::in_quotes("\x1b[31m"), "'\\x1b[31m'");
-  EXPECT_EQ(espalier::in_quotes("\xc2\x9b" "31m"), "'\\u009b31m'");
-  EXPECT_EQ(espalier::in_quotes("a\xe2\x80\xae" "b\xe2\x81\xa6"), "'a\\u202eb\\u2066'");
+  EXPECT_EQ(espalier::in_quotes("\xc2\x9b"
+                                "31m"),
+            "'\\u009b31m'");
+  EXPECT_EQ(espalier::in_quotes("a\xe2\x80\xae"
+                                "b\xe2\x81\xa6"),
+            "'a\\u202eb\\u2066'");
   EXPECT_EQ(espalier::in_quotes("\xe2\x80\xa8"), "'\\u2028'");
   // No UTF-8: a byte of Latin-1, half a character, a surrogate.
   EXPECT_EQ(espalier::in_quotes("gro\xdf"), "'gro\\xdf'");

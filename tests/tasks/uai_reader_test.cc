@@ -98,8 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
             ":3: the file ends; expected the number of a table's variables, at most 1"},
         Bad{"ManyLabels", "MARKOV\n3\n50000000 50000000 2\n0\n",
             ":3: 100,000,000 labels of 2 variables; expected at most 67,108,864 of all variables"},
-        Bad{"TableThatNobodyCanCount",
-            "MARKOV\n5\n10000 10000 10000 10000 10000\n1\n5 0 1 2 3 4\n",
+        Bad{"TableThatNobodyCanCount", "MARKOV\n5\n10000 10000 10000 10000 10000\n1\n5 0 1 2 3 4\n",
             ":5: a table of 5 variables, whose entries nobody can count; expected fewer variables, or fewer "
             "labels"},
         Bad{"Negative", "MARKOV\n2\n2 -2\n",

@@ -79,7 +79,8 @@ class Json {
   Json& operator=(Json) noexcept;
   ~Json();
 
-  static constexpr std::size_t kDeepest = 500;  // lists and objects in one another: both are written recursively
+  static constexpr std::size_t kDeepest =
+      500;  // lists and objects in one another: both are written recursively
 
   // Throws JsonSyntaxError, or JsonLimitError for what is nested deeper and for numbers out of range.
   static Json parse(std::string_view text);
