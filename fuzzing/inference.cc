@@ -2,7 +2,6 @@
 
 #include <hwy/targets.h>
 
-#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -11,7 +10,6 @@
 #include "espalier/base/workspace.h"
 #include "fuzzing/targets.h"
 #include "structures/chain.h"
-#include "structures/projective.h"
 
 namespace espalier::fuzz {
 namespace {
@@ -76,29 +74,6 @@ void chains(std::string_view bytes) {
       expect_near(mu_float[k], exact[k], wild ? 1e-2 : 1e-4, 0, "marginals of floats");
     expect_near(chain.decode(s, ws).size() == length ? chain.argmax(s, mu, ws) : NAN, exact_best, 1e-12,
                 scale, "the best sequence");
-  });
-}
-
-void trees(std::string_view bytes) {
-  Choices choices(bytes);
-  const std::size_t words = 1 + choices.below(8);
-  const bool single_root = choices.flag(), wild = choices.flag();
-  const std::vector<double> s = scores_from(bytes, (words + 1) * (words + 1), wild);
-  const double scale = sum_of_sizes(s);
-  Workspace ws;
-  std::vector<double> exact(s.size()), mu(s.size());
-  const double exact_log_z = projective_log_partition_reference(words, single_root, s, exact, ws);
-  std::vector<std::uint32_t> heads(words);
-  const double exact_best = projective_kbest(words, single_root, s, 1).front().score;
-  for_each_target([&] {
-    expect_near(projective_log_partition(words, single_root, s, mu, ws), exact_log_z, 1e-12, scale, "log Z");
-    for (std::size_t d = 1; d <= words; ++d) {
-      for (std::size_t h = 0; h <= words; ++h) {
-        const std::size_t arc = d * (words + 1) + h;
-        if (h != d) expect_near(mu[arc], exact[arc], 1e-9, 0, "the probability of an arc");
-      }
-    }
-    expect_near(projective_best(words, single_root, s, heads, ws), exact_best, 1e-12, scale, "the best tree");
   });
 }
 

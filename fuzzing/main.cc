@@ -39,7 +39,6 @@ constexpr struct {
     {"model", model},
     {"checkpoint", checkpoint},
     {"chains", chains},
-    {"trees", trees},
 };
 
 Target chosen = nullptr;

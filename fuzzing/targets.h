@@ -29,6 +29,5 @@ void gazetteer(std::string_view bytes);
 void model(std::string_view bytes);
 void checkpoint(std::string_view bytes);
 void chains(std::string_view bytes);
-void trees(std::string_view bytes);
 
 }  // namespace espalier::fuzz
