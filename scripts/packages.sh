@@ -9,7 +9,8 @@ test_packages=(libgtest-dev librapidcheck-dev python3-pytest python3-hypothesis 
   python3-sklearn python3-pandas)
 # Packages are made and checked where these are; nothing else needs them.
 package_packages=(dpkg-dev lintian mandoc zsh mmdebstrap python3-build python3-venv)
-ci_packages=(git clang clang-format clang-tidy python3-distributed)
+ci_packages=(git clang clang-format clang-tidy libclang-rt-14-dev python3-distributed)
+fuzz_packages=(clang libclang-rt-14-dev llvm-14)
 site_packages=(mkdocs-material doxygen)
 
 # require_packages NAME...: silent and quick when all are there; installs what is missing when run as root.

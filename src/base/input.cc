@@ -27,6 +27,7 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
+constexpr std::size_t kLongestMark = 10;  // of what a file is packed in, and of what is refused
 constexpr const char* kCopyAgain = "copy or download the file again";
 
 thread_local std::function<void(const ReadingProgress&)> reading_observer;
@@ -34,17 +35,20 @@ thread_local std::function<void(const ReadingProgress&)> reading_observer;
 // An open file and the part of it that is read ahead, packed as it is.
 class RawFile {
  public:
-  explicit RawFile(const std::string& path)
-      : name_(path == "-" ? "standard input" : path), buffer_(kReadAtOnce) {
+  explicit RawFile(const std::string& path) : name_(path == "-" ? "standard input" : path) {
     fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (fd_ < 0) throw Error::system(name_, "open", errno, "expected a file that can be read");
     struct stat status;
-    if (::fstat(fd_, &status) != 0) return;
-    if (S_ISDIR(status.st_mode)) {
-      close();
-      throw Error::in(name_, "is a folder", "expected a file");
+    if (::fstat(fd_, &status) == 0) {
+      if (S_ISDIR(status.st_mode)) {
+        close();
+        throw Error::in(name_, "is a folder", "expected a file");
+      }
+      if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
     }
-    if (S_ISREG(status.st_mode)) size_ = static_cast<std::uint64_t>(status.st_size);
+    // No more than the file has, where that is known.
+    const std::uint64_t usual = kReadAtOnce;
+    buffer_.resize(std::clamp<std::uint64_t>(size_ > 0 ? size_ : usual, kLongestMark, usual));
   }
   // A part of it.
   RawFile(const std::string& path, std::uint64_t begin, std::uint64_t end) : RawFile(path) {
@@ -277,7 +281,7 @@ class XzDecoder : public Decoder {
 // Packings and encodings that are not read, but have a name to tell.
 void refuse_known(const RawFile& file) {
   const std::string_view start = file.ahead();
-  if (start.starts_with("BZh") && start.substr(4, 6) == "1AY&SY") {
+  if (start.starts_with("BZh") && start.size() > 4 && start.substr(4, 6) == "1AY&SY") {
     throw Error::in(file.name(), "bzip2 data",
                     "expected plain text, or gzip, zstd or xz; bunzip2 unpacks it");
   }
@@ -295,7 +299,6 @@ bool is_zstd(std::string_view start) {
 }
 
 std::unique_ptr<Decoder> decoder_for(RawFile& file) {
-  constexpr std::size_t kLongestMark = 10;
   file.want(kLongestMark);
   if (file.ahead().starts_with(std::string_view("\xfd\x37zXZ\0", 6))) return std::make_unique<XzDecoder>();
   refuse_known(file);
@@ -526,11 +529,14 @@ bool LineReader::next(std::string_view& line) {
 }
 
 // Moves the unfinished line to the front and reads after it, with room for at least as much again: so a long
-// line is searched and moved a number of times that grows only with the logarithm of its length.
+// line is searched and moved a number of times that grows only with the logarithm of its length. A short file
+// takes little memory.
 void LineReader::fill() {
+  constexpr std::size_t kFirst = 4096;
   const std::size_t kept = end_ - begin_;
   std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
-  if (buffer_.size() < 2 * kept + kReadAtOnce) buffer_.resize(2 * kept + kReadAtOnce);
+  const std::size_t room = std::clamp(2 * buffer_.size(), kFirst, kReadAtOnce);
+  if (buffer_.size() < 2 * kept + room) buffer_.resize(2 * kept + room);
   begin_ = 0;
   const std::size_t got = bytes_.read(buffer_.data() + kept, buffer_.size() - kept);
   end_ = kept + got;

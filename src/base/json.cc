@@ -6,17 +6,34 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <unordered_map>
 
 #include "espalier/base/error.h"
 
 namespace espalier {
 namespace {
 
-// Deeper ones are refused: values are destroyed and written recursively.
-constexpr std::size_t kMaxDepth = 500;
+template <class T>
+std::string library_text(const T& value) {
+  return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void write_string(std::string_view value, std::string& text) {
+  const bool plain = std::all_of(value.begin(), value.end(),
+                                 [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
+  if (plain) {
+    text += '"';
+    text += value;
+    text += '"';
+  } else {
+    text += library_text(value);
+  }
+}
+
+}  // namespace
 
 // Builds a value from what the parser meets.
-class Builder final : public nlohmann::json_sax<nlohmann::json> {
+class Json::Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   Json take() { return std::move(root_); }
 
@@ -46,21 +63,21 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   Json* place(Json value) {
     if (open_.empty()) return &(root_ = std::move(value));
     if (open_.back()->is_array()) return &open_.back()->push_back(std::move(value));
-    // Of members of one name the last one counts.
-    return &((*open_.back())[key_] = std::move(value));
+    return &open_.back()->add_member(std::move(key_), std::move(value));
   }
   bool add(Json value) {
     place(std::move(value));
     return true;
   }
   bool open(Json value) {
-    if (open_.size() == kMaxDepth)
-      throw JsonLimitError(fmt::format("lists and objects nested more than {} deep", kMaxDepth),
+    if (open_.size() == kDeepest)
+      throw JsonLimitError(fmt::format("lists and objects nested more than {} deep", kDeepest),
                            "expected shallower ones");
     open_.push_back(place(std::move(value)));
     return true;
   }
   bool close() {
+    open_.back()->drop_repeated();
     open_.pop_back();
     return true;
   }
@@ -69,25 +86,6 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Json*> open_;  // stay where they are: only the innermost grows
   std::string key_;
 };
-
-template <class T>
-std::string library_text(const T& value) {
-  return nlohmann::json(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-void write_string(std::string_view value, std::string& text) {
-  const bool plain = std::all_of(value.begin(), value.end(),
-                                 [](char c) { return c >= ' ' && c < 127 && c != '"' && c != '\\'; });
-  if (plain) {
-    text += '"';
-    text += value;
-    text += '"';
-  } else {
-    text += library_text(value);
-  }
-}
-
-}  // namespace
 
 Json::Json() noexcept = default;
 Json::Json(std::string value) : value_(std::move(value)) {}
@@ -226,6 +224,31 @@ Json& Json::operator[](std::string_view key) {
   if (!is_object()) fail_type("an object");
   if (const Json* found = find(key)) return const_cast<Json&>(*found);
   return std::get<Object>(value_).emplace_back(Member{std::string(key), {}}).value;
+}
+
+Json& Json::add_member(std::string key, Json value) {
+  return std::get<Object>(value_).emplace_back(Member{std::move(key), std::move(value)}).value;
+}
+
+// An object may have millions of members, and each is looked up once.
+void Json::drop_repeated() {
+  auto* const members = std::get_if<Object>(&value_);
+  if (members == nullptr || members->size() < 2) return;
+  std::unordered_map<std::string_view, std::size_t> first;
+  std::vector<std::size_t> last(members->size());
+  for (std::size_t i = 0; i < members->size(); ++i) {
+    const std::size_t place = first.try_emplace((*members)[i].key, i).first->second;
+    last[place] = i;
+    if (place != i) last[i] = members->size();
+  }
+  if (first.size() == members->size()) return;
+  Object kept;
+  for (std::size_t i = 0; i < members->size(); ++i) {
+    if (last[i] == members->size()) continue;
+    // Before its key goes: the map has a view of it.
+    kept.push_back({(*members)[i].key, std::move((*members)[last[i]].value)});
+  }
+  *members = std::move(kept);
 }
 
 void Json::update(const Json& other) {

@@ -25,7 +25,7 @@ std::size_t cut_after_line(std::string_view text) {
 std::size_t cut_after_blank_line(std::string_view text,
                                  const std::function<bool(std::string_view line)>& ends_record) {
   // From the last line that is complete to the first.
-  bool after_is_blank = false;
+  bool after_is_blank = false, all_blank = true;
   std::size_t after_end = 0;
   for (std::size_t end = text.rfind('\n'); end != kNowhere;) {
     const std::size_t begin = line_begin(text, end);
@@ -34,11 +34,12 @@ std::size_t cut_after_blank_line(std::string_view text,
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (after_is_blank && !blank && ends_record(line)) return after_end + 1;
     after_is_blank = blank;
+    all_blank = all_blank && blank;
     after_end = end;
     if (begin == 0) break;
     end = begin - 1;
   }
-  return 0;
+  return all_blank ? cut_after_line(text) : 0;
 }
 
 std::size_t cut_after_brackets(std::string_view text) {
@@ -112,6 +113,15 @@ bool ChunkReader::next_of_range(TextChunk& chunk) {
   num_lines_.back() += static_cast<std::size_t>(std::count(chunk.text.begin(), chunk.text.end(), '\n'));
   any_ = true;
   return true;
+}
+
+bool ChunkReader::next_with_text(TextChunk& chunk) {
+  bool any = false;
+  while (next(chunk)) {
+    any = true;
+    if (!is_blank(chunk.text) || chunk.failure) break;
+  }
+  return any;
 }
 
 void ChunkReader::fill() {

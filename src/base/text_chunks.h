@@ -33,7 +33,8 @@ using FindCut = std::function<std::size_t(std::string_view text)>;
 
 // Records are lines.
 std::size_t cut_after_line(std::string_view text);
-// Records are lines up to a blank one, of white space alone. ends_record(line) says whether the line before a
+// Records are lines up to a blank one, of white space alone; blank lines alone may be cut off, too, however
+// many there are. ends_record(line) says whether the line before a
 // blank one is the last of a record, and not one that belongs to the next.
 std::size_t cut_after_blank_line(std::string_view text,
                                  const std::function<bool(std::string_view line)>& ends_record);
@@ -74,6 +75,8 @@ class ChunkReader {
   bool next(TextChunk& chunk);
   // The lines of each range so far, but for a last one that has no end.
   std::span<const std::size_t> num_lines() const { return num_lines_; }
+  // The next one with more than white space; where there is none, the last one of the file.
+  bool next_with_text(TextChunk& chunk);
 
  private:
   void open();

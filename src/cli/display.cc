@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "espalier/base/error.h"
 #include "solvers/forecast.h"
 
 namespace espalier::cli {
@@ -23,7 +24,8 @@ void Display::warn(const std::string& line) { say("espalier: " + line); }
 
 void Display::say(const std::string& line) {
   clear_bar();
-  std::fputs((line + '\n').c_str(), stderr);  // a full disk behind standard error must not end the training
+  std::fputs((one_line(line) + '\n').c_str(),
+             stderr);  // a full disk behind standard error must not end the training
 }
 
 void Display::report(const Progress& progress, const std::string& headline, const std::string& value) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/naming_file.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
@@ -42,7 +43,8 @@ void add_eval(Command program, Action& action) {
       if (model.info().bits < 32 && !model.info().certificate)
         complain(fmt::format("{}: {}", arguments->model, no_certificate(model.info())));
       arguments->options.warning = complain;
-      const Evaluation evaluation = model.predictor().evaluate(arguments->gold, arguments->options);
+      const Evaluation evaluation = naming_file(
+          arguments->gold, [&] { return model.predictor().evaluate(arguments->gold, arguments->options); });
       OutputFile output("-");
       output.write(arguments->json ? evaluation.report.dump() + '\n' : evaluation.text);
       output.commit();

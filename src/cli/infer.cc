@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/names.h"
+#include "base/naming_file.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/validators.h"
@@ -203,7 +204,8 @@ void add_infer(Command program, Action& action) {
       if (std::ranges::find(queries(), task) == queries().end())
         throw Error(fmt::format("--task: {}", unknown_name("task", task, queries())));
       arguments->inference.check_effective();
-      const Answer answer = InferenceQuery(*arguments).answer();
+      const Answer answer =
+          naming_file(arguments->model, [&] { return InferenceQuery(*arguments).answer(); });
       OutputFile output(arguments->output);
       output.write(arguments->json ? answer.json.dump() + '\n' : answer.text);
       output.commit();

@@ -1,3 +1,4 @@
+#include "base/naming_file.h"
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
@@ -39,8 +40,10 @@ void add_predict(Command program, Action& action) {
       PredictOptions options = arguments->options.of(*find_task(model.info().task));
       options.warning = complain;
       OutputFile output(arguments->output);
-      model.predictor().predict(arguments->input, options,
-                                [&](std::string_view piece) { output.write(piece); });
+      naming_file(arguments->input, [&] {
+        model.predictor().predict(arguments->input, options,
+                                  [&](std::string_view piece) { output.write(piece); });
+      });
       output.commit();
       return kSuccess;
     };

@@ -17,7 +17,7 @@ namespace espalier::cli {
 // Always one line, whatever the library that wrote the message intended.
 void complain(std::string what) {
   std::ranges::replace(what, '\n', ' ');
-  std::fputs(("espalier: " + what + '\n').c_str(), stderr);
+  std::fputs(("espalier: " + one_line(what) + '\n').c_str(), stderr);
 }
 
 namespace {

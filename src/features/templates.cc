@@ -172,6 +172,10 @@ Template::Macro Templates::take_macro(std::string_view& rest, const Line& line) 
       fail(line, in_quotes(begin),
            "expected a \" after the regular expression; '#' starts a comment even there");
     }
+    if (regex->size() > WapitiRegex::kLongest) {
+      fail(line, fmt::format("a regular expression of {} bytes", regex->size()),
+           fmt::format("expected one of at most {}", WapitiRegex::kLongest));
+    }
     const auto re2 = wapiti_regex_as_re2(*regex);
     if (!re2) {
       fail(line, fmt::format("the regular expression {}", in_quotes(*regex)),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,10 @@ std::optional<std::string> wapiti_regex_as_re2(std::string_view regex);
 // Const and thread-safe.
 class WapitiRegex {
  public:
+  // Bytes of a longest expression: how long one takes grows with its length times that of what it looks at,
+  // and no more than RE2 has room for by default.
+  static constexpr std::size_t kLongest = 1000;
+
   // Takes what wapiti_regex_as_re2() gives.
   explicit WapitiRegex(const std::string& re2);
   ~WapitiRegex();

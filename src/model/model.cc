@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "base/naming_file.h"
 #include "base/output.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
@@ -157,7 +158,7 @@ const TaskEntry& checked_task(const ModelFile& file, const Json& settings, const
 template <class Read>
 auto reading(const std::string& path, const Read& read) {
   try {
-    return read();
+    return naming_file(path, read);
   } catch (const JsonError& e) {
     throw Error::in(path, fmt::format("an unreadable model section ({})", e.what()), "retrain the model");
   }

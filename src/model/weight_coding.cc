@@ -66,10 +66,13 @@ class Gaps {
   std::string_view rest_;
 };
 
-Weights make_weights(const ModelFile& file, WeightShape shape) {
-  constexpr std::size_t kMost = std::size_t{1} << 48;
+// Weights that are zero are not in the file: so there are no more of them than hashing alone makes, and as
+// many for each that is not.
+Weights make_weights(const ModelFile& file, WeightShape shape, std::size_t stored) {
+  constexpr std::size_t kFew = std::size_t{1} << 31, kForEach = 4096;
+  const std::size_t most = kFew + kForEach * std::min(stored, kFew);
   try {
-    if (shape.width > 0 && shape.width < kMost && shape.rows < kMost / row_stride(shape.width))
+    if (shape.width > 0 && shape.width < most && shape.rows <= most / row_stride(shape.width))
       return Weights(shape);
   } catch (const std::bad_alloc&) {
   }
@@ -184,7 +187,7 @@ Weights expand_weights(const ModelFile& file, const Json& settings, WeightShape 
     throw Error::in(file.path(), fmt::format("{} weights for {} rows of {}", count, shape.rows, shape.width),
                     "expected as many as the rows hold; retrain the model");
   }
-  Weights theta = make_weights(file, shape);
+  Weights theta = make_weights(file, shape, count);
   if (!sparse) {
     std::size_t k = 0;
     for (std::size_t r = 0; r < shape.rows; ++r) {

@@ -1,7 +1,5 @@
 #include "structures/factor_graph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -14,18 +12,23 @@ FactorGraph::FactorGraph(std::vector<std::uint32_t> cardinalities)
   ESPALIER_EXPECT(std::all_of(cardinalities_.begin(), cardinalities_.end(), [](auto n) { return n > 0; }));
 }
 
+bool FactorGraph::has_room(std::span<const std::uint32_t> scope) const {
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / 64;
+  std::size_t entries = 1;
+  for (const std::uint32_t v : scope) {
+    if (entries > kMost / cardinalities_[v]) return false;
+    entries *= cardinalities_[v];
+  }
+  return begin_.back() <= kMost - entries;
+}
+
 std::size_t FactorGraph::add_clique(std::span<const std::uint32_t> scope) {
-  ESPALIER_EXPECT(!scope.empty());
+  ESPALIER_EXPECT(!scope.empty() && has_room(scope));
   std::size_t entries = 1;
   for (std::size_t i = 0; i < scope.size(); ++i) {
     ESPALIER_EXPECT(scope[i] < cardinalities_.size());
     ESPALIER_EXPECT(std::find(scope.begin(), scope.begin() + static_cast<std::ptrdiff_t>(i), scope[i]) ==
                     scope.begin() + static_cast<std::ptrdiff_t>(i));
-    if (entries > std::numeric_limits<std::size_t>::max() / 64 / cardinalities_[scope[i]]) {
-      throw Error(
-          fmt::format("a clique of {} variables: its table has too many entries; expected fewer variables",
-                      scope.size()));
-    }
     entries *= cardinalities_[scope[i]];
   }
   variables_.insert(variables_.end(), scope.begin(), scope.end());

@@ -16,8 +16,10 @@ class FactorGraph {
   // Requires that every variable has a label, that is cardinalities of 1 or more.
   explicit FactorGraph(std::vector<std::uint32_t> cardinalities);
 
-  // Adds a clique and returns its index. Requires one variable or more, none of them twice. Two cliques may
-  // have the same scope.
+  // Whether the entries of a clique of these variables, and of all before, can be counted.
+  bool has_room(std::span<const std::uint32_t> scope) const;
+  // Adds a clique and returns its index. Requires one variable or more, none of them twice, and room for its
+  // table. Two cliques may have the same scope.
   std::size_t add_clique(std::span<const std::uint32_t> scope);
   // A hard constraint: no output has this entry of this clique.
   void forbid(std::size_t clique, std::size_t entry);

@@ -21,11 +21,6 @@ bool is_weight(std::string_view line) {
   return line.starts_with('#') && without_space_in_front(line.substr(1)).starts_with(kWeight);
 }
 
-void append_line(std::string_view line, std::string& to) {
-  to += line;
-  to += '\n';
-}
-
 }  // namespace
 
 bool begins_document(std::string_view line) {
@@ -39,8 +34,11 @@ std::string SequenceFile::first_place() const {
   return first_name.empty() || first_name == name ? line : fmt::format("{} of {}", line, first_name);
 }
 
-SequenceReader::SequenceReader(const InputFiles& files, const TagInput& input)
-    : paths_(files.paths()), documents_(input.format == TagFormat::columns), weights_(input.weight_comments) {
+SequenceReader::SequenceReader(const InputFiles& files, const TagInput& input, Between between)
+    : paths_(files.paths()),
+      documents_(input.format == TagFormat::columns),
+      weights_(input.weight_comments),
+      keeps_between_(between == Between::keep) {
   open_next();
 }
 
@@ -69,6 +67,10 @@ FindCut sequence_cut(const TagInput& input) {
   };
 }
 
+void SequenceReader::keep(std::string_view line, std::string& before) const {
+  if (keeps_between_) before.append(line).append("\n");
+}
+
 bool SequenceReader::append_next(SequenceBlock& to) {
   const std::size_t begin = to.lines_.size();
   const auto is_empty = [&] { return to.lines_.size() == begin; };
@@ -86,15 +88,19 @@ bool SequenceReader::append_next(SequenceBlock& to) {
     }
     if (std::all_of(line.begin(), line.end(), is_white_space)) {
       if (!is_empty()) break;
-      append_line(line, before_);
+      keep(line, before_);
+      // Who writes a line that begins a document looks at the first token of the file, which has to be known
+      // then.
+      const bool known = file_.first_line_number != 0 || num_documents_ == 0;
+      if (before_.size() >= kMostBetween && !weight && known) break;
     } else if (documents_ && begins_document(line)) {
-      append_line(line, is_empty() ? before_ : next_before_);
+      keep(line, is_empty() ? before_ : next_before_);
       ended_document_ = !is_empty();
       if (ended_document_) break;
       ++num_documents_;
     } else if (weights_ && is_weight(line)) {
       take_weight(line, !is_empty(), weight);
-      append_line(line, before_);
+      keep(line, before_);
     } else {
       if (is_empty()) first_line = reader_->line_number();
       to.lines_.add(line);

@@ -99,7 +99,10 @@ class SequenceBlock {
 // has them, comments "# weight: NUMBER" before a sequence.
 class SequenceReader {
  public:
-  SequenceReader(const InputFiles& files, const TagInput& input);
+  // What happens to lines that are no tokens: they are forgotten, or SequenceBlock has them.
+  enum class Between { forget, keep };
+
+  SequenceReader(const InputFiles& files, const TagInput& input, Between between = Between::forget);
   // A part of a file, which has to stay where it is: `file` is what is known of it, or of the first part
   // nullptr.
   SequenceReader(const TextChunk& chunk, const TagInput& input, const SequenceFile* file = nullptr);
@@ -115,13 +118,16 @@ class SequenceReader {
   std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
   // How many lines that begin a document are before it in the file.
   std::size_t num_documents() const { return num_documents_; }
-  // The same, after others, of a single file.
+  // The same, after others, of a single file. Where lines between are kept, also false after kMostBetween bytes
+  // of them: at the end of the file the block has neither sequences nor lines.
   bool append_next(SequenceBlock& to);
+  static constexpr std::size_t kMostBetween = std::size_t{1} << 20;
 
   const SequenceFile& file() const { return file_; }
   const std::string& name() const { return file_.name; }
 
  private:
+  void keep(std::string_view line, std::string& before) const;
   void take_weight(std::string_view line, bool inside, std::optional<double>& weight) const;
 
   bool open_next();
@@ -129,7 +135,7 @@ class SequenceReader {
   std::vector<std::string> paths_;  // of files
   std::size_t opened_ = 0;          // of these
   std::optional<LineReader> reader_;
-  bool documents_, weights_;
+  bool documents_, weights_, keeps_between_ = false;
   SequenceFile file_;
   SequenceBlock block_;
   std::string before_, next_before_;

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/naming_file.h"
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
 #include "model/make_model.h"
@@ -41,7 +42,7 @@ void restore(std::string_view name, const Json& value, OptionValues& options) {
 std::unique_ptr<TrainingSet> read_training(const TaskEntry& task, const InputFiles& files,
                                            const OptionValues& options, Reading reading) {
   if (!reading.train_roughly) reading.train_roughly = train_roughly;
-  return task.read(files, options, reading);
+  return naming_file(files.name(), [&] { return task.read(files, options, reading); });
 }
 
 OptionValues reading_options(const Model& model, std::span<const TypedOption> given) {

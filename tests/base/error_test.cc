@@ -41,12 +41,49 @@ TEST(Error, WithoutSettingsIsWhatWasWritten) {
   EXPECT_EQ(spelled(in_quotes(setting("l2")), with_dashes), "'\\x1fl2'");
 }
 
+TEST(Error, IsALineThatTerminalsCanShow) {
+  const Error error = Error::at("a\x1b[2J.txt", 3, "b\nc", setting("l2") + " \xff");
+  EXPECT_STREQ(error.what(), "a\\x1b[2J.txt:3: b\\x0ac; l2 \\xff");
+  EXPECT_EQ(spelled(error.marked(), with_dashes), "a\\x1b[2J.txt:3: b\\x0ac; --l2 \\xff");
+  EXPECT_EQ(one_line("a\n\xc3\xa9\xe4\xb8\xad\x7f"), "a\\x0a\xc3\xa9\xe4\xb8\xad\\x7f");
+}
+
+TEST(Error, LeavesOutTheMiddleOfWhatIsLong) {
+  const std::string longest(Error::kLongest, 'x');
+  EXPECT_EQ(Error(longest).what(), longest);
+  // Characters stay whole; what is escaped counts as it is shown.
+  for (const std::string part : {"x", "\xe4\xb8\xad", "\x1b", "\xff", "ab\xc3\xa9"}) {
+    std::string text = "begin";
+    while (text.size() < 1000000) text += part;
+    for (const std::string& message : {text + "end", text.substr(0, 1997) + "end"}) {
+      const std::string shown = Error(message).what();
+      EXPECT_LE(shown.size(), Error::kLongest);
+      EXPECT_GE(shown.size(), Error::kLongest - 10);
+      EXPECT_EQ(one_line(shown), shown);
+      EXPECT_TRUE(shown.starts_with("begin") && shown.ends_with("end")) << shown;
+    }
+  }
+}
+
 TEST(Error, QuotedTextIsFitForOneLine) {
   EXPECT_EQ(espalier::in_quotes(""), "''");
   EXPECT_EQ(espalier::in_quotes("word"), "'word'");
   EXPECT_EQ(espalier::in_quotes("a\tb\n\x7f"), "'a\\x09b\\x0a\\x7f'");
   EXPECT_EQ(espalier::in_quotes(std::string_view("\0", 1)), "'\\x00'");
   EXPECT_EQ(espalier::in_quotes("gro\xc3\x9f"), "'gro\xc3\x9f'");
+  // What a terminal may take for commands: escapes of ASCII and of Latin-1; and what turns lines around.
+  EXPECT_EQ(espalier::in_quotes("\x1b[31m"), "'\\x1b[31m'");
+  EXPECT_EQ(espalier::in_quotes("\xc2\x9b"
+                                "31m"),
+            "'\\u009b31m'");
+  EXPECT_EQ(espalier::in_quotes("a\xe2\x80\xae"
+                                "b\xe2\x81\xa6"),
+            "'a\\u202eb\\u2066'");
+  EXPECT_EQ(espalier::in_quotes("\xe2\x80\xa8"), "'\\u2028'");
+  // No UTF-8: a byte of Latin-1, half a character, a surrogate.
+  EXPECT_EQ(espalier::in_quotes("gro\xdf"), "'gro\\xdf'");
+  EXPECT_EQ(espalier::in_quotes("\xe2\x82"), "'\\xe2\\x82'");
+  EXPECT_EQ(espalier::in_quotes("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");
 }
 
 TEST(Error, QuotedTextIsShortenedBetweenCharacters) {

@@ -169,6 +169,8 @@ TEST(Input, NamesWhatItDoesNotRead) {
   EXPECT_EQ(message(std::string_view("\0a\0\t", 4)),
             "UTF-16BE text; expected UTF-8; iconv -f UTF-16BE -t UTF-8 converts it");
   EXPECT_EQ(read_all(folder.file("text", "BZh9 is no archive\n")), "BZh9 is no archive\n");
+  for (const std::string begin : {"BZh", "BZh9", "BZh91"})
+    EXPECT_EQ(read_all(folder.file("text", begin)), begin);
 }
 
 TEST(Input, TellsHowFarItIs) {

@@ -1,5 +1,6 @@
 #include "espalier/base/json.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -87,6 +88,17 @@ TEST(Json, WritesWhatJsonHasNoWordsFor) {
 
 TEST(Json, OfMembersOfOneNameTheLastCounts) {
   EXPECT_EQ(Json::parse(R"({"a":1,"b":2,"a":3})").dump(), R"({"a":3,"b":2})");
+  EXPECT_EQ(Json::parse(R"([{"a":{"b":1,"b":[2]},"c":3,"a":4,"c":5,"a":{"b":6}}])").dump(),
+            R"([{"a":{"b":6},"c":5}])");
+}
+
+// A search for each among those before would take minutes.
+TEST(Json, MayHaveMillionsOfMembers) {
+  std::string text = "{";
+  for (int k = 0; k < 1000000; ++k) text += fmt::format("\"{}\":{},", k, k % 7);
+  const Json json = Json::parse(text + "\"5\":8}");
+  EXPECT_EQ(json.size(), 1000000u);
+  EXPECT_EQ(json.at("5").get<int>(), 8);
 }
 
 TEST(Json, EqualsByValue) {

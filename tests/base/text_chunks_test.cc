@@ -42,11 +42,34 @@ TEST(TextChunks, are_cut_at_the_last_place_that_fits) {
   const auto any = [](std::string_view) { return true; };
   EXPECT_EQ(cut_after_blank_line("a\n\nb\n \t\r\nc\n", any), 9u);
   EXPECT_EQ(cut_after_blank_line("a\n\nb\n\n\n\n", any), 6u);
-  EXPECT_EQ(cut_after_blank_line("\n\n\n", any), 0u);
+  EXPECT_EQ(cut_after_blank_line("\n\n \n ", any), 4u);
+  EXPECT_EQ(cut_after_blank_line("\n\na\n", any), 0u);
   EXPECT_EQ(cut_after_blank_line("a\n\n#\n\nb\n", [](std::string_view line) { return line != "#"; }), 3u);
   EXPECT_EQ(cut_after_blank_line("a\n\n#\r\n\nb\n", [](std::string_view line) { return line != "#"; }), 3u);
   EXPECT_EQ(cut_after_brackets("(a\n(b))\n(c\n"), 8u);
   EXPECT_EQ(cut_after_brackets("(a\n(b)\n(c\n"), 0u);
+}
+
+// However many there are.
+TEST(TextChunks, blank_lines_are_no_longer_than_a_chunk) {
+  const TemporaryFolder folder;
+  const auto cut = [](std::string_view text) {
+    return cut_after_blank_line(text, [](std::string_view) { return true; });
+  };
+  const std::string path = folder.file("blank", std::string(1000, '\n') + "a\n\nb\n");
+  ChunkReader chunks(path, cut, {1, 10});
+  TextChunk chunk;
+  std::size_t longest = 0;
+  while (chunks.next(chunk)) longest = std::max(longest, chunk.text.size());
+  EXPECT_LE(longest, 20u);
+  ChunkReader again(path, cut, {1, 10});
+  ASSERT_TRUE(again.next_with_text(chunk));
+  EXPECT_EQ(chunk.first_line + chunk.text.find('a'), 1001u);
+  const std::string nothing = folder.file("nothing", std::string(100, '\n'));
+  ChunkReader blank(nothing, cut, {1, 10});
+  EXPECT_TRUE(blank.next_with_text(chunk));
+  EXPECT_EQ(chunk.name, nothing);
+  EXPECT_EQ(chunk.first_line, 91u);
 }
 
 TEST(TextChunks, an_empty_file_is_one_chunk) {

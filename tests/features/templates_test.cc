@@ -149,6 +149,10 @@ TEST(WapitiPatterns, MalformedLinesAreErrors) {
             "my.tpl:1: '%t[0,0,\"a' in 'u:%t[0,0,\"a#b\"]'; expected a \" after the regular expression; '#' "
             "starts a "
             "comment even there");
+  EXPECT_EQ(parse_error("u:%t[0,0,\"" + std::string(1000, 'a') + "\"]"), "(no error)");
+  EXPECT_EQ(parse_error("u:%t[0,0,\"" + std::string(400000, 'a') + "\"]"),
+            "my.tpl:1: a regular expression of 400000 bytes in 'u:%t[0,0,\"" + std::string(30, 'a') +
+                "...'; expected one of at most 1000");
   EXPECT_EQ(parse_error("u:%m[0,0,\"^*a\"]"),
             "my.tpl:1: the regular expression '^*a' in 'u:%m[0,0,\"^*a\"]'; expected a character before each "
             "* and ?, or "

@@ -61,6 +61,37 @@ TEST(ChangedModelTest, SizesAreThoseOfTheContents) {
             "the structure 'ring' of order 1; retrain the model");
 }
 
+TEST(ChangedModelTest, SettingsAreInTheRangesOfTheOptions) {
+  for (const char* const task : {"parse", "treebank"}) {
+    for (const std::size_t longest : {0, 65536})
+      EXPECT_EQ(message_of(task, [&](ChangedModel& m) { m.set_of_task("longest", longest); }),
+                fmt::format("pieces of {} words; retrain the model", longest));
+  }
+  EXPECT_EQ(message_of("treebank", [](ChangedModel& m) { m.set_of_task("prune_below", 2); }),
+            "labels of a probability from 2; retrain the model");
+  EXPECT_EQ(message_of("parse", [](ChangedModel& m) { m.set_of_task("prune_below", -1); }),
+            "words of 10 heads, each of -1 of the best one's probability; retrain the model");
+  EXPECT_EQ(message_of("parse", [](ChangedModel& m) { m.set_of_task("most_heads", 0); }),
+            "words of 0 heads, each of 0.001 of the best one's probability; retrain the model");
+}
+
+// Weights that are zero need not be there: how many there are is said, and believed up to a limit.
+TEST(ChangedModelTest, WeightsThatAreZeroHaveALimit) {
+  EXPECT_EQ(message_of("treebank", [](ChangedModel& m) { m.set("rows", std::size_t{1} << 40); }),
+            "1099511627776 rows of 1 weights; expected as many as memory holds; retrain the model");
+}
+
+// Settings may come from anybody, too.
+TEST(ChangedModelTest, SettingsAreNestedNoDeeperThanAnyJson) {
+  EXPECT_EQ(message_of("classify",
+                       [](ChangedModel& m) {
+                         m.section("model").insert(
+                             1, "\"x\":" + std::string(300000, '[') + std::string(300000, ']') + ",");
+                       }),
+            "an unreadable model section (lists and objects nested more than 500 deep; expected shallower "
+            "ones); retrain the model");
+}
+
 TEST(ChangedModelTest, ColumnsAreNoMoreThanALineHas) {
   EXPECT_EQ(message_of("tag-words", [](ChangedModel& m) { m.set_of_task("columns", 4294967295); }),
             "4294967295 columns; retrain the model");

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "espalier/model/model.h"
+#include "model/model_file.h"
 
 namespace espalier::testing::golden_test {
 namespace {
@@ -34,6 +35,48 @@ TEST(GoldenModelTest, ThereIsOneOfEveryTask) {
   std::set<std::string> tasks;
   for (const std::string& name : golden_names()) tasks.insert(Model(golden(name + ".esp")).info().task);
   EXPECT_EQ(tasks, (std::set<std::string>{"classify", "graph", "parse", "tag", "treebank"}));
+}
+
+// Of the table in docs/formats.md, without the parts of dictionaries.
+TEST(GoldenModelTest, ThereIsOneWithEachKindOfSection) {
+  std::set<std::string> sections;
+  for (const std::string& name : golden_names()) {
+    ModelFile(golden(name + ".esp")).for_each_section([&](const std::string& section, std::string_view) {
+      sections.insert(section);
+    });
+  }
+  for (const char* const section : {"model",
+                                    "weights",
+                                    "weights.values",
+                                    "weights.gaps",
+                                    "labels.bytes",
+                                    "attributes.bytes",
+                                    "transitions.bytes",
+                                    "pairs.labels",
+                                    "step_pairs.labels",
+                                    "ngrams",
+                                    "nodes.ids",
+                                    "nodes.0.ids",
+                                    "templates",
+                                    "first_allowed",
+                                    "last_allowed",
+                                    "steps_allowed",
+                                    "gazetteer",
+                                    "idf",
+                                    "costs",
+                                    "relations.bytes",
+                                    "pruner",
+                                    "tags.bytes",
+                                    "symbols.bytes",
+                                    "binaries",
+                                    "unaries",
+                                    "between",
+                                    "coarse.binaries",
+                                    "coarse.unaries",
+                                    "coarse.probabilities",
+                                    "words.tags",
+                                    "classes.tags"})
+    EXPECT_TRUE(sections.contains(section)) << section;
 }
 
 }  // namespace

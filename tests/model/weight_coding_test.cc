@@ -195,7 +195,8 @@ TEST_F(HostileWeights, AreRefused) {
   EXPECT_EQ(message(kDense, {1, 0}, one, ""),
             "w.esp: 1 weights for 1 rows of 0; expected as many as the rows hold; retrain the model");
   for (const WeightShape shape : {WeightShape{std::size_t{1} << 60, 3}, WeightShape{1, std::size_t{1} << 60},
-                                  WeightShape{~std::size_t{0}, ~std::size_t{0}}, WeightShape{3, 0}}) {
+                                  WeightShape{~std::size_t{0}, ~std::size_t{0}}, WeightShape{3, 0},
+                                  WeightShape{std::size_t{1} << 32, 1}}) {
     EXPECT_EQ(message(kSparse, shape, one, "\x01"),
               "w.esp: " + std::to_string(shape.rows) + " rows of " + std::to_string(shape.width) +
                   " weights; expected as many as memory holds; retrain the model");

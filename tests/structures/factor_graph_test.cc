@@ -34,12 +34,16 @@ TEST(FactorGraph, KeepsWhatIsForbiddenInOrderAndOnce) {
             (std::vector<std::size_t>{2, 4}));
 }
 
-TEST(FactorGraph, RefusesTablesThatNoMemoryHolds) {
+TEST(FactorGraph, HasNoRoomForTablesWhoseEntriesItCannotCount) {
   FactorGraph graph(std::vector<std::uint32_t>(70, 2));
   std::vector<std::uint32_t> scope;
   for (std::uint32_t v = 0; v < 70; ++v) scope.push_back(v);
-  EXPECT_EQ(testing::error_message([&] { graph.add_clique(scope); }),
-            "a clique of 70 variables: its table has too many entries; expected fewer variables");
+  EXPECT_FALSE(graph.has_room(scope));
+  const std::span<const std::uint32_t> some = std::span(scope).first(57);
+  ASSERT_TRUE(graph.has_room(some));
+  graph.add_clique(some);
+  EXPECT_FALSE(graph.has_room(some));
+  EXPECT_TRUE(graph.has_room(std::span(scope).first(56)));
 }
 
 }  // namespace

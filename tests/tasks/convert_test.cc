@@ -298,6 +298,10 @@ TEST_F(ConvertTest, BadModelsOfCrfPlusPlus) {
             "column 0");
   EXPECT_EQ(bad("6 U00:b", "7 U00:b"),
             "m.txt:14: weights of 'U00:b' from 7; expected 2 below 8, as maxid says");
+  EXPECT_EQ(bad("6 U00:b\n", "6 U00:b\n6 U00:c\n"),
+            "m.txt:15: 10 weights of 4 attributes; expected 8, as maxid says");
+  EXPECT_EQ(bad("xsize: 1", "xsize: 18446744073709551615"),
+            "m.txt:11: 18,446,744,073,709,551,615 columns; expected fewer than 65,536");
   EXPECT_EQ(bad("6 U00:b", "6 U00:a"), "m.txt:14: 'U00:a' a second time; expected each name once");
   EXPECT_EQ(bad("6 U00:b", "6 V00:b"),
             "m.txt:14: '6 V00:b'; expected 'ID ATTRIBUTE', where attributes begin with U or B");

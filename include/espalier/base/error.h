@@ -13,8 +13,10 @@ namespace espalier {
 // expected. The command line prints it after "espalier: " and exits with status 2.
 class Error : public std::runtime_error {
  public:
-  // Settings in the message are marked by setting(); what() has their bare names.
+  // Settings in the message are marked by setting(); what() has their bare names. Whatever it quotes, the
+  // message is one_line() and no longer than kLongest.
   explicit Error(const std::string& message);
+  static constexpr std::size_t kLongest = 2000;  // bytes; of longer ones the middle is left out
 
   // "FILE:LINE: found; expected". Lines count from 1.
   static Error at(std::string_view file, std::size_t line, std::string_view found, std::string_view expected);
@@ -45,7 +47,10 @@ class Stopped : public std::runtime_error {
 
 [[noreturn]] void expectation_failed(const char* condition, const char* file, int line);
 
-// A piece of user input made fit for a one-line message: shortened, control characters escaped, in quotes.
+// A text as a terminal may show it: what it could take for commands (control characters), what breaks lines
+// or changes the direction of others, and bytes that are not UTF-8 are escaped.
+std::string one_line(std::string_view text);
+// A piece of user input made fit for a message: shortened, and as one_line() has it, in quotes.
 std::string in_quotes(std::string_view text);
 
 }  // namespace espalier

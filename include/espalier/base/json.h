@@ -79,7 +79,10 @@ class Json {
   Json& operator=(Json) noexcept;
   ~Json();
 
-  // Throws JsonSyntaxError or JsonLimitError.
+  static constexpr std::size_t kDeepest =
+      500;  // lists and objects in one another: both are written recursively
+
+  // Throws JsonSyntaxError, or JsonLimitError for what is nested deeper and for numbers out of range.
   static Json parse(std::string_view text);
   // On one line. JSON has no infinity: numbers that are not finite become null. Bytes that are no UTF-8 are
   // replaced.
@@ -176,6 +179,11 @@ class Json {
   const Json& at_index(std::size_t index) const;
   bool equals(const Json& other) const;
   void write(std::string& text) const;
+  // For who reads a text: a member behind all others, whatever they are called; then of members of one name
+  // the last one takes the place of the first.
+  Json& add_member(std::string key, Json value);
+  void drop_repeated();
+  class Builder;
   [[noreturn]] void fail_type(const char* expected) const;
 
   Value value_;

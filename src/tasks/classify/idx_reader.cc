@@ -89,12 +89,12 @@ class IdxFile {
 // The attributes of the pixels, taken into the dictionary when a pixel is first seen that is not 0.
 class Pixels {
  public:
-  Pixels(std::uint32_t rows, std::uint32_t columns, ClassifyBuilder& builder)
-      : columns_(columns), builder_(builder), ids_(std::size_t{rows} * columns, kUnasked) {
+  Pixels(std::uint32_t columns, ClassifyBuilder& builder) : columns_(columns), builder_(builder) {
     for (int v = 0; v < 256; ++v) scaled_[static_cast<std::size_t>(v)] = static_cast<float>(v) / 255.0f;
   }
 
   void add(const std::vector<unsigned char>& image) {
+    if (ids_.empty()) ids_.resize(image.size(), kUnasked);  // once an image as large as is said was there
     for (std::size_t pixel = 0; pixel < image.size(); ++pixel) {
       if (image[pixel] == 0) continue;
       if (ids_[pixel] == kUnasked) {
@@ -147,7 +147,7 @@ void read_idx(const std::string& path, const ClassifyReadOptions& options, Class
     }
   }
 
-  Pixels pixels(rows, columns, builder);
+  Pixels pixels(columns, builder);
   std::vector<unsigned char> image(std::size_t{rows} * columns), label(1);
   while (!builder.full() && builder.size() < images.count()) {
     images.read(image);

@@ -10,6 +10,7 @@
 
 #include "base/input.h"
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -60,6 +61,8 @@ class Words {
 };
 
 constexpr std::size_t kMost = std::numeric_limits<std::uint32_t>::max() / 2;
+// Of all variables together: their marginals take 512 MiB, and may be all that a short file asks for.
+constexpr std::size_t kMostLabels = std::size_t{1} << 26;
 
 }  // namespace
 
@@ -67,30 +70,42 @@ UaiModel read_uai(const std::string& path) {
   Words words(path);
   const std::string_view kind = words.expect("MARKOV or BAYES");
   if (kind != "MARKOV" && kind != "BAYES") words.fail(in_quotes(kind), "MARKOV or BAYES");
-  std::vector<std::uint32_t> cardinalities(
-      words.number("the number of variables, from 1 to 2147483647", 1, kMost));
-  for (auto& labels : cardinalities) {
-    labels = static_cast<std::uint32_t>(
-        words.number("the number of a variable's labels, from 1 to 2147483647", 1, kMost));
+  // Memory grows with what is there, not with what is announced.
+  std::vector<std::uint32_t> cardinalities;
+  std::size_t labels = 0;
+  for (std::size_t left = words.number("the number of variables, from 1 to 2147483647", 1, kMost); left > 0;
+       --left) {
+    cardinalities.push_back(static_cast<std::uint32_t>(
+        words.number("the number of a variable's labels, from 1 to 2147483647", 1, kMost)));
+    labels += cardinalities.back();
+    if (labels > kMostLabels) {
+      words.fail(fmt::format("{} labels of {}", grouped(labels), counted(cardinalities.size(), "variable")),
+                 fmt::format("at most {} of all variables", grouped(kMostLabels)));
+    }
   }
   const auto graph = std::make_shared<FactorGraph>(cardinalities);
   // Tables of no variables are constants; they have no clique.
   constexpr std::size_t kConstant = std::numeric_limits<std::size_t>::max();
-  std::vector<std::size_t> cliques(words.number("the number of tables", 0, kMost));
+  std::vector<std::size_t> cliques;
   std::vector<std::uint32_t> scope;
+  std::vector<std::uint32_t> last_table(cardinalities.size(), 0);  // that a variable was met in, from 1
   const std::string variables = fmt::format("a variable from 0 to {}", cardinalities.size() - 1);
-  for (auto& clique : cliques) {
-    scope.resize(
-        words.number(fmt::format("the number of a table's variables, at most {}", cardinalities.size()), 0,
-                     cardinalities.size()));
-    for (std::size_t i = 0; i < scope.size(); ++i) {
-      scope[i] = static_cast<std::uint32_t>(words.number(variables, 0, cardinalities.size() - 1));
-      for (std::size_t j = 0; j < i; ++j) {
-        if (scope[j] == scope[i])
-          words.fail(fmt::format("variable {} twice", scope[i]), "each variable of a table once");
-      }
+  const std::size_t tables = words.number("the number of tables", 0, kMost);
+  const std::string sizes =
+      fmt::format("the number of a table's variables, at most {}", cardinalities.size());
+  for (std::uint32_t table = 1; table <= tables; ++table) {
+    scope.resize(words.number(sizes, 0, cardinalities.size()));
+    for (std::uint32_t& variable : scope) {
+      variable = static_cast<std::uint32_t>(words.number(variables, 0, cardinalities.size() - 1));
+      if (last_table[variable] == table)
+        words.fail(fmt::format("variable {} twice", variable), "each variable of a table once");
+      last_table[variable] = table;
     }
-    clique = scope.empty() ? kConstant : graph->add_clique(scope);
+    if (!scope.empty() && !graph->has_room(scope)) {
+      words.fail(fmt::format("a table of {} variables, whose entries nobody can count", scope.size()),
+                 "fewer variables, or fewer labels");
+    }
+    cliques.push_back(scope.empty() ? kConstant : graph->add_clique(scope));
   }
   UaiModel model;
   double constant = 0;

@@ -97,7 +97,9 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   };
   if ((!model.shape.projective && structure != "nonprojective") || order < 1 || order > 2)
     throw corrupt(fmt::format("the structure {} of order {}", in_quotes(structure), order));
-  if (model.longest == 0) throw corrupt("pieces of 0 words");
+  // As the options have it: places of words have 16 bits.
+  if (model.longest == 0 || model.longest > 65535)
+    throw corrupt(fmt::format("pieces of {} words", model.longest));
   if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
     throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));
   if (stored.settings.at("labelled").get<bool>()) {
@@ -111,6 +113,10 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   if (stored.settings.at("pruned").get<bool>()) {
     model.prune_below = stored.settings.at("prune_below").get<double>();
     model.most_heads = stored.settings.at("most_heads").get<std::size_t>();
+    if (model.most_heads == 0 || !(model.prune_below >= 0 && model.prune_below <= 1)) {
+      throw corrupt(fmt::format("words of {} heads, each of {} of the best one's probability",
+                                model.most_heads, model.prune_below));
+    }
     model.pruner = as_numbers<float>(stored.array("pruner"), "pruner", stored.file);
     if (model.pruner.size() != std::size_t{1} << model.bits)
       throw corrupt(fmt::format("{} weights for pruning", model.pruner.size()));

@@ -65,6 +65,9 @@ std::uint32_t ModelText::add(std::string_view name, Dictionary& to) const {
 }
 
 void set_template(std::string lines, std::size_t num_columns, const ModelText& text, ForeignModel& model) {
+  if (num_columns >= kMostColumns)
+    text.fail(grouped(num_columns) + " columns",
+              fmt::format("expected fewer than {}", grouped(kMostColumns)));
   TagInput& input = model.input;
   input.format = TagFormat::columns;
   input.templates = std::move(lines);

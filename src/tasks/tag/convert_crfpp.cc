@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/parse_number.h"
+#include "base/text.h"
 #include "espalier/base/error.h"
 #include "tasks/tag/convert_programs.h"
 
@@ -74,6 +75,12 @@ class CrfppModel {
       text_.fail(fmt::format("weights of {} from {}", in_quotes(name), begin),
                  fmt::format("expected {} below {}, as maxid says", size, num_weights));
     }
+    // In such a file no two have one weight: so what is read is no larger than the file.
+    used_ += size;
+    if (used_ > num_weights) {
+      text_.fail(fmt::format("{} weights of {}", used_, counted(attributes_.size() + 1, "attribute")),
+                 fmt::format("expected {}, as maxid says", num_weights));
+    }
     attributes_.push_back(
         {begin, text_.add(name, of_token ? model_.names.attributes : model_.names.transitions), of_token});
   }
@@ -100,6 +107,7 @@ class CrfppModel {
   ModelText& text_;
   ForeignModel model_;
   std::vector<Attribute> attributes_;
+  std::size_t used_ = 0;  // weights, of all of them
 };
 
 }  // namespace

@@ -394,7 +394,7 @@ class TagPredictor final : public Predictor {
     check_probabilities(options.min_confidence > 0, setting("min_confidence"), loss_);
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
-    SequenceReader reader(input, model_.input);
+    SequenceReader reader(input, model_.input, SequenceReader::Between::keep);
     const std::size_t workers = workers_for(options.threads, options.kbest);
     const EarlyWriter write_early(workers, write);
     std::size_t known = 0, tokens = 0;

@@ -100,7 +100,7 @@ TagExamples read_rest(SequenceReader& reader, const TagInput& input, TagParser& 
 template <class Look>
 SequenceFile read_first_chunks(ChunkReader& chunks, const InputFiles& files, const TagInput& input,
                                std::vector<TextChunk>& read, const Look& look) {
-  while (chunks.next(read.emplace_back())) {
+  while (chunks.next_with_text(read.emplace_back())) {
     SequenceReader reader(read.back(), input);
     if (!reader.next()) continue;
     look(reader.lines());

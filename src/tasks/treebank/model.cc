@@ -186,7 +186,12 @@ TreebankModel::TreebankModel(const StoredTask& stored)
       pruner_(load_pruner(grammar_.grammar(), stored)),
       features_(index_, load_feature_options(stored)),
       rule_names_(names_of_rules(grammar_)) {
-  if (longest_ == 0) throw Error::in(stored.file, "pieces of 0 words", "retrain the model");
+  // As the options have it: places of words have 16 bits.
+  if (longest_ == 0 || longest_ > 65535)
+    throw Error::in(stored.file, fmt::format("pieces of {} words", longest_), "retrain the model");
+  if (!(prune_below_ >= 0 && prune_below_ <= 1))
+    throw Error::in(stored.file, fmt::format("labels of a probability from {}", prune_below_),
+                    "retrain the model");
   if (rule_names_.size() != grammar_.grammar().binaries.size() + grammar_.grammar().unaries.size())
     throw Error::in(stored.file, "a rule twice", "retrain the model");
   if (text(stored, "tags") == "predicted") lexicon_ = TagLexicon::load(stored, grammar_.tags().size());

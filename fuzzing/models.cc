@@ -1,0 +1,91 @@
+// Models: files of ours whose checksums are right, checkpoints, and text that other programs wrote.
+
+#include <array>
+#include <map>
+#include <memory>
+
+#include "espalier/model/model.h"
+#include "espalier/solvers/registry.h"
+#include "espalier/tasks/tag.h"
+#include "fuzzing/targets.h"
+#include "model/checkpoint.h"
+#include "model/make_model.h"
+#include "model/model_file.h"
+#include "tasks/tag/convert.h"
+
+namespace espalier::fuzz {
+namespace {
+
+// Something to predict, of each task.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kInputs{
+    {{"tag", "tests/golden/tag.in"},
+     {"classify", "tests/golden/classify.in"},
+     {"parse", "tests/golden/parse.in"},
+     {"treebank", "tests/golden/treebank.in"},
+     {"graph", "tests/golden/graph.in"}}};
+
+const std::string& input_for(const std::string& task) {
+  static const auto paths = [] {
+    std::map<std::string, std::string, std::less<>> all;
+    for (std::size_t i = 0; i < kInputs.size(); ++i)
+      all.emplace(kInputs[i].first,
+                  memory_file(i + 1).write(repository_file(std::string(kInputs[i].second))));
+    return all;
+  }();
+  return paths.at(task);
+}
+
+AlignedVector<char> aligned(std::string_view bytes) { return {bytes.begin(), bytes.end()}; }
+
+void use(const Model& model) {
+  std::string text = model.describe().dump();
+  model.count_weights();
+  text += model.predictor().describe() + model.predictor().strongest(3);
+  model.predictor().for_each_weight(
+      [](const WeightName& name, float) { expect(name.label.size() < 1 << 20, "a label of a weight"); });
+  message_of([&] {
+    model.predictor().predict(input_for(model.info().task), {}, [&](std::string_view more) { text += more; });
+  });
+}
+
+}  // namespace
+
+// Weights that are zero need not be in a file: how much memory all of them take is in docs/formats.md.
+bool is_small(const Json& settings) {
+  constexpr double kSmall = 1 << 20;
+  const auto rows = settings.value("rows", 0.0), width = settings.value("width", 0.0);
+  return rows < kSmall && width < kSmall && rows * width < kSmall;
+}
+
+void model(std::string_view bytes) {
+  message_of([&] { ModelFile("model", aligned(bytes)); });
+  const std::string mended = with_checksums(bytes);
+  message_of([&] {
+    const ModelFile file("model", aligned(mended));
+    try {
+      if (!file.has("model") || !is_small(Json::parse(file.section_bytes("model")))) return;
+    } catch (const JsonError&) {
+    }
+    use(Model::from_bytes(mended));
+  });
+}
+
+// Whatever a converted model is, its file can be read.
+void dumps(std::string_view bytes) {
+  const std::string path = memory_file().write(bytes);
+  message_of([&] {
+    const ConvertedTagger tagger(path);
+    if (tagger.theta().values().size() > 1 << 20) return;
+    use(Model::from_bytes(make_model(tagger).bytes()));
+  });
+}
+
+void checkpoint(std::string_view bytes) {
+  static const auto data =
+      read_tag_training(memory_file(1).write("a x\nb y\n\nb x\na z\na y\n\n"), TagOptions{});
+  static const Json identity = run_identity(*data, Loss::crf(), 1, "eg");
+  const std::string path = memory_file(0).write(with_checksums(bytes));
+  message_of([&] { load_checkpoint(path, identity, data->problem()); });
+}
+
+}  // namespace espalier::fuzz
