@@ -16,6 +16,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -406,7 +407,12 @@ ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 struct ByteReader::Source {
   Source(const std::string& path, Unpack unpack) : file(path), decoder(decoder_for(file)) {
     const bool packed = dynamic_cast<PlainDecoder*>(decoder.get()) == nullptr;
-    if (unpack == Unpack::ahead && packed && file.is_regular()) ahead.emplace(file, *decoder);
+    if (unpack != Unpack::ahead || !packed || !file.is_regular()) return;
+    try {
+      ahead.emplace(file, *decoder);
+    } catch (const std::system_error&) {
+      // No thread is to be had: it is unpacked as it is read.
+    }
   }
   Source(std::string_view text, const std::string& name, std::exception_ptr at_end)
       : file(text, name, std::move(at_end)), decoder(std::make_unique<PlainDecoder>()) {}

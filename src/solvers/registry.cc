@@ -163,6 +163,13 @@ void check_regularizer(const SolverEntry& solver, const Loss& loss, const Regula
     }
     return fmt::format("{}", fmt::join(names, ", "));
   };
+  // Beyond, weights and scores that are float are next to infinite or to nothing.
+  constexpr double kMost = 1e12;
+  if ((loss.smooth() && (loss.beta > kMost || loss.beta < 1 / kMost)) || loss.gamma > kMost) {
+    throw Error(fmt::format(
+        "{} {}: beyond what floats can train; expected BETA from {:g} to {:g}, or inf, and GAMMA <= {:g}",
+        setting("loss"), loss.name(), 1 / kMost, kMost, kMost));
+  }
   if (regularizer.sparse() && !solver.sparse) {
     throw Error(fmt::format("{} {}: not with {}; expected one of auto, {}", setting("solver"), solver.name,
                             setting("l1"), names_where(&SolverEntry::sparse)));
