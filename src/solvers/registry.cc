@@ -24,6 +24,7 @@
 #include "solvers/sgd.h"
 #include "solvers/smo.h"
 #include "solvers/solver_sequence.h"
+#include "solvers/stoppable.h"
 #include "solvers/training.h"
 
 namespace espalier {
@@ -318,14 +319,14 @@ SolverEntry find_solver_of_ranks(std::string_view name, const Loss& loss) {
 }
 
 SolverEntry find_solver(std::string_view name, const Loss& loss) {
-  if (name == "auto") return automatic_solver(loss);
+  if (name == "auto") return stoppable(automatic_solver(loss));
   std::vector<SolverEntry> stages;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find(',', begin), name.size());
     stages.push_back(find_one(name.substr(begin, end - begin), loss, name.find(',') != name.npos));
     begin = end + 1;
   }
-  return stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages));
+  return stoppable(stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages)));
 }
 
 }  // namespace espalier
