@@ -192,8 +192,9 @@ Target open_target(const std::string& path) {
 }  // namespace
 
 struct OutputFile::Sink {
-  explicit Sink(const std::string& path) : encoder(encoder_for(path)), target(open_target(path)) {
-    buffer.reserve(kWriteAtOnce);
+  explicit Sink(const std::string& path) : encoder(encoder_for(path)) {
+    buffer.reserve(kWriteAtOnce);  // before there is a file that a failure would leave behind
+    target = open_target(path);
   }
   ~Sink() {
     if (target.fd > STDOUT_FILENO) ::close(target.fd);

