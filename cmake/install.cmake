@@ -14,7 +14,7 @@ add_library(espalier_shared SHARED $<TARGET_OBJECTS:espalier_library>)
 set_target_properties(espalier_shared PROPERTIES
   OUTPUT_NAME espalier EXPORT_NAME espalier LINKER_LANGUAGE CXX
   VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-target_link_libraries(espalier_shared PUBLIC fmt::fmt PRIVATE espalier_flags ${library_dependencies})
+target_link_libraries(espalier_shared PUBLIC fmt::fmt PRIVATE espalier_flags espalier_hardening ${library_dependencies})
 target_include_directories(espalier_shared INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(espalier_shared INTERFACE cxx_std_20)
 

@@ -21,7 +21,7 @@ import references
 
 SITE = Path(__file__).resolve().parent
 ROOT = SITE.parent.parent
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md", "examples/references/README.md"]
+PAGES = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "bench/README.md", "examples/references/README.md"]
 PICTURES = {".svg", ".png"}
 LANGUAGES = {".h": "cpp", ".cc": "cpp", ".py": "python", ".json": "json", ".xml": "xml"}
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")

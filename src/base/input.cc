@@ -16,6 +16,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -417,7 +418,12 @@ ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 
 struct ByteReader::Source {
   Source(const std::string& path, Unpack unpack) : file(path), decoder(decoder_for(file)) {
-    if (unpack == Unpack::ahead && is_packed() && file.is_regular()) ahead.emplace(file, *decoder);
+    if (unpack != Unpack::ahead || !is_packed() || !file.is_regular()) return;
+    try {
+      ahead.emplace(file, *decoder);
+    } catch (const std::system_error&) {
+      // No thread is to be had: it is unpacked as it is read.
+    }
   }
   Source(const std::string& path, std::uint64_t begin, std::uint64_t end)
       : file(path, begin, end), decoder(std::make_unique<PlainDecoder>()) {}

@@ -11,8 +11,8 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <utility>
 #include <vector>
@@ -150,17 +150,19 @@ std::unique_ptr<Encoder> encoder_for(const std::string& path) {
   return std::make_unique<PlainEncoder>();
 }
 
-// An existing path without its symbolic links, so that renaming replaces the file and not the link.
-std::string resolved(const std::string& path) {
-  char* real = ::realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string result = real;
-  std::free(real);
-  return result;
+// A name in a folder is lost in a power cut unless the folder, too, is on the disk. Not every file system
+// knows how to do that, and not every folder that can be written can be opened.
+void sync_folder_of(const Target& target) {
+  const std::string folder = std::filesystem::path(target.place).parent_path().string();
+  const int fd = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return;
+  const int failed = ::fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+  ::close(fd);
+  if (failed != 0) throw Error::system(target.path, "write", failed, "check the disk");
 }
 
 Target open_target(const std::string& path) {
-  Target target{path == "-" ? "standard output" : path, path, ""};
+  Target target{path == "-" ? "standard output" : path, followed(path), ""};
   // /dev/stdout too: where standard output is redirected to a file, renaming would replace that file.
   if (path == "-" || path == "/dev/stdout") {
     target.fd = STDOUT_FILENO;
@@ -168,6 +170,7 @@ Target open_target(const std::string& path) {
   }
   struct stat status;
   const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) target.fail_create();
   if (exists && S_ISDIR(status.st_mode))
     throw Error::in(path, "is a folder", "expected the name of a file to write");
   if (exists && !S_ISREG(status.st_mode)) {
@@ -175,7 +178,6 @@ Target open_target(const std::string& path) {
     if (target.fd < 0) target.fail_create();
     return target;
   }
-  if (exists) target.place = resolved(path);
   for (int attempt = 0; target.fd < 0; ++attempt) {
     target.temporary = target.place + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
     target.fd = ::open(target.temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -190,8 +192,9 @@ Target open_target(const std::string& path) {
 }  // namespace
 
 struct OutputFile::Sink {
-  explicit Sink(const std::string& path) : encoder(encoder_for(path)), target(open_target(path)) {
-    buffer.reserve(kWriteAtOnce);
+  explicit Sink(const std::string& path) : encoder(encoder_for(path)) {
+    buffer.reserve(kWriteAtOnce);  // before there is a file that a failure would leave behind
+    target = open_target(path);
   }
   ~Sink() {
     if (target.fd > STDOUT_FILENO) ::close(target.fd);
@@ -233,8 +236,21 @@ void OutputFile::commit() {
   if (!target.temporary.empty()) {
     if (::rename(target.temporary.c_str(), target.place.c_str()) != 0) target.fail_create();
     target.temporary.clear();
+    sync_folder_of(target);
   }
   sink_.reset();
+}
+
+std::string followed(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int kLinks = 40;  // as many as Linux follows
+  fs::path place = path;
+  std::error_code failed;
+  for (int links = 0; links < kLinks && fs::is_symlink(place, failed); ++links) {
+    place = place.parent_path() / fs::read_symlink(place, failed);
+    if (failed) return path;
+  }
+  return place.string();
 }
 
 void check_writable(const std::string& path) {

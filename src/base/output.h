@@ -11,8 +11,8 @@ namespace espalier {
 // commit(). Destroyed without commit(), it leaves nothing behind and the old file as it was. A name that ends
 // in ".gz" or ".zst" is packed. "-" (standard output) and paths that are not regular files (/dev/full, a
 // pipe) are written in place, in large chunks; of those, what was written before an error stays written. A
-// symbolic link is followed, not replaced. Throws Error (naming the path) where it cannot be created,
-// written, flushed or renamed.
+// symbolic link is followed, not replaced, also one that leads to nothing yet. Throws Error (naming the path)
+// where it cannot be created, written, flushed or renamed.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -20,13 +20,17 @@ class OutputFile {
   OutputFile(OutputFile&&) noexcept;
 
   void write(std::string_view bytes);
-  // Flushes, syncs, checks for errors and renames. Nothing may be written afterwards.
+  // Flushes, syncs, checks for errors, renames and syncs the folder. Nothing may be written afterwards.
   void commit();
 
  private:
   struct Sink;
   std::unique_ptr<Sink> sink_;
 };
+
+// Where a file appears that is written at this path: symbolic links are followed, also one that leads to
+// nothing yet.
+std::string followed(const std::string& path);
 
 // Throws Error, as OutputFile would, where nothing can be written at this path, and leaves no trace. A pipe
 // is not opened: its reader would take the closing for the end.

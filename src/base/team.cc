@@ -1,6 +1,11 @@
 #include "base/team.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <system_error>
+
+#include "espalier/base/error.h"
 
 namespace espalier {
 
@@ -10,7 +15,11 @@ Team::Team(std::size_t workers) {
     for (std::size_t worker = 1; worker < failures_.size(); ++worker) {
       threads_.emplace_back([this, worker] { serve(worker); });
     }
-  } catch (...) {  // no more threads are to be had
+  } catch (const std::system_error& e) {  // no more threads are to be had
+    dismiss();
+    throw Error(fmt::format("{}: cannot start {} threads: {}; expected fewer, or a higher limit (ulimit -u)",
+                            setting("threads"), workers, e.code().message()));
+  } catch (...) {
     dismiss();
     throw;
   }

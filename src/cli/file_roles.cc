@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/output.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
 
@@ -69,15 +70,10 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// Where a file would appear that is written at this path: links are followed, also those that lead to nothing
-// yet.
-fs::path place_of(fs::path path) {
+fs::path place_of(const std::string& path) {
   std::error_code failed;
-  for (int links = 0; links < 40 && fs::is_symlink(path, failed); ++links) {
-    path = path.parent_path() / fs::read_symlink(path, failed);
-  }
-  const fs::path place = fs::weakly_canonical(fs::absolute(path, failed), failed);
-  return failed ? path : place;
+  const fs::path file = followed(path), place = fs::weakly_canonical(fs::absolute(file, failed), failed);
+  return failed ? file : place;
 }
 
 // nullopt for what cannot be lost by writing to it.

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 
 #include "cli/commands.h"
@@ -28,6 +29,7 @@ int main(int argc, char** argv) {
   using namespace espalier::cli;
   occupy_closed_streams();
   end_at_interrupts();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond `ulimit -f` is an error of writing like others
   const int status = run({argv + 1, argv + argc});
   leave_fleet();
   // A path's table, the demo and --help are printed without looking back.

@@ -28,6 +28,8 @@ void end_with(const std::string& what) {
   complain(what);
 }
 
+constexpr const char* kNoMemory = "out of memory; expected a larger machine, less data or fewer labels";
+
 }  // namespace
 
 Program make_program(Action& action) {
@@ -60,7 +62,9 @@ Program make_program(Action& action) {
   return parser;
 }
 
-int run(std::vector<std::string> arguments) {
+namespace {
+
+int run_and_explain(std::vector<std::string> arguments) {
   Action action;
   Program parser = make_program(action);
   try {
@@ -81,11 +85,22 @@ int run(std::vector<std::string> arguments) {
     complain(e.what());
     return kInterrupted;
   } catch (const std::bad_alloc&) {
-    end_with("out of memory; expected a larger machine, less data or fewer labels");
+    end_with(kNoMemory);
   } catch (const std::exception& e) {
     end_with(fmt::format("unexpected error: {}; please report it", e.what()));
   }
   return kUserError;
+}
+
+}  // namespace
+
+int run(std::vector<std::string> arguments) {
+  try {
+    return run_and_explain(std::move(arguments));
+  } catch (const std::bad_alloc&) {  // there was none left even for a message
+    for (const char* text : {"espalier: ", kNoMemory, "\n"}) std::fputs(text, stderr);
+    return kUserError;
+  }
 }
 
 }  // namespace espalier::cli

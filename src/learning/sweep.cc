@@ -15,7 +15,11 @@ bool all_zero(DoubleIn delta) {
 }  // namespace
 
 Sweep::Sweep(std::size_t threads, Communicator* fleet)
-    : team_(threads), fleet_(fleet), workspaces_(team_.size()) {}
+    : team_(threads),
+      fleet_(fleet),
+      // One rank cannot leave the others alone in a sweep.
+      deadline_(fleet ? nullptr : Deadline::current()),
+      workspaces_(team_.size()) {}
 
 // Calls call(i, ws) for begin <= i < end, on whichever thread is free.
 template <class Call>
@@ -26,7 +30,10 @@ void Sweep::share_out(std::size_t begin, std::size_t end, const Call& call) {
   team_.run([&](std::size_t k) {
     for (;;) {
       const std::size_t first = next.fetch_add(together, std::memory_order_relaxed);
-      for (std::size_t i = first; i < std::min(first + together, end); ++i) call(i, workspaces_[k]);
+      for (std::size_t i = first; i < std::min(first + together, end); ++i) {
+        if (given_up()) throw SweepGivenUp();
+        call(i, workspaces_[k]);
+      }
       if (first + together >= end) return;
     }
   });
@@ -62,6 +69,7 @@ double Sweep::accumulate_alone(const Problem& problem, DoubleWeights& w, const F
   Workspace& ws = workspaces_.front();  // the caller's
   for (std::size_t i = 0; i < problem.size(); ++i) {
     if (go_on && !go_on(i)) break;
+    if (given_up()) throw SweepGivenUp();
     Workspace::Frame frame(ws);
     const auto delta = frame.take<double>(problem.num_statistics(i));
     sum += fill(i, delta, ws);

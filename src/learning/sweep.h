@@ -8,12 +8,14 @@
 #include "espalier/learning/problem.h"
 #include "features/row_changes.h"
 #include "fleet/communicator.h"
+#include "learning/deadline.h"
 
 namespace espalier {
 
 // Goes over all examples of a problem, with several threads, for what certificates and batch solvers sum up.
 // Whatever the number of threads, the sums have the same bits. Of a rank's share they are those of all ranks,
-// which all sweep at the same time.
+// which all sweep at the same time. Where a Deadline of the thread that makes it is over it throws
+// SweepGivenUp.
 class Sweep {
  public:
   explicit Sweep(std::size_t threads = 1, Communicator* fleet = nullptr);
@@ -40,9 +42,11 @@ class Sweep {
                              const std::function<bool(std::size_t examples)>& go_on);
   template <class Call>
   void share_out(std::size_t begin, std::size_t end, const Call& call);
+  bool given_up() const { return deadline_ && deadline_->over(); }
 
   Team team_;
   Communicator* fleet_;
+  const Deadline* deadline_;
   std::vector<Workspace> workspaces_;
   std::vector<double> values_, deltas_;
   std::vector<std::size_t> offsets_;

@@ -137,8 +137,12 @@ bool is_model_file(const std::string& path) {
   const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.fd < 0) return false;
   char start[kMagic.size()] = {};
-  return ::read(file.fd, start, sizeof(start)) == static_cast<ssize_t>(sizeof(start)) &&
-         std::string_view(start, sizeof(start)) == kMagic;
+  for (std::size_t have = 0; have < sizeof(start);) {
+    const ssize_t got = ::read(file.fd, start + have, sizeof(start) - have);
+    if (got == 0 || (got < 0 && errno != EINTR)) return false;
+    if (got > 0) have += static_cast<std::size_t>(got);
+  }
+  return std::string_view(start, sizeof(start)) == kMagic;
 }
 
 void ModelFileWriter::write(const std::string& path) const {

@@ -8,6 +8,7 @@
 
 #include "espalier/base/error.h"
 #include "selection/l2_search.h"
+#include "solvers/stoppable.h"
 
 namespace espalier {
 
@@ -83,12 +84,19 @@ std::optional<PathPoint> optimise_value(PathInProgress& path, const PathRun& run
   here.stopping.seconds -= path.progress.seconds;
   here.stopping.before = path.progress;
   path.training_l2 = value;
-  const Summary summary =
-      run.solver.run({run.problem, run.loss, regularizer}, here, path.training,
-                     [&](const Progress& progress, const Weights& theta) {
-                       path.progress = progress;
-                       return run.observer ? run.observer(regularizer, progress, theta) : Control::go_on;
-                     });
+  Summary summary;
+  try {
+    summary =
+        run.solver.run({run.problem, run.loss, regularizer}, here, path.training,
+                       [&](const Progress& progress, const Weights& theta) {
+                         path.progress = progress;
+                         return run.observer ? run.observer(regularizer, progress, theta) : Control::go_on;
+                       });
+  } catch (const NothingCertified& nothing) {
+    path.status = nothing.status;
+    path.message = nothing.what();
+    return std::nullopt;
+  }
   if (summary.history.empty()) return std::nullopt;
   path.status = summary.status;
   path.message = summary.message;

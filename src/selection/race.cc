@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "espalier/base/error.h"
+#include "solvers/stoppable.h"
 #include "solvers/training.h"
 
 namespace espalier {
@@ -25,6 +26,9 @@ RaceRun run_one(const Objective& objective, const SolverEntry& solver, const Sol
           if (score) run.dev.push_back(score(theta));
           return observer.reported ? observer.reported(solver, progress, theta) : Control::go_on;
         });
+  } catch (const NothingCertified& nothing) {
+    run.summary.status = nothing.status;
+    run.summary.message = nothing.what();
   } catch (const Error& error) {
     // Solvers say that a structure is not for them before they begin; what comes later is the observer's.
     if (reported) throw;

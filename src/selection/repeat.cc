@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "solvers/stoppable.h"
+
 namespace espalier {
 namespace {
 
@@ -31,10 +33,15 @@ RepeatedTraining repeat(const Objective& objective, std::size_t times, const Sol
   for (std::size_t k = 0; k < times; ++k) {
     here.seed = settings.seed + k;
     Training training = start;
-    const Summary summary =
-        solver.run(objective, here, training, [&](const Progress& progress, const Weights& theta) {
-          return observer ? observer(here.seed, progress, theta) : Control::go_on;
-        });
+    Summary summary;
+    try {
+      summary = solver.run(objective, here, training, [&](const Progress& progress, const Weights& theta) {
+        return observer ? observer(here.seed, progress, theta) : Control::go_on;
+      });
+    } catch (const NothingCertified&) {
+      if (k == 0) throw;
+      break;  // with what the seeds before came to
+    }
     const Progress last = summary.history.empty() ? Progress{} : summary.history.back();
     repeats.runs.push_back({here.seed,
                             {last.primal, last.dual, last.passes, last.inference, last.rounding},

@@ -24,6 +24,7 @@
 #include "solvers/eg_ranks.h"
 #include "solvers/eg_worker.h"
 #include "solvers/option_rows.h"
+#include "solvers/visits.h"
 
 namespace espalier {
 
@@ -202,15 +203,15 @@ class Eg {
   }
 
   void visit(std::span<const std::uint32_t> round) {
-    // Reading the clock takes a good part of a visit to a small example.
-    constexpr std::size_t kVisits = 256;
-    std::size_t visits = 0;
+    std::size_t until_look = 1;
     crew_.visit(round, [&](std::size_t, const BlockStep& step) {
       trials_ += step.inferences;
       gain_ += step.gain;
       skipped_ += step.moved ? 0 : 1;
-      return out_of_visits(trials_) ||
-             (visits++ % kVisits == 0 && run_.exhausted_here(passes_meanwhile(trials_)));
+      if (out_of_visits(trials_)) return true;
+      if (--until_look > 0) return false;
+      until_look = interval_.next();
+      return run_.exhausted_here(passes_meanwhile(trials_));
     });
   }
 
@@ -504,6 +505,7 @@ class Eg {
   DualState& dual_;
   Weights& theta_;
   Run run_;
+  ClockInterval interval_;
   std::size_t n_;
   EgShared shared_;
   Sweep sweep_;

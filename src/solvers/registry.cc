@@ -24,6 +24,7 @@
 #include "solvers/sgd.h"
 #include "solvers/smo.h"
 #include "solvers/solver_sequence.h"
+#include "solvers/stoppable.h"
 #include "solvers/training.h"
 
 namespace espalier {
@@ -163,6 +164,13 @@ void check_regularizer(const SolverEntry& solver, const Loss& loss, const Regula
     }
     return fmt::format("{}", fmt::join(names, ", "));
   };
+  // Beyond, weights and scores that are float are next to infinite or to nothing.
+  constexpr double kMost = 1e12;
+  if ((loss.smooth() && (loss.beta > kMost || loss.beta < 1 / kMost)) || loss.gamma > kMost) {
+    throw Error(fmt::format(
+        "{} {}: beyond what floats can train; expected BETA from {:g} to {:g}, or inf, and GAMMA <= {:g}",
+        setting("loss"), loss.name(), 1 / kMost, kMost, kMost));
+  }
   if (regularizer.sparse() && !solver.sparse) {
     throw Error(fmt::format("{} {}: not with {}; expected one of auto, {}", setting("solver"), solver.name,
                             setting("l1"), names_where(&SolverEntry::sparse)));
@@ -311,14 +319,14 @@ SolverEntry find_solver_of_ranks(std::string_view name, const Loss& loss) {
 }
 
 SolverEntry find_solver(std::string_view name, const Loss& loss) {
-  if (name == "auto") return automatic_solver(loss);
+  if (name == "auto") return stoppable(automatic_solver(loss));
   std::vector<SolverEntry> stages;
   for (std::size_t begin = 0; begin <= name.size();) {
     const std::size_t end = std::min(name.find(',', begin), name.size());
     stages.push_back(find_one(name.substr(begin, end - begin), loss, name.find(',') != name.npos));
     begin = end + 1;
   }
-  return stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages));
+  return stoppable(stages.size() == 1 ? stages.front() : solvers_in_sequence(std::move(stages)));
 }
 
 }  // namespace espalier

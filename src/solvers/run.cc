@@ -8,6 +8,7 @@
 #include "espalier/base/error.h"
 #include "fleet/communicator.h"
 #include "learning/certify.h"
+#include "learning/deadline.h"
 
 namespace espalier {
 namespace {
@@ -27,18 +28,22 @@ StoppingRule StoppingRule::rest(const Progress& now) const {
 }
 
 Run::Run(const Objective& objective, const StoppingRule& rule, const Observer& observer)
-    : objective_(objective), rule_(rule), observer_(observer), started_(Clock::now()), resumed_(started_) {}
+    : objective_(objective), rule_(rule), observer_(observer), started_(Clock::now()), resumed_(started_) {
+  if (Deadline* deadline = Deadline::current()) deadline->resume();
+}
 
 double Run::seconds() const { return trained_ + (running_ ? since(resumed_) : 0); }
 
 void Run::pause() {
   trained_ = seconds();
   running_ = false;
+  if (Deadline* deadline = Deadline::current()) deadline->pause();
 }
 
 void Run::resume() {
   resumed_ = Clock::now();
   running_ = true;
+  if (Deadline* deadline = Deadline::current()) deadline->resume();
 }
 
 bool Run::exhausted_here(double passes) const {

@@ -18,6 +18,7 @@
 #include "selection/l2_search.h"
 #include "selection/path_run.h"
 #include "selection/repeat_run.h"
+#include "solvers/stoppable.h"
 #include "train/initial_model.h"
 #include "train/recertify.h"
 #include "train/settings.h"
@@ -216,6 +217,13 @@ struct Trainer::State {
             [this](double value) { return regularizer_at(value); }};
   }
 
+  void run() {
+    if (options.repeat > 1) return run_repeatedly();
+    if (LatentGold* gold = data.latent_gold()) return run_rounds(*gold);
+    run_values();
+    if (state.path.points.empty()) throw NothingCertified(state.path.message, state.path.status);
+  }
+
   void run_values() {
     for (std::size_t k = 0; observer.finished && k < state.path.points.size(); ++k) {
       observer.finished(state.path.points[k], state.headlines[k]);
@@ -325,14 +333,12 @@ const Repeats* Trainer::repeats() const { return state_->repeats ? &*state_->rep
 bool Trainer::checkpointed() const { return state_->checkpointed; }
 
 const Path& Trainer::run(const TrainObserver& observer) {
-  State& state = *state_;
-  state.observer = observer;
-  if (state.options.repeat > 1) {
-    state.run_repeatedly();
-  } else if (LatentGold* gold = state.data.latent_gold()) {
-    state.run_rounds(*gold);
-  } else {
-    state.run_values();
+  state_->observer = observer;
+  try {
+    state_->run();
+  } catch (const NothingCertified& nothing) {
+    if (nothing.status == Status::out_of_time) throw Error(nothing.what());  // nobody stopped it
+    throw;
   }
   return path();
 }

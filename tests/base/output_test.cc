@@ -121,6 +121,28 @@ TEST(Output, FollowsASymbolicLink) {
   EXPECT_EQ(read_all(folder.path("target")), "new");
 }
 
+TEST(Output, FollowsALinkThatLeadsToNothingYet) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("sub"));
+  std::filesystem::create_symlink("sub/second", folder.path("first"));
+  std::filesystem::create_symlink("target", folder.path("sub/second"));
+  EXPECT_EQ(followed(folder.path("first")), folder.path("sub/target"));
+  OutputFile file(folder.path("first"));
+  file.write("new");
+  file.commit();
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("first")));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("sub/second")));
+  EXPECT_EQ(read_all(folder.path("sub/target")), "new");
+
+  std::filesystem::create_symlink("loop", folder.path("loop"));
+  EXPECT_EQ(
+      error_message([&] { OutputFile(folder.path("loop")); }),
+      folder.path("loop") +
+          ": cannot create: Too many levels of symbolic links; expected a folder that exists and can be "
+          "written");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("loop")));
+}
+
 TEST(Output, SeveralWritersOfOneFileDoNotMeet) {
   const TemporaryFolder folder;
   OutputFile a(folder.path("file")), b(folder.path("file"));

@@ -30,6 +30,12 @@ INSTANTIATE_TEST_SUITE_P(
             "--loss: unknown loss '1,-1'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
             "with BETA in "
             "(0, inf] and GAMMA >= 0"),
+        bad_option("BetaTiny", "--loss 1e-40,1",
+                   "--loss 1e-40,1: beyond what floats can train; expected BETA from 1e-12 to 1e+12, or inf, "
+                   "and GAMMA <= 1e+12"),
+        bad_option("GammaHuge", "--loss inf,1e300",
+                   "--loss inf,1e+300: beyond what floats can train; expected BETA from 1e-12 to 1e+12, or "
+                   "inf, and GAMMA <= 1e+12"),
         bad_option("PerceptronByEg", "--loss perceptron --solver eg",
                    "--loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost "
                    "(gamma > 0) or "

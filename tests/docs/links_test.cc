@@ -86,7 +86,8 @@ Page read_page(const std::string& markdown) {
 }
 
 std::vector<std::string> pages() {
-  std::vector<std::string> names{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md"};
+  std::vector<std::string> names{"README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md",
+                                 "bench/README.md"};
   for (const char* folder : {"docs", "examples"}) {
     for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
       if (entry.path().extension() != ".md") continue;
