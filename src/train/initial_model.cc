@@ -190,10 +190,12 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   old.for_each_weight([&](const WeightName& name, float weight) {
     if (float* place = data.find_weight(name, training.theta)) *place = weight;
   });
-  const bool takes_cliques = solver.duals == Duals::cliques && data.problem().factored() != nullptr;
-  if (solver.duals == Duals::scores || takes_cliques)
+  // With l1 alone nobody has duals.
+  const Duals duals = objective.regularizer.l2 > 0 ? solver.duals : Duals::none;
+  const bool takes_cliques = duals == Duals::cliques && data.problem().factored() != nullptr;
+  if (duals == Duals::scores || takes_cliques)
     training.dual = implied_duals(data, objective, training.theta, old, left_out, settings);
-  if (solver.duals != Duals::none && !training.dual) {
+  if (duals != Duals::none && !training.dual) {
     return {
         {},
         fmt::format("{}: not a good starting point for {} here; started from scratch", path, solver.name)};

@@ -205,6 +205,17 @@ TEST(InitSparse, StartsFromAModelWithoutZeros) {
   }
 }
 
+// With l1 alone there are no duals to start from: the very weights.
+TEST(InitSparse, StartsFromTheWeightsWithoutL2) {
+  const testing::TemporaryFolder folder;
+  const auto set = read_tag_training(folder.file("train", generated_sentences(1, 60, append_tag)), {});
+  TrainOptions options{.l2 = 0, .l1 = 1, .gap = 1e-2, .passes = 60};
+  const Model cold = train(*set, options);
+  options.init = cold;
+  options.passes = 1e-9;
+  EXPECT_EQ(train(*set, options).predictor().all_weights(), cold.predictor().all_weights());
+}
+
 // Labels, tags and rules of another treebank have other numbers: what counts is what they are called.
 TEST(InitTreebank, WeightsAreFoundByNameInAnotherGrammar) {
   const testing::TemporaryFolder folder;
