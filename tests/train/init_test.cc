@@ -139,10 +139,10 @@ TEST_P(InitTest, HandsOverToSdca) {
   EXPECT_LT(train(*set, sdca).certificate().passes, 0.4 * cold.certificate().passes);
 }
 
-// Some examples are new.
+// A few examples are new.
 TEST_P(InitTest, SavesPassesWithMoreData) {
   const int count = GetParam().count;
-  const auto set = data(count + count / 10);
+  const auto set = data(count + count / 20);
   TrainOptions warm = options();
   warm.init = cold_model();
   const std::string beginning = Trainer(*set, warm, warm.l2).beginning();
