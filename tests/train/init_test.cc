@@ -142,7 +142,7 @@ TEST_P(InitTest, HandsOverToSdca) {
 // A few examples are new.
 TEST_P(InitTest, SavesPassesWithMoreData) {
   const int count = GetParam().count;
-  const auto set = data(count + count / 20);
+  const auto set = data(count + count / (GetParam().tells_new_apart ? 20 : 10));
   TrainOptions warm = options();
   warm.init = cold_model();
   const std::string beginning = Trainer(*set, warm, warm.l2).beginning();
