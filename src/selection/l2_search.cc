@@ -162,7 +162,10 @@ void finish_best(PathInProgress& path, const PathRun& run) {
   PathPoint& best = path.points[path.best];
   const double gap = run.settings.stopping.gap;
   if (best.certificate.relative_gap() <= gap || best.status == Status::stalled) return;
-  if (path.training_l2 != best.l2) path.training = std::move(path.best_training.value());
+  if (path.training_l2 != best.l2) {
+    path.training = std::move(path.best_training.value());
+    path.training_l2 = best.l2;
+  }
   path.best_training.reset();
   const auto end = optimise_value(path, run, best.l2, gap);
   if (!end) return;
@@ -238,6 +241,7 @@ void start_from_nearest(PathInProgress& path, double l2) {
     path.best_training = path.training;
   } else if (std::abs(std::log(best / l2)) < std::abs(std::log(path.training_l2 / l2))) {
     path.training = path.best_training.value();
+    path.training_l2 = best;
   }
 }
 

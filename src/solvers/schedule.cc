@@ -58,14 +58,27 @@ void Schedule::draw_by_priority(std::span<const float> priorities) {
   // Nothing left to prefer: every example is settled as far as anyone knows.
   const double by_priority = total > 0 ? (1 - kUniformShare) * visits / total : 0;
   const double uniform = (total > 0 ? kUniformShare : 1) * visits / static_cast<double>(n_);
+  if (due_.empty()) leave_due();
   round_.clear();
-  for (std::size_t i = 0; i < n_; ++i) {
-    const double expected = by_priority * priorities[i] + uniform;
-    const auto surely = static_cast<std::size_t>(expected);
-    const std::size_t count = surely + (random_.uniform() < expected - static_cast<double>(surely) ? 1 : 0);
-    round_.insert(round_.end(), count, static_cast<std::uint32_t>(i));
+  // Where nobody's turn has come, the round is over at once.
+  while (round_.empty() && n_ > 0) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      const double due = due_[i] + by_priority * priorities[i] + uniform;
+      const auto count = static_cast<std::size_t>(due);
+      due_[i] = static_cast<float>(due - static_cast<double>(count));
+      round_.insert(round_.end(), count, static_cast<std::uint32_t>(i));
+    }
   }
   random_.shuffle(std::span(round_));
+}
+
+// By the round that visited each example once: a half to the first one, and ever less to those that follow.
+// From nothing, or up to a whole one, it takes about as many passes.
+void Schedule::leave_due() {
+  constexpr float kMost = 0.5f;
+  due_.resize(n_);
+  for (std::size_t k = 0; k < n_; ++k)
+    due_[round_[k]] = kMost * (1 - static_cast<float>(k) / static_cast<float>(n_));
 }
 
 void Schedule::draw_leaving_settled(std::span<const float> priorities) {

@@ -102,12 +102,12 @@ std::vector<bool> find_new_examples(const Problem& problem, const Weights& theta
 // those would miss the first passes of a cold start, at a larger l2. None for infinite beta either: on
 // CoNLL-2000 (l2 = 20) the dual was below 0 at five finite temperatures, even for the model of the same data.
 //
-// CoNLL-2000 with CRFsuite's attributes, l2 = 2, one run each, passes to a gap of 1e-3: 8.9 from a cold
-// start, 4.6 from the model of the same data, 8.1 from that of 90 % of it, 8.9 from that of 85 %: hence the
-// limit of a sixth. Generated sentences, l2 = 1, cold and from a
-// model of the first 300: 330 parsed ones, 15.5 and 10.1, in brackets 13.0 and 8.9; there the dual is below 0
-// with pi_i(theta) for all. Drawing all duals to the gold outputs, s_i - kappa p_i with kappa from 1 to 6,
-// was no better on CoNLL-2000.
+// CoNLL-2000 with CRFsuite's attributes, l2 = 2, one run each, passes to a gap of 1e-3 as eg was then: 8.9
+// from a cold start, 4.6 from the model of the same data, 8.1 from that of 90 % of it, 8.9 from that of 85 %:
+// hence the limit of a sixth. Since examples take turns, the first three are 7.9, 3.1 and 6.9. Generated
+// sentences, l2 = 1, cold and from a model of the first 300: 330 parsed ones, 15.5 and 10.1, in brackets 13.0
+// and 8.9; there the dual is below 0 with pi_i(theta) for all. Drawing all duals to the gold outputs, s_i -
+// kappa p_i with kappa from 1 to 6, was no better on CoNLL-2000.
 std::optional<DualState> implied_duals(const TrainingSet& data, const Objective& objective,
                                        const Weights& theta, const Predictor& old, bool left_out,
                                        const SolverSettings& settings) {
@@ -190,10 +190,12 @@ InitialTraining start_from_model(const Model& model, const TrainingSet& data, co
   old.for_each_weight([&](const WeightName& name, float weight) {
     if (float* place = data.find_weight(name, training.theta)) *place = weight;
   });
-  const bool takes_cliques = solver.duals == Duals::cliques && data.problem().factored() != nullptr;
-  if (solver.duals == Duals::scores || takes_cliques)
+  // With l1 alone nobody has duals.
+  const Duals duals = objective.regularizer.l2 > 0 ? solver.duals : Duals::none;
+  const bool takes_cliques = duals == Duals::cliques && data.problem().factored() != nullptr;
+  if (duals == Duals::scores || takes_cliques)
     training.dual = implied_duals(data, objective, training.theta, old, left_out, settings);
-  if (solver.duals != Duals::none && !training.dual) {
+  if (duals != Duals::none && !training.dual) {
     return {
         {},
         fmt::format("{}: not a good starting point for {} here; started from scratch", path, solver.name)};

@@ -119,6 +119,15 @@ TEST_F(CliTreebankTest, PredictsTags) {
   EXPECT_TRUE(succeed("predict model.esp --format words", "Zyzzyva zyzzyvas !").starts_with("("));
 }
 
+// At once, and not when a gigabyte is full of them.
+TEST_F(CliTreebankTest, RefusesMoreTreesThanMemoryHolds) {
+  train("model.esp");
+  std::string tree = "(NP (DT the) (NN dog))";
+  for (int k = 0; k < 20; ++k) tree = "(NP " + tree + " (PP (IN in) (NP (DT the) (NN park))))";
+  EXPECT_EQ(error("predict model.esp --kbest 99999999", "(S " + tree + " (VP (VBD slept)))\n"),
+            "espalier: --kbest: that many outputs take more than 1 GiB of memory; expected a smaller number");
+}
+
 // Wherever no tree is in the grammar, the words stand side by side.
 TEST_F(CliTreebankTest, ParsesWhatIsNotInTheGrammar) {
   train("model.esp");

@@ -285,8 +285,10 @@ TEST_F(SearchTest, StartsFromTheNearerOfTheLastAndTheBest) {
   ASSERT_GT(of_last, of_best);
   start_from_nearest(path, 0.032);
   EXPECT_EQ(norm(path.training), of_last);
+  EXPECT_EQ(path.training_l2, 0.01);
   start_from_nearest(path, 10);
   EXPECT_EQ(norm(path.training), of_best);
+  EXPECT_EQ(path.training_l2, 1);
 }
 
 // Stopped in any value, also in the last one that brings the best to its gap, a search goes on to the same

@@ -74,7 +74,7 @@ TEST(Automatic, ChangesToLbfgsWhereEgIsSlow) {
 // Weights that ran far ahead are a worse start than none: what is left then takes no longer than all of it.
 TEST(Automatic, LbfgsStartsFromNothingWhereEgGotNowhere) {
   const OwnedProblem owned(3, kCrowded);
-  const Objective objective{owned.problem, Loss::crf(), kSmall};
+  const Objective objective{owned.problem, Loss::crf(), kSmall / 4};
   const Outcome outcome = solve(objective);
   ASSERT_EQ(outcome.notices.size(), 1u);
   const std::string& notice = outcome.notices.front();

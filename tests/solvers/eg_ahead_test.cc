@@ -58,7 +58,9 @@ TEST(EgAhead, IsNearerToTheOptimum) {
     two_passes.stopping.passes = 3;
     const WarmRun ahead = third_value(named.problem, named.l2, true, two_passes);
     const WarmRun plain = third_value(named.problem, named.l2, false, two_passes);
-    EXPECT_LT(ahead.last().gap(), plain.last().gap()) << named.name;
+    // Both may be as near as floats allow.
+    const double rounded = 1e-8 * plain.last().primal;
+    EXPECT_LT(ahead.last().gap(), plain.last().gap() + rounded) << named.name;
   }
 }
 

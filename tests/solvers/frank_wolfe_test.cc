@@ -207,7 +207,7 @@ TEST(FrankWolfe, CorrectiveVisitsNeedFewerPasses) {
 // looks at both points, is never higher, and lower most of the time.
 TEST(FrankWolfe, TheMeanOfRecentWeightsLowersThePrimal) {
   const OwnedChainProblem owned(7, {.sequences = 40, .attributes = 30});
-  const Objective objective{owned.problem, Loss::svm(), 0.05};
+  const Objective objective{owned.problem, Loss::svm(), 0.2};
   FrankWolfeOptions options = for_passes(100);
   const Summary with = Solution(objective, options).summary;
   options.recent_mean = false;

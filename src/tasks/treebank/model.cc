@@ -353,8 +353,11 @@ std::vector<TreebankWorker::Scored> TreebankWorker::kbest(std::span<const Tagged
     return result;
   }
   const std::vector<TaggedWord> written = model_.output_words(words);
+  const Cfg& forest = *pieces_.front().forest;
+  // A derivation has a node for each word but the first, and one above it.
+  KbestMemory::check(forest, s_, k, sizeof(Scored) + words.size() * sizeof(Derivation::Node), ws_);
   KbestMemory memory;
-  for (const Cfg::Scored& one : pieces_.front().forest->kbest(s_, k)) {
+  for (const Cfg::Scored& one : forest.kbest(s_, k)) {
     memory.add(one.output.nodes.size() * sizeof(BracketTree));
     result.push_back({model_.grammar().tree(one.output, written), one.score});
   }
