@@ -130,8 +130,8 @@ def main():
         seconds = time.monotonic() - before
         best = progress(folder)[-1]
         for number in range(arguments.times):
-            lib.note(f"kill {number + 1} of {arguments.times}")
             rows.append(run_one(folder, number + 1, chance, arguments.gap, seconds, best))
+            lib.note(f"{number + 1} of {arguments.times}: {rows[-1]}")
     print(lib.table(["kill", "ranks", "killed", "last report, passes", "resumed at", "ranks then", "gap"], rows))
 
 
