@@ -106,7 +106,8 @@ def run_one(folder, number, chance, gap, seconds, best):
     assert last["relative_gap"] <= gap
     # Both are within the gap of the optimum, on either side.
     assert abs(last["primal"] - best["primal"]) <= 2 * gap * best["primal"]
-    assert not list(folder.glob("run.ckpt*"))
+    # Files of a checkpoint that nobody named yet when its ranks were killed may be left.
+    assert not (folder / "run.ckpt").exists()
     killed = reports[-1]["pass"] if reports else 0.0
     return [number, ranks, victim, f"{killed:.1f}", f"{begun:.1f}", resuming, f"{last['relative_gap']:.1e}"]
 
