@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "features/as_kernel.h"
+#include "features/owned_rows.h"
 #include "features/pair_rows.h"
 #include "features/sinks.h"
 #include "features/step_tables.h"
@@ -419,13 +420,25 @@ void ChainFeatures::accumulate(std::size_t i, std::span<const double> delta, Dou
                                Workspace& ws) const {
   add_all(i, delta, WeightsSink(w.row(0)), ws);
 }
+// Rows of all labels; numbers would have to be multiplied, and observed rows not changed everywhere.
+std::shared_ptr<const OwnedRows> ChainFeatures::owned_rows(std::size_t shares, Team& team) const {
+  if (shape_.observed() || size() == 0 || tokens_.range(0, 0).values) return nullptr;
+  return OwnedRows::make(tokens_, sequences_.offsets, token_block(), shares, team);
+}
+template <class Real>
+void ChainFeatures::list_all(std::size_t i, std::span<const Real> delta, RowChanges<Real>& changes,
+                             Workspace& ws) const {
+  if (!changes.owned()) return add_all(i, delta, ListSink(changes), ws);
+  changes.add_owned(i, delta.data(), length(i));
+  accumulate_steps(sequences_, i, rows(i), shape_, delta, ListSink(changes), ws);
+}
 void ChainFeatures::list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
                                  Workspace& ws) const {
-  add_all(i, delta, ListSink(changes), ws);
+  list_all(i, delta, changes, ws);
 }
 void ChainFeatures::list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
                                  Workspace& ws) const {
-  add_all(i, delta, ListSink(changes), ws);
+  list_all(i, delta, changes, ws);
 }
 
 template <class Real>

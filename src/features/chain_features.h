@@ -115,6 +115,8 @@ class ChainFeatures {
   void score(std::size_t i, const DoubleWeights& w, double scale, std::span<double> s, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const float> delta, Weights& w, Workspace& ws) const;
   void accumulate(std::size_t i, std::span<const double> delta, DoubleWeights& w, Workspace& ws) const;
+  // Sharing::owned_rows()
+  std::shared_ptr<const OwnedRows> owned_rows(std::size_t shares, Team& team) const;
   // What it adds, appended to lists.
   void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
                     Workspace& ws) const;
@@ -152,6 +154,8 @@ class ChainFeatures {
   RowBlock token_block() const;
   template <class Real, class Sink>
   void add_all(std::size_t i, std::span<const Real> delta, const Sink& sink, Workspace& ws) const;
+  template <class Real>
+  void list_all(std::size_t i, std::span<const Real> delta, RowChanges<Real>& changes, Workspace& ws) const;
   template <class W, class Real>
   void score_all(std::size_t i, const BasicWeights<W>& w, Real scale, std::span<Real> s, Workspace& ws) const;
   template <class Real>

@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "features/owned_rows.h"
+
 namespace espalier {
 namespace {
 
@@ -17,7 +19,7 @@ bool all_zeros(const Real* values, std::size_t n) {
 }  // namespace
 
 template <class Real>
-void RowChanges<Real>::start(std::size_t shares) {
+void RowChanges<Real>::start(std::size_t shares, const OwnedRows* owned) {
   ESPALIER_EXPECT(shares > 0);
   if (shares != shares_) {
     shares_ = shares;
@@ -28,12 +30,78 @@ void RowChanges<Real>::start(std::size_t shares) {
   room_ = capacity_;
   num_values_ = 0;
   some_columns_ = false;
+  owned_ = owned;
+  moves_.clear();
 }
 
 template <class Real>
 std::size_t RowChanges<Real>::bytes() const {
   return changes_.size() * sizeof(kernels::RowChange) + columns_.size() * sizeof(std::uint64_t) +
          values_.size() * sizeof(Real);
+}
+
+template <class Real>
+void RowChanges<Real>::prefetch(std::size_t share, Step step, const Real* w) const {
+  constexpr std::size_t kMostChanges = 96;  // of the weights of more than that none would stay that long
+  constexpr std::size_t kInLine = kCacheLine / sizeof(Real);
+  if (step == Step::size) {
+    __builtin_prefetch(sizes_.data() + share);
+    if (!moves_.empty()) owned_->prefetch(owned_example_, share);
+    return;
+  }
+  const auto ask_for_all = [](const auto* first, std::size_t n) {
+    for (std::size_t j = 0; j < n; j += kCacheLine / sizeof(*first)) __builtin_prefetch(first + j);
+  };
+  const auto all = changes(share).first(std::min(sizes_[share], kMostChanges));
+  const kernels::OwnedTokens rows =
+      moves_.empty() ? kernels::OwnedTokens{} : owned_->of(owned_example_, share);
+  const std::size_t num_rows = std::min(rows.size, kMostChanges);
+  if (step == Step::changes) {
+    ask_for_all(all.data(), all.size());
+    ask_for_all(rows.ids, num_rows);
+    ask_for_all(rows.tokens, num_rows);
+    if (!moves_.empty()) ask_for_all(moves_.data(), moves_.size());
+    return;
+  }
+  const auto ask_for = [&](std::size_t place, std::size_t width, std::size_t source) {
+    __builtin_prefetch(values_.data() + source);
+    for (std::size_t line = place / kInLine; line <= (place + width - 1) / kInLine; ++line)
+      prefetch_to_write(w + line * kInLine);
+  };
+  for (const kernels::RowChange& change : all)
+    ask_for(change.place, std::max<std::size_t>(change.width, 1), change.source);
+  for (std::size_t j = 0; j < num_rows; ++j) {
+    const RowBlock& block = owned_->block();
+    if (!moves_[rows.tokens[j]]) continue;
+    ask_for(block.first + rows.ids[j] * block.stride, block.stride,
+            owned_source_ + rows.tokens[j] * block.stride);
+  }
+}
+
+template <class Real>
+void RowChanges<Real>::add_owned(std::size_t i, const Real* delta, std::size_t num_tokens) {
+  ESPALIER_EXPECT(owned_ && moves_.empty() && num_tokens > 0);
+  const RowBlock& block = owned_->block();
+  owned_example_ = i;
+  moves_.resize(num_tokens);
+  for (std::size_t t = 0; t < num_tokens; ++t) {
+    const Real* of_token = delta + t * block.width;
+    moves_[t] = all_zeros(of_token, block.width) ? 0 : 1;
+    const std::uint32_t source = keep(of_token, block.width, block.stride);
+    if (t == 0) owned_source_ = source;
+  }
+}
+
+template <class Real>
+void RowChanges<Real>::add_values_to(std::size_t share, const Real* values, Real* w) const {
+  if (!moves_.empty()) {
+    const RowBlock& block = owned_->block();
+    kernels::add_owned(owned_->of(owned_example_, share), moves_.data(), block.stride, values + owned_source_,
+                       w + block.first);
+  }
+  const auto all = changes(share);
+  kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr, all.size(),
+                       values, w);
 }
 
 template <class Real>

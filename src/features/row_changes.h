@@ -24,6 +24,8 @@ struct RowBlock {
   }
 };
 
+class OwnedRows;
+
 // What some examples add to the weights, as lists: one for each of several owners, who make the changes
 // later, each its own, without locks. Owners that go over the lists of all examples in order add to every
 // weight in the order of the examples, however many owners there are. Several examples may follow each other
@@ -36,8 +38,9 @@ class RowChanges {
  public:
   static constexpr std::size_t kPiece = 64;  // the longest run that stays in one piece
 
-  // No changes, for so many owners.
-  void start(std::size_t shares);
+  // No changes, for so many owners. With `owned`, rows of tokens need not be listed: add_owned() adds them.
+  void start(std::size_t shares, const OwnedRows* owned = nullptr);
+  const OwnedRows* owned() const { return owned_; }
 
   std::size_t shares() const { return shares_; }
   // Who makes a change that begins here, among so many.
@@ -80,13 +83,12 @@ class RowChanges {
   // What kernels::accumulate_rows() adds. Rows of zeros are left out.
   void add_rows(const RowBlock& block, const kernels::SparseRow& x, const Real* delta);
 
+  // The rows of example i, which delta has the changes of, a row for each token. The only one.
+  void add_owned(std::size_t i, const Real* delta, std::size_t num_tokens);
+
   // Makes the changes of a share.
   void add_to(std::size_t share, BasicWeights<Real>& w) const { add_to(share, w.values().data()); }
-  void add_to(std::size_t share, Real* w) const {
-    const auto all = changes(share);
-    kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr,
-                         all.size(), values_.data(), w);
-  }
+  void add_to(std::size_t share, Real* w) const { add_values_to(share, values_.data(), w); }
   // Keeps the values once more, times a factor, for other weights that follow: add_copy_to() makes the same
   // changes of those.
   void copy_scaled(Real factor) {
@@ -94,15 +96,12 @@ class RowChanges {
     for (std::size_t k = 0; k < num_values_; ++k) copies_[k] = factor * values_[k];
   }
   void add_copy_to(std::size_t share, BasicWeights<Real>& w) const {
-    const auto all = changes(share);
-    kernels::add_changes(all.data(), some_columns_ ? columns_.data() + share * capacity_ : nullptr,
-                         all.size(), copies_.data(), w.values().data());
+    add_values_to(share, copies_.data(), w.values().data());
   }
-  // Asks for the beginning of the changes of a share, which another core may have written.
-  void prefetch(std::size_t share) const {
-    const char* first = reinterpret_cast<const char*>(changes_.data() + share * capacity_);
-    for (std::size_t line = 0; line < 4; ++line) __builtin_prefetch(first + line * kCacheLine);
-  }
+  // Asks for what add_to() will need of a share, which other cores wrote last: each step finds where what the
+  // next one asks for is, so that they are taken some lists ahead of each other.
+  enum class Step { size, changes, weights };
+  void prefetch(std::size_t share, Step step, const Real* w) const;
 
  private:
   static constexpr std::size_t kLine = kernels::kLineOfWeights;
@@ -120,6 +119,7 @@ class RowChanges {
     changes_[at] = {place, width, source, scale};
     if (some_columns_) columns_[at] = columns;
   }
+  void add_values_to(std::size_t share, const Real* values, Real* w) const;
   template <class Change>
   void put_all(std::size_t n, const Change& change);
   void make_room(std::size_t n);
@@ -128,6 +128,9 @@ class RowChanges {
 
   std::size_t shares_ = 0, capacity_ = 0, room_ = 0, num_values_ = 0;
   bool some_columns_ = false;
+  const OwnedRows* owned_ = nullptr;
+  std::size_t owned_example_ = 0, owned_source_ = 0;
+  AlignedVector<std::uint8_t> moves_;  // of each token of that example; empty: there is none
   AlignedVector<std::size_t> sizes_;
   AlignedVector<kernels::RowChange> changes_;  // of each share, capacity_ apart
   AlignedVector<std::uint64_t> columns_;       // likewise, where some may not change

@@ -3,6 +3,8 @@
 
 #include "kernels/changes.h"
 
+#include "espalier/base/memory.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/changes.cc"
 #include <hwy/foreach_target.h>
@@ -56,14 +58,14 @@ HWY_INLINE void add_list(const RowChange* changes, const std::uint64_t* columns,
   const auto ask_for = [&](const RowChange& change) HWY_ATTR {
     const std::size_t place = change.place, width = change.width;
     const Real* of_x = x + change.source;
-    __builtin_prefetch(w + place, 1);
+    prefetch_to_write(w + place);
     __builtin_prefetch(of_x);
     for (std::size_t k = kInLine; k < width; k += kInLine) {
-      __builtin_prefetch(w + place + k, 1);
+      prefetch_to_write(w + place + k);
       __builtin_prefetch(of_x + k);
     }
     // In double precision a line of weights is two of the machine's.
-    if (sizeof(Real) > sizeof(float) && width == kTurnedLine) __builtin_prefetch(w + (place ^ kInLine), 1);
+    if (sizeof(Real) > sizeof(float) && width == kTurnedLine) prefetch_to_write(w + (place ^ kInLine));
   };
   for (std::size_t j = 0; j < kAhead && j < n; ++j) ask_for(changes[j]);
   for (std::size_t j = 0; j < n; ++j) {
@@ -85,7 +87,40 @@ void add_changes_of(const RowChange* changes, const std::uint64_t* columns, std:
   columns ? add_list<true>(changes, columns, n, x, w) : add_list<false>(changes, columns, n, x, w);
 }
 
+// Strides are 1, 2, 4 or a multiple of 8 (row_stride).
+template <std::size_t kLanes, class Real>
+HWY_INLINE void add_owned_rows(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride,
+                               const Real* x, Real* w) {
+  const hn::CappedTag<Real, kLanes> d;
+  const std::size_t lanes = hn::Lanes(d);
+  for (std::size_t j = 0; j < rows.size; ++j) {
+    const std::size_t token = rows.tokens[j];
+    if (!moves[token]) continue;
+    const Real* from = x + token * stride;
+    Real* to = w + rows.ids[j] * stride;
+    for (std::size_t k = 0; k < stride; k += lanes)
+      hn::StoreU(hn::Add(hn::LoadU(d, to + k), hn::LoadU(d, from + k)), d, to + k);
+  }
+}
+template <class Real>
+void add_owned_of(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const Real* x,
+                  Real* w) {
+  if (stride % 16 == 0) return add_owned_rows<16>(rows, moves, stride, x, w);
+  if (stride % 8 == 0) return add_owned_rows<8>(rows, moves, stride, x, w);
+  if (stride == 4) return add_owned_rows<4>(rows, moves, stride, x, w);
+  if (stride == 2) return add_owned_rows<2>(rows, moves, stride, x, w);
+  add_owned_rows<1>(rows, moves, stride, x, w);
+}
+
 // HWY_EXPORT takes plain names.
+void add_owned_f32(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const float* x,
+                   float* w) {
+  add_owned_of(rows, moves, stride, x, w);
+}
+void add_owned_f64(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const double* x,
+                   double* w) {
+  add_owned_of(rows, moves, stride, x, w);
+}
 void add_changes_f32(const RowChange* changes, const std::uint64_t* columns, std::size_t n, const float* x,
                      float* w) {
   add_changes_of(changes, columns, n, x, w);
@@ -102,9 +137,21 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace espalier::kernels {
 
+HWY_EXPORT(add_owned_f32);
+HWY_EXPORT(add_owned_f64);
 HWY_EXPORT(add_changes_f32);
 HWY_EXPORT(add_changes_f64);
 
+template <>
+void add_owned(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const float* x,
+               float* w) {
+  HWY_DYNAMIC_DISPATCH(add_owned_f32)(rows, moves, stride, x, w);
+}
+template <>
+void add_owned(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const double* x,
+               double* w) {
+  HWY_DYNAMIC_DISPATCH(add_owned_f64)(rows, moves, stride, x, w);
+}
 template <>
 void add_changes(const RowChange* changes, const std::uint64_t* columns, std::size_t n, const float* x,
                  float* w) {

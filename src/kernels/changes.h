@@ -26,8 +26,29 @@ template <class Real>
 void add_changes(const RowChange* changes, const std::uint64_t* columns, std::size_t n, const Real* x,
                  Real* w);
 
+// Rows of weights that the tokens of an example change.
+struct OwnedTokens {
+  const std::uint32_t* ids;
+  const std::uint16_t* tokens;
+  std::size_t size;
+};
+
+// With x_t the `stride` values of token t, one after the other, for tokens that move:
+//   w[id_j stride + k] += x_t(j)[k] for k < stride
+template <class Real>
+void add_owned(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const Real* x,
+               Real* w);
+
 // What the kernels must agree with, written the plain way.
 namespace reference {
+template <class Real>
+void add_owned(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride, const Real* x,
+               Real* w) {
+  for (std::size_t j = 0; j < rows.size; ++j) {
+    if (!moves[rows.tokens[j]]) continue;
+    for (std::size_t k = 0; k < stride; ++k) w[rows.ids[j] * stride + k] += x[rows.tokens[j] * stride + k];
+  }
+}
 template <class Real>
 void add_changes(const RowChange* changes, const std::uint64_t* columns, std::size_t n, const Real* x,
                  Real* w) {

@@ -96,6 +96,9 @@ class ChainExamples final : public KernelGeometry, public SlackRescaling, public
   void accumulate(std::size_t i, std::span<const Real> delta, BasicWeights<Real>& w, Workspace& ws) const {
     features_->accumulate(i, delta, w, ws);
   }
+  std::shared_ptr<const OwnedRows> owned_rows(std::size_t shares, Team& team) const override {
+    return features_->owned_rows(shares, team);
+  }
   void list_changes(std::size_t i, std::span<const float> delta, RowChanges<float>& changes,
                     Workspace& ws) const override {
     features_->list_changes(i, delta, changes, ws);

@@ -83,8 +83,8 @@ void DualState::prefetch(std::size_t i, Prefetch what) const {
   }
   constexpr std::size_t kPerLine = kCacheLine / sizeof(float);
   for (std::size_t k = 0; k < length(i); k += kPerLine) {
-    __builtin_prefetch(scores_.data() + examples_[i].offset + k);
-    if (keeps_marginals_) __builtin_prefetch(marginals_.data() + examples_[i].offset + k);
+    prefetch_to_write(scores_.data() + examples_[i].offset + k);
+    if (keeps_marginals_) prefetch_to_write(marginals_.data() + examples_[i].offset + k);
   }
 }
 

@@ -99,8 +99,15 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
     });
     const std::size_t lists = end - begin;
     team_.run([&](std::size_t k) {
+      using Step = RowChanges<double>::Step;
+      const double* values = w.values().data();
+      const auto ask = [&](std::size_t j, Step step) {
+        if (j < lists) lists_[j].prefetch(k, step, values);
+      };
       for (std::size_t j = 0; j < lists; ++j) {
-        if (j + 1 < lists) lists_[j + 1].prefetch(k);
+        ask(j + 3, Step::size);
+        ask(j + 2, Step::changes);
+        ask(j + 1, Step::weights);
         lists_[j].add_to(k, w);
       }
     });

@@ -39,7 +39,7 @@ struct BlockVisit {
 // What a solver does with one example: it looks at it at the weights as they are, improves its dual, and says
 // what has to become of the weights: w += F_i delta. It has the memory that a visit needs, so that each
 // thread has its own.
-class Visitor {
+class alignas(kCacheLine) Visitor {
  public:
   virtual ~Visitor() = default;
   virtual BlockStep visit(const BlockVisit& at, Out delta) = 0;
@@ -57,9 +57,9 @@ struct Follower {
 };
 
 // Who visits which example when, and how their changes of the weights meet. One thread makes one visit after
-// the other. Several go from batch to batch: they look at the examples of a batch, whoever is free at the
-// next one, all at the same weights, and list what is to change; then each of them makes the changes of the
-// weights that it owns, in the order of the examples. Nobody waits for a lock, and what comes out is the same
+// the other. Several go from batch to batch: they share out the examples of a batch, look at them all at the
+// same weights, and list what is to change; then each of them makes the changes of the weights that it owns,
+// in the order of the examples. Nobody waits for a lock, and what comes out is the same
 // to the bit for any number of threads but one.
 //
 // A step of a batch misses those of all others. Of b steps delta_i,
@@ -93,7 +93,7 @@ class Crew {
   static constexpr std::size_t kLargestBatch = 16;
 
  private:
-  struct Slot {
+  struct alignas(kCacheLine) Slot {
     std::size_t example = 0;
     BlockStep step;
     AlignedVector<float> delta;
@@ -107,20 +107,21 @@ class Crew {
   void visit_alone(std::span<const std::uint32_t> round, const Done& done);
   void visit_together(const Done& done);
   void plan(std::span<const std::uint32_t> round);
+  void share_out_last_batch();
   std::size_t choose_batch();
   void visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t t);
-  std::size_t slots_of_batch() const { return 2 * batch_; }  // short examples are more
   void change_weights(std::size_t worker, std::span<Slot> slots);
   double along_step(const Slot& slot, Workspace& ws) const;
   void learn_from(std::span<const Slot> slots);
   double overlap(std::size_t i) const;
+  void prefetch_slots(std::size_t worker, std::size_t b, Prefetch what) const;
   // Else one thread makes all changes: it is the only one, or nobody can list them.
   bool by_owners() const { return sharing_ && visitors_.size() > 1; }
-  static void prefetch(const Visitor& visitor, std::span<const std::uint32_t> order, std::size_t r,
-                       std::size_t workers);
+  static void prefetch(const Visitor& visitor, std::span<const std::uint32_t> order, std::size_t r);
 
   const Problem& problem_;
   const Sharing* sharing_;
+  std::shared_ptr<const OwnedRows> owned_;  // nullptr: visits list rows
   Weights& w_;
   Team& team_;
   Follower follower_;
@@ -134,7 +135,9 @@ class Crew {
   // The round at hand: its visits by batches, and where each of those begins.
   std::vector<std::uint32_t> order_;
   std::vector<std::size_t> begins_;
-  std::vector<double> reaches_;  // sum of m_j of each of those
+  std::vector<std::uint8_t> worker_of_;  // of each visit
+  std::vector<float> work_;              // of each example, as kWorkOfThread counts it
+  std::vector<double> reaches_;          // sum of m_j of each of those
   std::vector<std::uint32_t> window_;
   std::vector<double> reach_;              // m_i of each example
   std::vector<std::uint32_t> last_batch_;  // that an example was in

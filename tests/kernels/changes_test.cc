@@ -67,6 +67,39 @@ void check_all_targets() {
 TEST(AddChanges, FloatAgreesWithTheReference) { check_all_targets<float>(); }
 TEST(AddChanges, DoubleAgreesWithTheReference) { check_all_targets<double>(); }
 
+// Each row is one sum, so that there is only one way to round it.
+template <class Real>
+void check_owned_rows() {
+  test_support::for_each_simd_target([] {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+      Random random(seed);
+      constexpr std::size_t kStrides[] = {1, 2, 4, 8, 16, 24, 32, 40};
+      const std::size_t stride = kStrides[random.below(8)], tokens = 1 + random.below(12), rows = 20;
+      std::vector<std::uint32_t> ids;
+      std::vector<std::uint16_t> of;
+      std::vector<std::uint8_t> moves;
+      AlignedVector<Real> x(tokens * stride), w(rows * stride);
+      for (Real& value : x) value = static_cast<Real>(random.uniform() - 0.5);
+      for (Real& value : w) value = static_cast<Real>(random.uniform() - 0.5);
+      for (std::size_t t = 0; t < tokens; ++t) {
+        moves.push_back(random.below(3) != 0);
+        for (std::size_t n = random.below(8); n > 0; --n) {
+          ids.push_back(static_cast<std::uint32_t>(random.below(rows)));
+          of.push_back(static_cast<std::uint16_t>(t));
+        }
+      }
+      AlignedVector<Real> expected = w;
+      const kernels::OwnedTokens owned{ids.data(), of.data(), ids.size()};
+      kernels::add_owned(owned, moves.data(), stride, x.data(), w.data());
+      kernels::reference::add_owned(owned, moves.data(), stride, x.data(), expected.data());
+      ASSERT_EQ(w, expected) << "seed " << seed;
+    }
+  });
+}
+
+TEST(AddOwned, FloatAgreesWithTheReference) { check_owned_rows<float>(); }
+TEST(AddOwned, DoubleAgreesWithTheReference) { check_owned_rows<double>(); }
+
 // Neighbours belong to others, who may be writing them.
 TEST(AddChanges, WritesNothingBesideTheRow) {
   test_support::for_each_simd_target([] {

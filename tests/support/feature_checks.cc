@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/random.h"
+#include "base/team.h"
+#include "features/owned_rows.h"
 #include "features/row_changes.h"
 
 namespace espalier::test_support {
@@ -245,8 +247,9 @@ std::string check_gradient(const Problem& problem, Random& random) {
 
 namespace {
 
+// With rows that owners have found before, or all of them listed.
 template <class Real>
-std::string check_listed(const Problem& problem, std::size_t shares, Random& random) {
+std::string check_listed(const Problem& problem, std::size_t shares, const OwnedRows* owned, Random& random) {
   Workspace ws;
   BasicWeights<Real> whole = random_weights<Real>(random, problem.weight_shape()), parts = whole;
   std::vector<std::size_t> owners(whole.values().size(), shares);
@@ -265,8 +268,8 @@ std::string check_listed(const Problem& problem, std::size_t shares, Random& ran
                     Real{0});
     }
     problem.accumulate(i, std::span<const Real>(delta), whole, ws);
-    if (i > 0 && random.below(2) == 0) ++list;
-    if (lists[list].shares() == 0) lists[list].start(shares);
+    if (i > 0 && (owned || random.below(2) == 0)) ++list;
+    if (lists[list].shares() == 0) lists[list].start(shares, owned);
     problem.sharing()->list_changes(i, std::span<const Real>(delta), lists[list], ws);
   }
   lists.resize(list + 1);
@@ -297,8 +300,12 @@ std::string check_listed(const Problem& problem, std::size_t shares, Random& ran
 
 std::string check_shares(const Problem& problem, Random& random) {
   for (const std::size_t shares : {1, 2, 3, 7, 16}) {
-    for (const std::string& found :
-         {check_listed<float>(problem, shares, random), check_listed<double>(problem, shares, random)}) {
+    Team team(1 + shares % 3);
+    const auto owned = problem.sharing()->owned_rows(shares, team);
+    for (const std::string& found : {check_listed<float>(problem, shares, nullptr, random),
+                                     check_listed<double>(problem, shares, nullptr, random),
+                                     check_listed<float>(problem, shares, owned.get(), random),
+                                     check_listed<double>(problem, shares, owned.get(), random)}) {
       if (!found.empty()) return found;
     }
   }

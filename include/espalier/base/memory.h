@@ -120,6 +120,17 @@ class ZeroedArray {
   std::size_t size_ = 0;
 };
 
+// Asks for the cache line at p to write to it: other cores give up their copies now, not one after the other
+// when stores wait for it. Compilers whose code has to run anywhere would only ask for a copy to read; where
+// a processor does not know the instruction, it does nothing.
+inline void prefetch_to_write(const void* p) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(p)));
+#else
+  __builtin_prefetch(p, 1);
+#endif
+}
+
 // Two hints that an example is visited soon. Where its data lies must be known before it can be asked for, so
 // a solver gives the first hint well ahead and the second one when the location has had time to arrive.
 enum class Prefetch { location, contents };

@@ -12,7 +12,9 @@ namespace espalier {
 
 // Scratch memory of one thread: a stack of blocks that grows while it warms up and then allocates no more.
 // Memory is taken through a Frame and handed back when the Frame ends, in reverse order.
-class Workspace {
+// On a cache line of its own: workspaces of several threads lie side by side, and each changes its own all
+// the time.
+class alignas(kCacheLine) Workspace {
  public:
   class Frame {
    public:

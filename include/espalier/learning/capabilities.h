@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,6 +13,8 @@ namespace espalier {
 
 template <class Real>
 class RowChanges;  // features/row_changes.h
+class OwnedRows;   // features/owned_rows.h
+class Team;        // base/team.h
 
 using In = std::span<const float>;
 using Out = std::span<float>;
@@ -125,6 +128,11 @@ class Sharing {
   virtual double overlap(std::size_t) const { return 1; }
   // Multiplications of one score of the example, roughly.
   virtual double score_work(std::size_t) const { return 0; }
+  // Which rows of weights examples change, by so many owners, if that is always the same: found once, instead
+  // of listed at every visit by the list_changes() of lists that were started with it.
+  virtual std::shared_ptr<const OwnedRows> owned_rows(std::size_t /*shares*/, Team& /*team*/) const {
+    return nullptr;
+  }
   // Appends to lists what w += F_i delta adds. Making the changes of all examples in order, whoever makes
   // which, gives the bits of Problem::accumulate() (but for the sign of zeros).
   virtual void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const = 0;
