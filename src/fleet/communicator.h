@@ -42,13 +42,8 @@ class Communicator {
   // to[r] goes to rank r. Returns what each has sent to this one, in their order.
   std::vector<std::string> exchange(std::vector<std::string> to);
 
-  // values <- the sum of those of all ranks. Requires as many of each.
+  // values <- the sum of those of all ranks. Requires as many of each, and few: all go to all.
   void add_up(std::span<double> values);
-  void add_up(std::span<float> values);
-  // The same of rows of `width` values, every `stride`-th of which begins one, where most may be zero: those
-  // are not sent where that is less. What is between the rows stays as it is.
-  void add_up_rows(std::span<float> values, std::size_t width, std::size_t stride);
-
   double sum(double mine);
   double largest(double mine);
   std::size_t sum(std::size_t mine);
@@ -68,8 +63,6 @@ class Communicator {
  private:
   virtual std::vector<std::string> do_gather(std::string_view mine) = 0;
   virtual std::vector<std::string> do_exchange(std::vector<std::string> to) = 0;
-  template <class Real>
-  void add_up_all(std::span<Real> values);
 
   std::size_t rank_, size_;
   Traffic traffic_;

@@ -94,6 +94,8 @@ class MpiFleet final : public LaunchedFleet {
   }
 
   [[noreturn]] void end_all(int status) {
+    // mpirun ends this process, too, whose last words are no interrupt.
+    ::signal(SIGTERM, SIG_IGN);
     std::fflush(stderr);
     MPI_Abort(world_, status);
     std::_Exit(status);

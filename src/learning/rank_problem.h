@@ -8,6 +8,7 @@
 
 #include "fleet/communicator.h"
 #include "learning/forwarding_problem.h"
+#include "learning/rank_blocks.h"
 
 namespace espalier {
 
@@ -20,7 +21,8 @@ class RankProblem final : public ForwardingProblem {
       : ForwardingProblem(own),
         fleet_(fleet),
         first_(fleet.sum_before(own.size())),
-        total_(fleet.sum(own.size())) {}
+        total_(fleet.sum(own.size())),
+        blocks_(*this, fleet) {}
 
   // Where every rank has all examples: its share, with about as many statistics as others.
   static RankProblem share_of(const Problem& whole, Communicator& fleet) {
@@ -36,10 +38,18 @@ class RankProblem final : public ForwardingProblem {
   Communicator* fleet() const override { return &fleet_; }
   std::size_t total_size() const override { return total_; }
   std::size_t first() const { return first_; }
+  const RankBlocks& blocks() const { return blocks_; }
+
+  // What a problem with a fleet is.
+  static const RankProblem& of(const Problem& problem) { return dynamic_cast<const RankProblem&>(problem); }
 
  private:
   RankProblem(const Problem& whole, Communicator& fleet, std::size_t begin, std::size_t end)
-      : ForwardingProblem(whole, numbers(begin, end)), fleet_(fleet), first_(begin), total_(whole.size()) {}
+      : ForwardingProblem(whole, numbers(begin, end)),
+        fleet_(fleet),
+        first_(begin),
+        total_(whole.size()),
+        blocks_(*this, fleet) {}
 
   static std::vector<std::uint32_t> numbers(std::size_t begin, std::size_t end) {
     std::vector<std::uint32_t> all(end - begin);
@@ -49,6 +59,7 @@ class RankProblem final : public ForwardingProblem {
 
   Communicator& fleet_;
   std::size_t first_, total_;
+  RankBlocks blocks_;
 };
 
 }  // namespace espalier

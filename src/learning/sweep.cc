@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "learning/rank_problem.h"
+
 namespace espalier {
 namespace {
 
@@ -50,10 +52,10 @@ double Sweep::sum(std::size_t n, const std::function<double(std::size_t i, Works
 double Sweep::accumulate(const Problem& problem, DoubleWeights& w, const Fill& fill,
                          const std::function<bool(std::size_t examples)>& go_on) {
   if (!fleet_) return accumulate_own(problem, w, fill, go_on);
-  // What is there already is the same on all ranks, and counts once.
-  if (fleet_->rank() != 0) w.fill(0);
+  const RankBlocks& blocks = RankProblem::of(problem).blocks();
+  blocks.begin(w);
   const double sum = accumulate_own(problem, w, fill, {});
-  fleet_->add_up(w.values());
+  blocks.add_up(w);
   return fleet_->sum(sum);
 }
 

@@ -19,6 +19,7 @@
 #include "kernels/vectors.h"
 #include "learning/certify.h"
 #include "learning/negligible.h"
+#include "learning/rank_problem.h"
 #include "learning/sweep.h"
 #include "solvers/crew.h"
 #include "solvers/eg_ranks.h"
@@ -69,7 +70,7 @@ class Eg {
         crew_(problem_, shared_.w, sweep_.team(), [this] { return std::make_unique<EgWorker>(shared_); }),
         schedule_(options.sampling, n_, options.seed),
         proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing) {
-    if (problem_.fleet()) ranks_.emplace(*problem_.fleet(), shared_, sweep_.team());
+    if (problem_.fleet()) ranks_.emplace(RankProblem::of(problem_).blocks(), shared_, sweep_.team());
   }
 
   Summary solve() {
@@ -78,7 +79,6 @@ class Eg {
     if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
     if (dual_.way && dual_.way->w.shape() == problem_.weight_shape()) {
       assign_weights(shared_.w, std::exchange(dual_.way->w, {}), 1, sweep_.team());
-      if (ranks_) ranks_->weights_are_new();
       estimate_dual([](std::size_t, In, Workspace&) {});
     } else {
       set_weights();
@@ -188,13 +188,13 @@ class Eg {
     const std::span<const std::uint32_t> round = schedule_.next_round(shared_.priorities);
     if (!ranks_) return visit(round);
     // The ranks meet after each part of it.
-    const std::size_t parts = ranks_->parts() * (quarter ? 1 : 4);
+    const std::size_t parts = ranks_->plan_parts() * (quarter ? 1 : 4);
     for (std::size_t k = 0; k < parts; ++k) {
       const std::size_t begin = round.size() * k / parts, end = round.size() * (k + 1) / parts;
       before_meeting_ = trials_;
       ranks_->begin(round.subspan(begin, end - begin));
       visit(round.subspan(begin, end - begin));
-      Communicator::Round met = ranks_->meet(trials_, gain_, options_.stopping.interrupted());
+      Communicator::Round met = ranks_->meet(trials_, options_.stopping.interrupted());
       met.passes = passes();
       if (ranks_->fleet().on_round) ranks_->fleet().on_round(met);
       before_meeting_ = trials_;
@@ -269,7 +269,6 @@ class Eg {
   void set_weights() {
     if (sweep_.team().size() > 1) return set_weights_exactly(kNegligibleOfWeights);
     own_weights_ = problem_.fleet() != nullptr;
-    if (ranks_) ranks_->weights_are_new();
     estimate_dual([&](std::size_t i, In mu, Workspace& mine) {
       Workspace::Frame of_example(mine);
       const auto difference = of_example.take<float>(mu.size());
@@ -299,7 +298,7 @@ class Eg {
       if (shared_.smoothing) shared_.smoothing->set_entropy(i, problem_.weight(i) * entropy);
       return problem_.weight(i) * (entropy * shared_.inverse_beta + objective_.loss.gamma * cost);
     });
-    if (own_weights_) problem_.fleet()->add_up(shared_.w.values());
+    if (own_weights_) RankProblem::of(problem_).blocks().add_up(shared_.w);
     own_weights_ = false;
     if (ranks_) ranks_->add_up(trials_, false);
     value_.value -= objective_.regularizer.conjugate(problem_, shared_.w);
@@ -325,7 +324,6 @@ class Eg {
     if (value_.value > before) return;
     move_scores([](float& s, float& last) { s = last; });
     shared_.w = w;
-    if (ranks_) ranks_->weights_are_new();
     estimate_dual([](std::size_t, In, Workspace&) {});
   }
 
@@ -360,7 +358,6 @@ class Eg {
       return 0.0;
     });
     assign_weights(shared_.w, value_.w, 1, sweep_.team());
-    if (ranks_) ranks_->weights_are_new();
     estimate_dual([](std::size_t, In, Workspace&) {});
   }
 
@@ -380,7 +377,6 @@ class Eg {
     evaluate_dual(objective_, dual_, value_, sweep_);
     gain_before_ = gain();
     assign_weights(shared_.w, value_.w, 1, sweep_.team());
-    if (ranks_) ranks_->weights_are_new();
   }
 
   double sum_of_proxies() const {

@@ -73,7 +73,8 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       l2(of.regularizer.l2),
       w(of.regularizer.dual_weights<float>(problem.weight_shape())),
       priorities(problem.size(), 0.0f),
-      stuck(problem.size(), 0) {
+      stuck(problem.size(), 0),
+      conjugates(problem.fleet() ? problem.size() : 0, 0.0) {
   if (of.loss.smooth() || rule != EgStepRule::automatic) return;
   smoothing.emplace(problem.size(), of.loss.gamma);
   inverse_beta = smoothing->inverse_beta();
@@ -94,6 +95,7 @@ struct EgWorker::Trial {
   double eta = 0;
   double a = 0;          // d.(mu' - mu) >= 0
   double curvature = 0;  // |F_i(mu' - mu)|^2 / (eta a)
+  double kl = 0;         // KL(u'|u)
   double gain = 0;       // D(u') - D(u)
   double noise = 0;      // how much of omega a may be rounding of the marginals
   double tolerance = 0;  // how much of the gain
@@ -144,6 +146,7 @@ BlockStep EgWorker::visit(const BlockVisit& at, Out delta) {
   }
   shared_.priorities[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));
   const bool moved = trial.eta > 0;
+  if (moved && !shared_.conjugates.empty()) shared_.conjugates[i] += conjugate_change(i, trial);
   if (moved) move(i, trial);
   return {shared_.priorities[i], moved ? trial.gain : 0, trials_, moved};
 }
@@ -183,6 +186,8 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
     kl = eta * change.mean - (trial.log_z - shared_.dual.log_z(i));
     trial.growth = growth_at_end(kl / (eta * trial.a));
   }
+
+  trial.kl = kl;
 
   const double omega = problem_.weight(i);
   constexpr double kRounding = 0x1p-23;
@@ -268,6 +273,22 @@ EgWorker::Trial EgWorker::paper_step(std::size_t i) {
     shared_.etas[i] *= 0.5f;
   }
   return {};
+}
+
+// What the step last tried does to the example's part of the dual, which is all but g*: with s' = s + eta d,
+//   H(u') - H(u) = -KL(u'|u) - s.(mu' - mu),
+// so that it is, without the rounding of two large numbers and whatever the weights are by now,
+//   omega { (gamma p - s/beta).(mu' - mu) - KL/beta }.
+double EgWorker::conjugate_change(std::size_t i, const Trial& trial) {
+  const In s = shared_.dual.s(i);
+  Workspace::Frame frame(ws_);
+  const auto slope = frame.take<float>(s.size());
+  const auto shrink = static_cast<float>(shared_.inverse_beta);
+  for (std::size_t k = 0; k < s.size(); ++k) slope[k] = -shrink * s[k];
+  if (shared_.objective.loss.gamma != 0)
+    problem_.add_cost(i, static_cast<float>(shared_.objective.loss.gamma), slope);
+  const double along = -kernels::dot(slope.data(), delta_.data(), s.size());
+  return problem_.weight(i) * (along - trial.kl * shared_.inverse_beta);
 }
 
 // Takes the step last tried. delta = omega_i(mu - mu'), which the weights have to follow.

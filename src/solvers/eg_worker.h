@@ -51,6 +51,8 @@ struct EgShared {
   std::vector<float> priorities;         // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;       // the proxy has lost sight of this example's gap
   std::vector<float> etas;               // of EgStep::paper
+  std::vector<double> conjugates;  // of ranks: what visits since they last met have done to omega_i times
+                                   // what an example adds to the dual but for g* (eg_ranks.h)
 
   // A proxy below this part of the exact gap sees nothing of it: an order of magnitude more or less is within
   // the noise (letter-scale, l2 = 0.01, from uniform duals and not annealed, which is where examples get
@@ -82,6 +84,7 @@ class alignas(64) EgWorker : public Visitor {
   Trial automatic_step(std::size_t i);
   Trial paper_step(std::size_t i);
   double gap_proxy(const Trial& trial) const;
+  double conjugate_change(std::size_t i, const Trial& trial);
   void move(std::size_t i, const Trial& trial);
   In mu(std::size_t i) const;
   Out direction(std::size_t i) { return {direction_.data(), problem_.num_statistics(i)}; }
