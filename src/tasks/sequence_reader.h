@@ -118,8 +118,8 @@ class SequenceReader {
   std::string_view before() const { return block_.size() > 0 ? block_.before(0) : block_.after(); }
   // How many lines that begin a document are before it in the file.
   std::size_t num_documents() const { return num_documents_; }
-  // The same, after others, of a single file. Where lines between are kept, also false after kMostBetween bytes
-  // of them: at the end of the file the block has neither sequences nor lines.
+  // The same, after others, of a single file. Where lines between are kept, also false after kMostBetween
+  // bytes of them: at the end of the file the block has neither sequences nor lines.
   bool append_next(SequenceBlock& to);
   static constexpr std::size_t kMostBetween = std::size_t{1} << 20;
 
