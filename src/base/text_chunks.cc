@@ -25,7 +25,7 @@ std::size_t cut_after_line(std::string_view text) {
 std::size_t cut_after_blank_line(std::string_view text,
                                  const std::function<bool(std::string_view line)>& ends_record) {
   // From the last line that is complete to the first.
-  bool after_is_blank = false, all_blank = true;
+  bool after_is_blank = false;
   std::size_t after_end = 0;
   for (std::size_t end = text.rfind('\n'); end != kNowhere;) {
     const std::size_t begin = line_begin(text, end);
@@ -34,12 +34,11 @@ std::size_t cut_after_blank_line(std::string_view text,
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (after_is_blank && !blank && ends_record(line)) return after_end + 1;
     after_is_blank = blank;
-    all_blank = all_blank && blank;
     after_end = end;
     if (begin == 0) break;
     end = begin - 1;
   }
-  return all_blank ? cut_after_line(text) : 0;
+  return 0;
 }
 
 std::size_t cut_after_brackets(std::string_view text) {
@@ -99,6 +98,7 @@ bool ChunkReader::next_of_range(TextChunk& chunk) {
     const bool too_long = text.size() > LineReader::kLongestLine &&
                           text.size() - line_begin(text, text.size()) > LineReader::kLongestLine + 1;
     cut = all || too_long ? text.size() : find_cut_(text);
+    if (cut == 0 && is_blank(text)) cut = cut_after_line(text);  // before a record there may be any number
     if (all) break;
   }
   // Also a file of nothing has a chunk, whose reader says so; and a failure needs one.

@@ -157,12 +157,10 @@ void add_verify(Command program, Action& action) {
       "Examples:\n"
       "  espalier verify tagger.esp train.txt\n"
       "  espalier verify parser.esp train.conllu --threads 4 --json\n\n"
-      "It recomputes the objective at the model's weights, and a bound that no weights are below, without\n"
-      "trusting what the file says of either. Exit status: 0 if all is as the file says, and a gap of at "
-      "most\n"
-      "three times its own was proven; 3 if no such gap was found, or the file claims none; 4 if the "
-      "weights,\n"
-      "the data or the bound are not what the file says.");
+      "It recomputes the objective at the model's weights, and a bound that no weights are below,\n"
+      "without trusting what the file says of either. Exit status: 0 if all is as the file says, and\n"
+      "a gap of at most three times its own was proven; 3 if no such gap was found, or the file claims\n"
+      "none; 4 if the weights, the data or the bound are not what the file says.");
   command.callback([arguments, &action] { action = [arguments] { return verify(*arguments); }; });
 }
 

@@ -42,7 +42,7 @@ TEST(TextChunks, are_cut_at_the_last_place_that_fits) {
   const auto any = [](std::string_view) { return true; };
   EXPECT_EQ(cut_after_blank_line("a\n\nb\n \t\r\nc\n", any), 9u);
   EXPECT_EQ(cut_after_blank_line("a\n\nb\n\n\n\n", any), 6u);
-  EXPECT_EQ(cut_after_blank_line("\n\n \n ", any), 4u);
+  EXPECT_EQ(cut_after_blank_line("\n\n \n ", any), 0u);
   EXPECT_EQ(cut_after_blank_line("\n\na\n", any), 0u);
   EXPECT_EQ(cut_after_blank_line("a\n\n#\n\nb\n", [](std::string_view line) { return line != "#"; }), 3u);
   EXPECT_EQ(cut_after_blank_line("a\n\n#\r\n\nb\n", [](std::string_view line) { return line != "#"; }), 3u);

@@ -330,7 +330,8 @@ TEST_F(CliTrainTest, FirstReadsNoFurther) {
   succeed("train classify some.txt --format crfsuite -o some.esp --quiet");
   write("train.txt", some + "broken\ta:x\n");
   train("--first 50");
-  EXPECT_TRUE(read("model.esp") == read("some.esp"));
+  // Their files tell how the data were read.
+  EXPECT_EQ(run("show model.esp --weights").out, run("show some.esp --weights").out);
 }
 
 TEST_F(CliTrainTest, CostsSteerPredictionsAndAreReported) {

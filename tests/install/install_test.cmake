@@ -1,4 +1,5 @@
 # cmake -DCOMPILER= -DBUILD= -DFOLDER= -DPROGRAM= -DVERSION= -P install_test.cmake
+cmake_policy(SET CMP0057 NEW) # if(... IN_LIST ...)
 set(prefix ${FOLDER}/prefix)
 file(REMOVE_RECURSE ${FOLDER})
 

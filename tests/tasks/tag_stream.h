@@ -19,7 +19,7 @@ class TagStream {
   // labels_required: a token without one is an error (evaluation); else labels are read where there are some.
   TagStream(const std::string& path, const TagInput& input, const TagDictionaries& dictionaries,
             bool labels_required)
-      : reader_(path, input),
+      : reader_(path, input, SequenceReader::Between::keep),
         parser_(make_tag_parser(input, {NameIds(dictionaries.attributes), NameIds(dictionaries.transitions)},
                                 {labels_required, {}})),
         encoding_(input.encoding),

@@ -227,9 +227,9 @@ TaskEntry toy_task() {
   task.summary = "what kind of word a word is: lines KIND WORD";
   task.options = options;
   task.predict_options = predict_options;
-  task.read = [](const std::string& path, const OptionValues& values,
+  task.read = [](const InputFiles& files, const OptionValues& values,
                  const Reading&) -> std::unique_ptr<TrainingSet> {
-    return std::make_unique<ToyTrainingSet>(path, values.as<ToyOptions>());
+    return std::make_unique<ToyTrainingSet>(files.first(), values.as<ToyOptions>());
   };
   task.load = [](const StoredTask& stored) -> std::unique_ptr<Predictor> {
     return std::make_unique<ToyPredictor>(stored);

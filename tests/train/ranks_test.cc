@@ -137,6 +137,7 @@ TEST_F(RanksTest, ResumeWhatOneProcessBegan) {
   };
   alone.run(observer);
   options.checkpoint.resume = true;
+  options.passes = 3000;
   const Trained trained = train_on(4, options);
   EXPECT_EQ(trained.status, Status::converged);
   EXPECT_LE(trained.gap, 1e-5);

@@ -93,6 +93,13 @@ bool fails(Kind kind, int fd) {
   return fails(kind, fd == STDERR_FILENO ? "stderr" : name);
 }
 
+// The mark that a failed call leaves, which ferror() finds.
+bool stream_fails(std::FILE* stream) {
+  if (!fails(kStream, fileno(stream))) return false;
+  stream->_flags |= _IO_ERR_SEEN;
+  return true;
+}
+
 void read_settings() {
   if (const char* file = std::getenv("ESPALIER_FAULT_RECORD"))
     record =
@@ -215,19 +222,19 @@ std::FILE* fopen(const char* path, const char* mode) {
 std::FILE* fopen64(const char*, const char*) __attribute__((alias("fopen")));
 
 std::size_t fwrite(const void* from, std::size_t size, std::size_t count, std::FILE* stream) {
-  if (fails(kStream, fileno(stream))) return 0;
+  if (stream_fails(stream)) return 0;
   static const auto real = next<std::size_t (*)(const void*, std::size_t, std::size_t, std::FILE*)>("fwrite");
   return real(from, size, count, stream);
 }
 
 int fputs(const char* text, std::FILE* stream) {
-  if (fails(kStream, fileno(stream))) return EOF;
+  if (stream_fails(stream)) return EOF;
   static const auto real = next<int (*)(const char*, std::FILE*)>("fputs");
   return real(text, stream);
 }
 
 int fflush(std::FILE* stream) {
-  if (stream != nullptr && fails(kStream, fileno(stream))) return EOF;
+  if (stream != nullptr && stream_fails(stream)) return EOF;
   static const auto real = next<int (*)(std::FILE*)>("fflush");
   return real(stream);
 }
