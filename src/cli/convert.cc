@@ -66,7 +66,11 @@ int convert(const ConvertArguments& arguments) {
   const Converted converted =
       is_model_file(arguments.model) ? round_own(arguments) : convert_foreign(arguments);
   converted.model.save(arguments.output);
-  fmt::print(stderr, "{}{}; saved {}\n", converted.from, describe_rounded(converted.model), arguments.output);
+  // The model is there: a standard error that cannot be written is no reason to fail.
+  std::fputs(
+      fmt::format("{}{}; saved {}\n", converted.from, describe_rounded(converted.model), arguments.output)
+          .c_str(),
+      stderr);
   return kSuccess;
 }
 

@@ -308,6 +308,7 @@ int train_path(const TrainingOptions& options, const std::variant<PathOptions, L
   const bool sparse = over_l1 || options.given().l1 > 0 || options.given().l1_ratio > 0;
   const auto value_of = [&](const PathPoint& point) { return over_l1 ? point.l1 : point.l2; };
   const auto print = [](const std::string& line) {
+    if (std::ferror(stdout)) return;   // nothing after what is missing
     std::fputs(line.c_str(), stdout);  // main looks whether it could be written
     std::fflush(stdout);
   };

@@ -128,7 +128,7 @@ TEST_F(RanksTest, AnyNumberOfRanksResumes) {
 
 // The other way round: one process begins.
 TEST_F(RanksTest, ResumeWhatOneProcessBegan) {
-  TrainOptions options{.l2 = 0.1, .solver = "eg", .gap = 1e-5, .report_every = 1};
+  TrainOptions options{.l2 = 0.1, .solver = "eg", .gap = 1e-4, .report_every = 1};
   options.checkpoint = {folder.path("run.ckpt"), 0, false};
   Trainer alone(*data, options, options.l2);
   TrainObserver observer;
@@ -137,10 +137,9 @@ TEST_F(RanksTest, ResumeWhatOneProcessBegan) {
   };
   alone.run(observer);
   options.checkpoint.resume = true;
-  options.passes = 3000;
   const Trained trained = train_on(4, options);
   EXPECT_EQ(trained.status, Status::converged);
-  EXPECT_LE(trained.gap, 1e-5);
+  EXPECT_LE(trained.gap, 1e-4);
 }
 
 // A checkpoint whose files are not all there is no checkpoint.
