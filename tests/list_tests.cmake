@@ -12,8 +12,8 @@ endif()
 
 # What takes longest begins first, so that no processor waits for it at the end: the tests of more than five seconds, the
 # longest first.
-set(longest train.Tasks/InitTest docs.*/tagging docs.*/solvers docs.*/parsing tasks.TagOptima cli.CliParseTest
-  cli.CliGraphTest learning.CfgProblem docs.*/tutorial solvers.Automatic cli.CliRanksTest cli.CliPredictTest
+set(longest faults.Commands/CommandFaultsTest cli.CliRanksTest train.Tasks/InitTest docs.*/tagging docs.*/solvers docs.*/parsing tasks.TagOptima cli.CliParseTest
+  cli.CliGraphTest learning.CfgProblem docs.*/tutorial solvers.Automatic cli.CliPredictTest
   cli.CliPartialTest)
 
 # name: what ctest calls it; filter: what googletest does.

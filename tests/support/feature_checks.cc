@@ -301,11 +301,13 @@ std::string check_listed(const Problem& problem, std::size_t shares, const Owned
 std::string check_shares(const Problem& problem, Random& random) {
   for (const std::size_t shares : {1, 2, 3, 7, 16}) {
     Team team(1 + shares % 3);
-    const auto owned = problem.sharing()->owned_rows(shares, team);
-    for (const std::string& found : {check_listed<float>(problem, shares, nullptr, random),
-                                     check_listed<double>(problem, shares, nullptr, random),
-                                     check_listed<float>(problem, shares, owned.get(), random),
-                                     check_listed<double>(problem, shares, owned.get(), random)}) {
+    std::vector<std::string> all{check_listed<float>(problem, shares, nullptr, random),
+                                 check_listed<double>(problem, shares, nullptr, random)};
+    if (const auto owned = problem.sharing()->owned_rows(shares, team)) {
+      all.push_back(check_listed<float>(problem, shares, owned.get(), random));
+      all.push_back(check_listed<double>(problem, shares, owned.get(), random));
+    }
+    for (const std::string& found : all) {
       if (!found.empty()) return found;
     }
   }
