@@ -1,6 +1,6 @@
 // What the program does when calls of the system fail: on short runs of every subcommand, the k-th open,
 // read, write, sync, rename, mapping, line to a stream or start of a thread fails, for every k where there
-// are at most six, and for six of the others. ESPALIER_FAULTS=200 makes it 200, and prints how many that
+// are at most three, and for three of the others. ESPALIER_FAULTS=200 makes it 200, and prints how many that
 // were.
 
 #include <fmt/format.h>
