@@ -9,10 +9,11 @@ namespace {
 
 std::string seen_of(const TagExamples& examples, const TagDictionaries& names, const Dictionary& labels) {
   Seen seen;
+  std::vector<std::size_t> lines;
+  for (std::size_t i = 0; i < examples.sequences.size(); ++i) lines.push_back(examples.places.line(i));
   seen.add(names.attributes, names.transitions, labels, examples.sequences.tokens,
            examples.sequences.transitions, examples.sequences.offsets, examples.sequences.transition_of,
-           examples.labels, examples.first_lines, examples.weights, examples.groups,
-           std::vector{examples.num_rare});
+           examples.labels, lines, examples.weights, examples.groups, std::vector{examples.num_rare});
   return seen.text;
 }
 
