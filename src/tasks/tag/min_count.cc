@@ -34,10 +34,14 @@ void append_known(const SparseRows::Row& row, std::span<const std::uint32_t> ids
 std::size_t drop_rare(const AttributeCounts& counts, std::size_t min_count, TagDictionaries& dictionaries,
                       Sequences& sequences) {
   const std::size_t before = dictionaries.attributes.size() + dictionaries.transitions.size();
+  // Names that no example has were not counted.
+  const auto is_frequent = [min_count](const auto& of_names, std::uint32_t id) {
+    return id < of_names.size() && of_names[id] >= min_count;
+  };
   const auto tokens =
-      renumber(dictionaries.attributes, [&](std::uint32_t id) { return counts.attributes[id] >= min_count; });
+      renumber(dictionaries.attributes, [&](std::uint32_t id) { return is_frequent(counts.attributes, id); });
   const auto transitions = renumber(dictionaries.transitions, [&](std::uint32_t id) {
-    return counts.transitions[id] >= min_count || dictionaries.transitions.name(id) == kTiedTransition;
+    return is_frequent(counts.transitions, id) || dictionaries.transitions.name(id) == kTiedTransition;
   });
 
   std::vector<AttributeValue> known;
