@@ -167,7 +167,7 @@ std::unique_ptr<TrainingData> make_training(const DependencySentences& train, co
   values.check_effective();
   return interruptible([&](const std::atomic<bool>& stop) {
     ParseOptions of_task = values.as<ParseOptions>();
-    of_task.threads = threads;
+    of_task.threads = Threads::of(threads);
     of_task.stop = &stop;
     const ParseData data = train.data();
     std::optional<ParseData> held_out;

@@ -106,7 +106,7 @@ std::unique_ptr<TrainingData> make_training(const Trees& train, const Trees* dev
   values.check_effective();
   return interruptible([&](const std::atomic<bool>& stop) {
     TreebankOptions of_task = values.as<TreebankOptions>();
-    of_task.threads = threads;
+    of_task.threads = Threads::of(threads);
     of_task.stop = &stop;
     auto result = std::make_unique<TrainingData>();
     result->set = make_treebank_training(train.data(), of_task, dev ? &dev->data() : nullptr);

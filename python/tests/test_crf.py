@@ -243,7 +243,7 @@ def test_not_fitted():
         ({"c2": 0}, "l2 0; expected a number > 0, or l1"),
         ({"c1": "many"}, "c1: found 'many'; expected a number >= 0"),
         ({"gap": "small"}, "gap: found 'small'; expected a number >= 0"),
-        ({"threads": 0}, "threads: found '0'; expected a whole number >= 1"),
+        ({"threads": -1}, "threads: found '-1'; expected a whole number >= 0"),
         ({"order": 9}, "order: found '9'; expected a whole number from 1 to 4"),
         ({"loss": "crv"}, "loss: unknown loss 'crv'; did you mean crf?"),
         ({"solver": "eg", "cache": 3}, "cache 3: not for solver eg; expected solver cutting-plane"),

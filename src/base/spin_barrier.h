@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "espalier/base/threads.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
 #endif
@@ -17,8 +19,7 @@ namespace espalier {
 class SpinBarrier {
  public:
   explicit SpinBarrier(std::size_t threads)
-      : threads_(static_cast<std::uint32_t>(threads)),
-        spins_(threads <= std::thread::hardware_concurrency() ? kSpins : 0) {}
+      : threads_(static_cast<std::uint32_t>(threads)), spins_(threads <= processors() ? kSpins : 0) {}
 
   // Returns once all threads have called it. What they wrote before is seen by all of them then.
   void wait() {

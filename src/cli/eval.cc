@@ -24,15 +24,15 @@ void add_eval(Command program, Action& action) {
       .add_option("--format", arguments->options.format, "format of GOLD; default: that of the training data")
       .metavar("NAME")
       .offer(words_of_tasks(&TaskEntry::options, "format"));
-  command.add_option("--threads", arguments->options.threads, "number of threads, for tagging and parsing")
-      .check(whole_number_from(1))
+  command.add_option("--threads", arguments->options.threads, "number of threads; 0: one for each processor")
+      .check(whole_number_from(0))
       .capture_default_str();
   command.add_flag("--json", arguments->json, "print one JSON object; rates are fractions");
   command.footer(
       "Examples:\n"
       "  espalier eval tagger.esp test.txt\n"
       "  espalier eval classifier.esp test.svm --json\n"
-      "  espalier eval parser.esp test.conllu --threads 4\n\n"
+      "  espalier eval parser.esp test.conllu --threads 1\n\n"
       "Tagging: accuracy, and precision, recall and F1 of chunks as conlleval counts them. Classification:\n"
       "error and confusion table. Parsing: how many words have the right head (UAS), and also the right\n"
       "relation (LAS).");

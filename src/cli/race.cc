@@ -22,6 +22,7 @@ namespace {
 struct RaceArguments : TrainingOptions {
   RaceArguments() {
     auto& defaults = of_training.as<TrainOptions>();
+    defaults.threads = 1;  // solvers that can use several are not compared with others by that
     defaults.gap = 1e-5;
     defaults.report_every = 1;  // a table with passes is as fine as the reports are
   }
@@ -88,7 +89,7 @@ int run_race(const RaceArguments& arguments) {
   std::optional<ReadingObserver> observer(std::in_place,
                                           [&](const ReadingProgress& file) { display->reading(file); });
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
-                                         interrupt.flag(), arguments.given().threads});
+                                         interrupt.flag(), arguments.threads()});
   observer.reset();
   const std::string name = arguments.train_name();
   display->note(fmt::format("read {}: {}", name, data->describe()));

@@ -165,8 +165,9 @@ class Session {
   bool relaxed() const { return data_->problem().inference() == Inference::relaxed; }
 
   void read_data() {
-    // A checkpoint fits only what comes out the same when it is read again.
-    const std::size_t threads = options_.checkpoint.empty() ? options_.given().threads : 1;
+    // A checkpoint fits only what comes out the same when it is read again, with any number of threads.
+    Threads threads = options_.threads();
+    if (!options_.checkpoint.empty()) threads.share_visits = false;
     const ReadingObserver observer([this](const ReadingProgress& file) { display_.reading(file); });
     data_ = options_.read_data({[this](std::string_view text) { display_.note(std::string(text)); },
                                 interrupt_.flag(), threads, fleet_if_joined()});

@@ -11,6 +11,7 @@
 #include "base/output.h"
 #include "base/parse_number.h"
 #include "cli/interrupt.h"
+#include "cli/ranks.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
 #include "espalier/train/read.h"
@@ -121,6 +122,10 @@ std::vector<std::string> TrainingOptions::solver_names() const {
   return names;
 }
 
+Threads TrainingOptions::threads() const {
+  return given().threads == 0 && fleet_if_joined() ? Threads() : Threads::of(given().threads);
+}
+
 Loss TrainingOptions::checked_loss() const { return Loss::parse(loss); }
 
 void TrainingOptions::check_solver() const { find_solver(solver, checked_loss()); }
@@ -161,6 +166,7 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
   TrainOptions result = given();
   result.loss = checked_loss();
   result.solver = solver;
+  if (fleet_if_joined()) result.threads = threads();
   result.solver_options = checked_settings(solvers);
   result.checkpoint = {checkpoint, checkpoint_every, resume};
   return result;
@@ -223,7 +229,7 @@ Json TrainingOptions::to_json() const {
   if (std::isfinite(now.seconds)) json["seconds"] = now.seconds;
   if (!init.empty()) json["init"] = init;
   if (resume) json["resume"] = checkpoint;
-  json.update({{"seed", now.seed}, {"threads", now.threads}});
+  json.update({{"seed", now.seed}, {"threads", threads().number}});
   json.update(solver_arguments.log(solver_names()));
   json["report_every"] = now.report_every;
   if (now.repeat > 1) json["repeat"] = now.repeat;

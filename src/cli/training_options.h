@@ -50,6 +50,9 @@ struct TrainingOptions {
   Option add_training_option(Command command, std::string_view name);
   // What these options say.
   const TrainOptions& given() const { return of_training.as<TrainOptions>(); }
+  // Where nobody says how many, one for each processor; or one where each of several ranks would take them
+  // all.
+  Threads threads() const;
 
   // Adds the options that every task has; those of this task alone. The task is set.
   void add_to(Command command);

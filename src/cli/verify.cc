@@ -121,7 +121,7 @@ int verify(VerifyArguments& arguments) {
   const NothingToSave until_verified("before the model was verified");
   Reading reading;
   reading.stop = interrupt.flag();
-  reading.threads = arguments.options.threads;
+  reading.threads = Threads::of(arguments.options.threads);
   const auto data = read_training_of(model, arguments.data, arguments.of_data.of_training_of(model), reading);
   arguments.options.stop = interrupt.flag();
   const Verification found = espalier::verify(model, *data, arguments.options);
@@ -147,8 +147,8 @@ void add_verify(Command program, Action& action) {
       .metavar("X")
       .check(number_from_zero())
       .capture_default_str();
-  command.add_option("--threads", arguments->options.threads, "number of threads")
-      .check(whole_number_from(1))
+  command.add_option("--threads", arguments->options.threads, "number of threads; 0: one for each processor")
+      .check(whole_number_from(0))
       .capture_default_str();
   command.add_flag("--json", arguments->json, "print one JSON object");
   command.group("How DATA was read, where the model does not say");
@@ -156,7 +156,7 @@ void add_verify(Command program, Action& action) {
   command.footer(
       "Examples:\n"
       "  espalier verify tagger.esp train.txt\n"
-      "  espalier verify parser.esp train.conllu --threads 4 --json\n\n"
+      "  espalier verify parser.esp train.conllu --json\n\n"
       "It recomputes the objective at the model's weights, and a bound that no weights are below,\n"
       "without trusting what the file says of either. Exit status: 0 if all is as the file says, and\n"
       "a gap of at most three times its own was proven; 3 if no such gap was found, or the file claims\n"

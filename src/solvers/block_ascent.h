@@ -18,6 +18,7 @@ struct BlockAscentRule {
   Sampling sampling;
   std::uint64_t seed;
   double report_every;
+  bool share_visits;  // among the threads of the team
   Settled settled = Settled::watched;
 };
 
@@ -41,8 +42,8 @@ class BlockAscent {
         schedule_(rule.sampling, objective.problem.size(), rule.seed, rule.settled),
         gaps_(objective.problem.size(), 0.0f),
         crew_(
-            objective.problem, blocks.weights(), blocks.team(), [&blocks] { return blocks.visitor(); },
-            blocks.follower()) {}
+            objective.problem, blocks.weights(), blocks.team(), rule.share_visits,
+            [&blocks] { return blocks.visitor(); }, blocks.follower()) {}
 
   // Requires the dual's value at the start.
   Summary ascend(double dual) {

@@ -34,14 +34,15 @@ constexpr double kRemembered = 0.95, kAlikeAtFirst = 0.3;
 
 }  // namespace
 
-Crew::Crew(const Problem& problem, Weights& w, Team& team, const MakeVisitor& make, Follower follower)
+Crew::Crew(const Problem& problem, Weights& w, Team& team, bool share_visits, const MakeVisitor& make,
+           Follower follower)
     : problem_(problem),
       sharing_(problem.sharing()),
       w_(w),
       team_(team),
       follower_(std::move(follower)),
       alike_(kAlikeAtFirst) {
-  const std::size_t threads = team.size() == 1 ? 1 : choose_batch();
+  const std::size_t threads = team.size() > 1 && share_visits ? choose_batch() : 1;
   for (std::size_t k = 0; k < threads; ++k) visitors_.push_back(make());
   workspaces_.resize(threads);
   if (by_owners()) owned_ = sharing_->owned_rows(threads, team);

@@ -78,7 +78,9 @@ class Crew {
   using Done = std::function<bool(std::size_t example, const BlockStep& step)>;
   using MakeVisitor = std::function<std::unique_ptr<Visitor>()>;
 
-  Crew(const Problem& problem, Weights& w, Team& team, const MakeVisitor& make, Follower follower = {});
+  // Of the team, or where visits are not shared of its first thread alone.
+  Crew(const Problem& problem, Weights& w, Team& team, bool share_visits, const MakeVisitor& make,
+       Follower follower = {});
 
   void visit(std::span<const std::uint32_t> round, const Done& done);
 

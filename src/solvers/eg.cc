@@ -67,7 +67,8 @@ class Eg {
         n_(problem_.size()),
         shared_(objective, dual, options),
         sweep_(options.threads, problem_.fleet()),
-        crew_(problem_, shared_.w, sweep_.team(), [this] { return std::make_unique<EgWorker>(shared_); }),
+        crew_(problem_, shared_.w, sweep_.team(), options.threads.share_visits,
+              [this] { return std::make_unique<EgWorker>(shared_); }),
         schedule_(options.sampling, n_, options.seed),
         proxy_ratio_(options.start == EgStart::warm ? kRatioFromDuals : kRatioFromNothing) {
     if (problem_.fleet()) ranks_.emplace(RankProblem::of(problem_).blocks(), shared_, sweep_.team());
@@ -79,7 +80,7 @@ class Eg {
     if (options_.start == EgStart::uniform) dual_.start_near_gold(problem_, 0, sweep_);
     if (dual_.way && dual_.way->w.shape() == problem_.weight_shape()) {
       assign_weights(shared_.w, std::exchange(dual_.way->w, {}), 1, sweep_.team());
-      estimate_dual([](std::size_t, In, Workspace&) {});
+      estimate_dual(sweep_, [](std::size_t, In, Workspace&) {});
     } else {
       set_weights();
     }
@@ -160,7 +161,8 @@ class Eg {
       const bool due = exhausted || passes() - certified_at_ >= options_.report_every;
       if (due && report(certified())) return true;
     }
-    estimate_dual([](std::size_t, In, Workspace&) {});  // the gains so far were those of other objectives
+    estimate_dual(sweep_,
+                  [](std::size_t, In, Workspace&) {});  // the gains so far were those of other objectives
     return false;
   }
 
@@ -267,9 +269,11 @@ class Eg {
   // w(u) from the marginals as they are stored, and about what the dual is there: as exact as floats are,
   // which is enough to begin with, and without an inference.
   void set_weights() {
-    if (sweep_.team().size() > 1) return set_weights_exactly(kNegligibleOfWeights);
+    if (options_.threads > 1 && options_.threads.share_visits)
+      return set_weights_exactly(kNegligibleOfWeights);
     own_weights_ = problem_.fleet() != nullptr;
-    estimate_dual([&](std::size_t i, In mu, Workspace& mine) {
+    Sweep alone(1, problem_.fleet());  // whatever adds to the weights of all
+    estimate_dual(alone, [&](std::size_t i, In mu, Workspace& mine) {
       Workspace::Frame of_example(mine);
       const auto difference = of_example.take<float>(mu.size());
       const auto omega = static_cast<float>(problem_.weight(i));
@@ -281,8 +285,8 @@ class Eg {
 
   // About what the dual is, from what is stored; `visit` sees every example before its weights are counted.
   template <class Visit>
-  void estimate_dual(const Visit& visit) {
-    value_.value = sweep_.sum(n_, [&](std::size_t i, Workspace& mine) {
+  void estimate_dual(Sweep& sweep, const Visit& visit) {
+    value_.value = sweep.sum(n_, [&](std::size_t i, Workspace& mine) {
       Workspace::Frame of_example(mine);
       const In s = dual_.s(i), mu = dual_.mu(problem_, i, of_example, mine);
       visit(i, mu, mine);
@@ -324,7 +328,7 @@ class Eg {
     if (value_.value > before) return;
     move_scores([](float& s, float& last) { s = last; });
     shared_.w = w;
-    estimate_dual([](std::size_t, In, Workspace&) {});
+    estimate_dual(sweep_, [](std::size_t, In, Workspace&) {});
   }
 
   // Calls move(score, what it was at the value before) for all of them.
@@ -358,7 +362,7 @@ class Eg {
       return 0.0;
     });
     assign_weights(shared_.w, value_.w, 1, sweep_.team());
-    estimate_dual([](std::size_t, In, Workspace&) {});
+    estimate_dual(sweep_, [](std::size_t, In, Workspace&) {});
   }
 
   // What the next value begins with. Going ahead brings the duals this much nearer to where they end, or it

@@ -403,7 +403,8 @@ Summary frank_wolfe(const Objective& objective, const FrankWolfeOptions& options
   check_frank_wolfe_loss(objective.loss);
   ESPALIER_EXPECT(means.size() == objective.problem.size() && objective.regularizer.l2 > 0);
   FrankWolfe solver(objective, options, means, theta);
-  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
+  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every,
+                             options.threads.share_visits};
   BlockAscent ascent(solver, objective, rule, observer);
   Summary summary = ascent.ascend(solver.start());
   solver.leave_certified_means();

@@ -210,7 +210,8 @@ Summary sdca(const Objective& objective, const SdcaOptions& options, CliqueState
   check_sdca(objective.problem, objective.loss);
   ESPALIER_EXPECT(state.size() == objective.problem.size() && objective.regularizer.l2 > 0);
   Sdca solver(objective, options, state, theta);
-  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every};
+  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every,
+                             options.threads.share_visits};
   BlockAscent ascent(solver, objective, rule, observer);
   return ascent.ascend(solver.start());
 }

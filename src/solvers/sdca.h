@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "espalier/base/threads.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
 #include "espalier/solvers/solver_options.h"
@@ -13,8 +14,7 @@ namespace espalier {
 struct SdcaOptions : SdcaTuning {
   StoppingRule stopping;
   std::uint64_t seed = 1;
-  std::size_t threads =
-      1;  // of certificates; visits are made by one, and the result is the same with any number
+  Threads threads;          // two and more that share visits give the same bits, one gives others
   double report_every = 5;  // passes at most between two reports
 };
 

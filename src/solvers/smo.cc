@@ -247,7 +247,9 @@ Summary smo(const Objective& objective, const SmoOptions& options, CliqueState& 
   // A move of one pair rarely leaves an example without a gap; on chains, leaving those that have none took
   // 10 to 20 % more passes.
   const Settled settled = objective.problem.block_maximisation() ? Settled::left : Settled::watched;
-  const BlockAscentRule rule{options.stopping, options.sampling, options.seed, options.report_every, settled};
+  const BlockAscentRule rule{
+      options.stopping, options.sampling, options.seed, options.report_every, options.threads.share_visits,
+      settled};
   BlockAscent ascent(solver, objective, rule, observer);
   Summary summary = ascent.ascend(solver.start());
   solver.finish();

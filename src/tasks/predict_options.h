@@ -35,9 +35,10 @@ OptionOf<Options> json_option() {
 
 template <class Options>
 OptionOf<Options> threads_option() {
-  return OptionOf<Options>("threads", &Options::threads,
-                           "number of threads; the output does not depend on it")
-      .from(1)
+  return OptionOf<Options>(
+             "threads", &Options::threads,
+             "number of threads, on which the output does not depend; 0: one for each processor")
+      .from(0)
       .basic();
 }
 

@@ -48,7 +48,7 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
   std::vector<Evaluation> last(folds.size());  // of the value that a fold was at
   CrossValidated result;
   static_cast<CrossValidation&>(result) = cross_validate(
-      data.problem(), options.train.loss, values, solver, settings, folds, options.train.threads,
+      data.problem(), options.train.loss, values, solver, settings, folds, Threads::of(options.train.threads),
       [&](std::size_t fold, const Weights& theta) {
         last[fold] = data.evaluate_examples(theta, folds[fold]);
         return HeldOutScore{last[fold].dev_error, last[fold].value};

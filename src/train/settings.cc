@@ -17,7 +17,7 @@ SolverSettings solver_settings(const TrainOptions& options) {
   settings.stopping.stop = options.stop;
   settings.stopping.tick = options.tick;
   settings.seed = options.seed;
-  settings.threads = options.threads;
+  settings.threads = Threads::of(options.threads);
   settings.report_every = options.report_every;
   settings.notice = options.notice;
   return settings;

@@ -364,7 +364,7 @@ Model Trainer::model() const {
   l1.value = best.l1;
   const Regularizer regularizer(best.l2, l1);
   const Weights rounded = rounded_weights(path().theta, options.bits);
-  Sweep sweep(options.threads, options.fleet);
+  Sweep sweep(Threads::of(options.threads), options.fleet);
   const Objective objective{state_->problem(), options.loss, regularizer};
   info.certificate = certificate_of_rounded(objective, options.solver_options.cutting_plane.rescaling,
                                             rounded, certificate.dual, certificate.passes, sweep);

@@ -71,7 +71,7 @@ void tighten(const Objective& objective, Rescaling rescaling, const Weights& the
   const SolverEntry solver = find_solver(slack ? "cutting-plane" : "auto", objective.loss);
   SolverSettings settings;
   settings.cutting_plane.rescaling = rescaling;
-  settings.threads = options.threads;
+  settings.threads = Threads::of(options.threads);
   settings.report_every = 1;
   settings.stopping.passes = options.passes;
   settings.stopping.stop = options.stop;
@@ -130,7 +130,7 @@ Verification verify(const Model& model, TrainingSet& data, const VerifyOptions& 
   const Objective objective = objective_of(model, data);
   const Rescaling rescaling = rescaling_of(model);
   LatentGold* latent = data.latent_gold();
-  Sweep sweep(options.threads);
+  Sweep sweep(Threads::of(options.threads));
   Verification result;
   if (!info.data.empty()) result.same_data = info.data == data_fingerprint(data, latent == nullptr);
   if (latent) {

@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_option("FirstNegative", "--first -1",
                    std::string("--first: found '-1'; expected a whole number >= 1") + kSee),
         bad_option("ThreadsText", "--threads 1.5",
-                   std::string("--threads: found '1.5'; expected a whole number >= 1") + kSee),
+                   std::string("--threads: found '1.5'; expected a whole number >= 0") + kSee),
         bad_option("Unknown", "--speed 3", "unknown option '--speed'; did you mean --seed?"),
         BadInput{"OneFileTooMany", "predict model.esp good.svm more.svm",
                  "unexpected argument 'more.svm'; see 'espalier predict --help'"},

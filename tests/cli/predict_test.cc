@@ -86,8 +86,8 @@ TEST_F(CliPredictTest, ThreadsFailAlike) {
     expect_error("predict model.esp bad.txt --threads " + threads,
                  "bad.txt:1: 4 columns; expected 3 as in training, or 2 without the label");
   }
-  expect_error("predict model.esp bad.txt --threads 0",
-               "--threads: found '0'; expected a whole number >= 1; see 'espalier predict --help'");
+  expect_error("predict model.esp bad.txt --threads -1",
+               "--threads: found '-1'; expected a whole number >= 0; see 'espalier predict --help'");
 }
 
 TEST_F(CliPredictTest, ConfidenceOfEntities) {

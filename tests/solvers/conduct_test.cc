@@ -178,7 +178,20 @@ TEST_P(ConductTest, SeedDecidesTheBits) {
   EXPECT_EQ(same_bits(one.theta(), run(settings).theta()), entry().batch);
 }
 
-// Threads of eg share the weights, and the clock decides who comes first.
+// Steps are those of one thread: what several do besides changes nothing.
+TEST_P(ConductTest, ThreadsThatShareNoVisitsDoNotChangeABit) {
+  SolverSettings settings = for_passes(12);
+  const Outcome one = run(settings);
+  for (const std::size_t threads : {2, 5}) {
+    settings.threads = {threads, false};
+    const Outcome many = run(settings);
+    EXPECT_TRUE(same_bits(one.theta(), many.theta())) << threads;
+    EXPECT_EQ(one.last().primal, many.last().primal) << threads;
+    EXPECT_EQ(one.last().dual, many.last().dual) << threads;
+  }
+}
+
+// Those that make no visits one after the other share everything.
 class ThreadsTest : public ConductTest {};
 
 TEST_P(ThreadsTest, ThreadsDoNotChangeABit) {

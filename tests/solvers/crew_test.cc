@@ -73,7 +73,7 @@ struct Visited {
 Visited visit_all(const Problem& problem, std::size_t threads) {
   Visited result{Weights(problem.weight_shape()), {}, {}};
   Team team(threads);
-  Crew crew(problem, result.w, team, [&] { return std::make_unique<Fake>(problem, result.w); });
+  Crew crew(problem, result.w, team, true, [&] { return std::make_unique<Fake>(problem, result.w); });
   const auto round = round_of(problem);
   for (int r = 0; r < 2; ++r) {
     crew.visit(round, [&](std::size_t i, const BlockStep& step) {
@@ -132,7 +132,7 @@ TEST(CrewParallel, WhatAVisitThrowsEndsTheRound) {
   for (const std::size_t threads : {1, 2, 7}) {
     Weights w(owned.problem.weight_shape());
     Team team(threads);
-    Crew crew(owned.problem, w, team, [&] {
+    Crew crew(owned.problem, w, team, true, [&] {
       auto fake = std::make_unique<Fake>(owned.problem, w);
       fake->fail_at = 120;
       return fake;
@@ -150,7 +150,7 @@ TEST(CrewParallel, EndsWithTheBatchInWhichItIsToldTo) {
   for (const std::size_t threads : {1, 2, 7}) {
     Weights w(owned.problem.weight_shape());
     Team team(threads);
-    Crew crew(owned.problem, w, team, [&] { return std::make_unique<Fake>(owned.problem, w); });
+    Crew crew(owned.problem, w, team, true, [&] { return std::make_unique<Fake>(owned.problem, w); });
     std::size_t visits = 0;
     crew.visit(round_of(owned.problem), [&](std::size_t, const BlockStep&) { return ++visits >= 50; });
     EXPECT_GE(visits, 50u);
@@ -158,7 +158,7 @@ TEST(CrewParallel, EndsWithTheBatchInWhichItIsToldTo) {
   }
 }
 
-Weights trained(const std::string& solver, const Objective& objective, std::size_t threads,
+Weights trained(const std::string& solver, const Objective& objective, Threads threads,
                 Summary* summary = nullptr) {
   SolverSettings settings;
   settings.threads = threads;
@@ -194,6 +194,9 @@ TEST(CrewParallel, SolversLeaveTheSameBitsWithTwoThreadsAndMore) {
       const Weights one = trained(solver, objective, 1), two = trained(solver, objective, 2);
       // The engine did go in batches.
       EXPECT_FALSE(std::ranges::equal(one.values(), two.values())) << solver << ", " << name;
+      // Unless it is told not to.
+      EXPECT_TRUE(std::ranges::equal(one.values(), trained(solver, objective, {3, false}).values()))
+          << solver << ", " << name;
       for (const std::size_t threads : {3, 16}) {
         const Weights more = trained(solver, objective, threads);
         EXPECT_TRUE(std::ranges::equal(two.values(), more.values()))
@@ -208,7 +211,7 @@ TEST(CrewParallel, SmallExamplesAreVisitedOneAfterTheOther) {
   const test_support::OwnedProblem owned(3, {.examples = 200, .attributes = 20, .labels = 4});
   Weights w(owned.problem.weight_shape());
   Team team(4);
-  const Crew crew(owned.problem, w, team, [&] { return std::make_unique<Fake>(owned.problem, w); });
+  const Crew crew(owned.problem, w, team, true, [&] { return std::make_unique<Fake>(owned.problem, w); });
   EXPECT_TRUE(crew.alone());
   EXPECT_EQ(crew.threads(), 1u);
   for (const std::string solver : {"frank-wolfe", "smo"}) {

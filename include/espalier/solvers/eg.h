@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "espalier/base/threads.h"
 #include "espalier/learning/dual_state.h"
 #include "espalier/learning/objective.h"
 #include "espalier/solvers/run.h"
@@ -12,7 +13,7 @@ namespace espalier {
 struct EgOptions : EgTuning {
   StoppingRule stopping;
   std::uint64_t seed = 1;
-  std::size_t threads = 1;  // two and more give the same bits, one gives others
+  Threads threads;  // two and more that share visits give the same bits, one gives others
   // Passes between two reports; twice as many at most, where the end is near. A report costs about two passes
   // of time.
   double report_every = 5;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/threads.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
 #include "espalier/learning/objective.h"
@@ -21,7 +22,7 @@ struct Training;
 struct SolverSettings : SolverOptions {
   StoppingRule stopping;
   std::uint64_t seed = 1;
-  std::size_t threads = 1;
+  Threads threads;
   double report_every = 5;  // passes between two reports, for solvers that report when they see fit
   // Told what a solver decides on its way, in a sentence.
   std::function<void(const std::string&)> notice;

@@ -45,7 +45,7 @@ struct ClassifyPredictOptions {
   bool marginals = false;               // the probability of every label
   std::size_t kbest = 0;                // the k best labels with their scores; 0: just the best
   bool json = false;                    // JSON Lines, an object for each example
-  std::size_t threads = 1;              // at least 1, to read with: that takes longer than labelling
+  std::size_t threads = 0;  // to read with, which takes longer than labelling; 0: one for each processor
 };
 
 // Of what a model file has, by what a model needs; each version includes those before it.

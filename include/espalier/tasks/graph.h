@@ -56,7 +56,7 @@ struct GraphPredictOptions {
   bool marginals = false;        // the probability of every label
   std::size_t kbest = 0;         // the k best labellings with their scores; 0: just the best
   bool json = false;             // JSON Lines with or without it, as there is nothing else
-  std::size_t threads = 1;       // at least 1; the output does not depend on it
+  std::size_t threads = 0;       // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kGraphVersion = 2;        // with a kernel

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "espalier/base/threads.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
 #include "espalier/tasks/task.h"
@@ -90,7 +91,7 @@ struct ParseOptions {
   // Learning which heads those are takes a while: who is told, how many threads do it, and what ends it
   // early.
   std::function<void(std::string_view)> notice;
-  std::size_t threads = 1;
+  Threads threads;
   const std::atomic<bool>* stop = nullptr;
 };
 
@@ -99,7 +100,7 @@ struct ParsePredictOptions {
   bool marginals = false;        // the probability of every likely head
   std::size_t kbest = 0;         // the k best trees with their scores; 0: just the best
   bool json = false;             // JSON Lines, an object for each sentence
-  std::size_t threads = 1;       // at least 1; the output does not depend on it
+  std::size_t threads = 0;       // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kParseVersion = 1;

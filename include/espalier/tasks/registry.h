@@ -12,6 +12,7 @@
 
 #include "espalier/base/input_files.h"
 #include "espalier/base/options.h"
+#include "espalier/base/threads.h"
 #include "espalier/features/weights.h"
 #include "espalier/learning/loss.h"
 #include "espalier/learning/problem.h"
@@ -25,7 +26,7 @@ class Communicator;
 // trained.
 struct RoughRun {
   double l2, gap, passes;
-  std::size_t threads = 1;
+  Threads threads;
   const std::atomic<bool>* stop = nullptr;
 };
 // Who trains it: tasks make problems, and know nothing of who solves them. Of a run that was stopped, any
@@ -36,7 +37,7 @@ using RoughTrainer = std::function<Weights(const Problem& problem, const RoughRu
 struct Reading {
   std::function<void(std::string_view)> notice{};  // told what takes long, or looks like a mistake
   const std::atomic<bool>* stop = nullptr;  // ends it, where it is work in itself: then Stopped is thrown
-  std::size_t threads = 1;
+  Threads threads;
   // Several ranks, which read the same files at the same time: each its share, where the task can do that
   // (TrainingSet::fleet), else all of them. nullptr: one.
   Communicator* fleet = nullptr;

@@ -88,7 +88,7 @@ struct TagPredictOptions {
   // The encoding to write labels of chunks in; default: the model's.
   std::optional<std::string> encoding{};
   bool json = false;        // JSON Lines, an object for each sequence
-  std::size_t threads = 1;  // at least 1; the output does not depend on it
+  std::size_t threads = 0;  // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kTagVersion = 3;        // with a kernel

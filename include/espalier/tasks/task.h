@@ -170,7 +170,7 @@ class PredictOptions {
 
 struct EvaluateOptions {
   std::optional<std::string> format;  // default: the one that the model was trained on
-  std::size_t threads = 1;            // tagging: at least 1
+  std::size_t threads = 0;            // 0: one for each processor; the result does not depend on it
   // Told what looks wrong and does not end the evaluation; may be empty.
   std::function<void(const std::string&)> warning{};
 };

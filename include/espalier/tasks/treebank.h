@@ -70,7 +70,7 @@ struct TreebankPredictOptions {
   std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), or words
   std::size_t kbest = 0;            // the k best trees with their scores; 0: just the best
   bool json = false;                // JSON Lines, an object for each sentence
-  std::size_t threads = 1;          // at least 1; the output does not depend on it
+  std::size_t threads = 0;          // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kTreebankVersion = 1;

@@ -39,7 +39,8 @@ struct TrainOptions {
   double gap = 1e-3;               // stop at this duality gap, relative to the objective,
   double passes = 1000;            // after so many passes over the data
   double seconds = std::numeric_limits<double>::infinity();  // or after so many seconds of training
-  std::size_t threads = 1;  // two and more give the same model, one may give another
+  std::size_t threads = 0;  // 0: one for each processor. Two and more give the same model, one may give
+                            // another, as does 0 with fewer than Threads::kWorthSharing processors
   std::uint64_t seed = 1;
   std::size_t repeat = 1;          // runs with seeds from this one on, of which the best dual wins
   double report_every = 5;         // passes between two reports

@@ -13,7 +13,7 @@ namespace espalier {
 
 struct VerifyOptions {
   double passes = 200;  // of block steps over the data at most, until the gap is as small as the claimed one
-  std::size_t threads = 1;
+  std::size_t threads = 0;                    // 0: one for each processor
   const std::atomic<bool>* stop = nullptr;    // ends it early, with what is proven by then
   std::function<void(double passes)> tick{};  // called now and then
 };

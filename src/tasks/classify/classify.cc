@@ -1,4 +1,5 @@
 #include "espalier/tasks/classify.h"
+#include "espalier/base/threads.h"
 
 #include <fmt/format.h>
 
@@ -262,7 +263,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
     check_probabilities(options.marginals, setting("marginals"), loss_);
-    const ClassifyExamples examples = read(input, options.format, false, options.threads);
+    const ClassifyExamples examples = read(input, options.format, false, Threads::of(options.threads));
     check_known({num_known(examples), examples.labels.size(), left_out_}, name_of(input),
                 options.format.value_or(to_string(format_)), of_task.warning);
     std::vector<double> s(labels_.size()), mu(labels_.size());
@@ -367,7 +368,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
   }
 
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
-    const ClassifyExamples examples = read(gold, options.format, true, options.threads);
+    const ClassifyExamples examples = read(gold, options.format, true, Threads::of(options.threads));
     refuse_unknown({num_known(examples), examples.labels.size(), left_out_}, name_of(gold),
                    options.format.value_or(to_string(format_)), options.warning);
     if (std::ranges::count(examples.labels, kUnknownLabel) == std::ssize(examples.labels))

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "espalier/base/threads.h"
 #include "espalier/tasks/graph.h"
 #include "structures/kbest_memory.h"
 #include "tasks/blocks.h"
@@ -54,7 +55,7 @@ class GraphPredictor final : public Predictor {
     check_format(options.format);
     std::size_t nodes = 0, known = 0;
     run(
-        input, options.threads, false,
+        input, Threads::of(options.threads), false,
         [&](GraphLabeller::Graph& graph, std::size_t i, GraphBatch& batch) {
           for (const std::string& line : batch.declarations[i]) batch.text += line + '\n';
           Json& json = batch.records[i].json;
@@ -79,7 +80,7 @@ class GraphPredictor final : public Predictor {
     std::size_t graphs = 0, known = 0;
     GraphScores scores;
     run(
-        gold, options.threads, true,
+        gold, Threads::of(options.threads), true,
         [&](GraphLabeller::Graph& graph, std::size_t i, GraphBatch& batch) {
           std::vector<std::uint32_t> gold;
           for (const GraphRecord::Node& node : batch.records[i].nodes) gold.push_back(node.gold);

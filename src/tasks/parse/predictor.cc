@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "espalier/base/threads.h"
 #include "espalier/tasks/parse.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
@@ -50,7 +51,7 @@ class ParsePredictor final : public Predictor {
     const auto options = of_task.of<ParsePredictOptions>("parse");
     check_options(options);
     const bool draw = options.format == "tree";
-    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const std::size_t workers = workers_for(Threads::of(options.threads), options.kbest);
     const EarlyWriter write_early(workers, write);
     run(
         input, workers, false,
@@ -67,7 +68,7 @@ class ParsePredictor final : public Predictor {
     AttachmentScores scores;
     std::size_t sentences = 0;
     run(
-        gold, options.threads, true,
+        gold, Threads::of(options.threads), true,
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.heads.clear();
           block.relations.clear();

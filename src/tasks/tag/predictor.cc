@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "espalier/base/threads.h"
 #include "espalier/tasks/tag.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
@@ -395,7 +396,7 @@ class TagPredictor final : public Predictor {
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input, SequenceReader::Between::keep);
-    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const std::size_t workers = workers_for(Threads::of(options.threads), options.kbest);
     const EarlyWriter write_early(workers, write);
     std::size_t known = 0, tokens = 0;
     for_each_block(
@@ -420,7 +421,7 @@ class TagPredictor final : public Predictor {
     std::size_t sequences = 0, known = 0;
     bool known_label = model_.input.encoding.has_value();  // which may have others for the same chunks
     for_each_block(
-        reader, options.threads, {true, {}}, {},
+        reader, Threads::of(options.threads), {true, {}}, {},
         [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
         [&](const TagBlock& block) {
           std::size_t token = 0;

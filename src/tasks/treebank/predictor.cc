@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "espalier/base/threads.h"
 #include "espalier/tasks/treebank.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
@@ -40,7 +41,7 @@ class TreebankPredictor final : public Predictor {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<TreebankPredictOptions>("treebank");
-    const std::size_t workers = workers_for(options.threads, options.kbest);
+    const std::size_t workers = workers_for(Threads::of(options.threads), options.kbest);
     const EarlyWriter write_early(workers, write);
     run(
         input, format_of(options.format), workers,
@@ -59,7 +60,7 @@ class TreebankPredictor final : public Predictor {
     ParsevalScores scores;
     std::size_t sentences = 0;
     run(
-        gold, TreebankFormat::brackets, options.threads,
+        gold, TreebankFormat::brackets, Threads::of(options.threads),
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.counts.clear();
           block.unparsed = block.in_pieces = 0;
