@@ -9,6 +9,7 @@
 #include "espalier/base/options.h"
 #include "espalier/base/progress.h"
 #include "espalier/base/soft_threshold.h"
+#include "espalier/base/threads.h"
 #include "espalier/base/workspace.h"
 #include "espalier/features/dictionary.h"
 #include "espalier/features/row_features.h"

@@ -21,10 +21,7 @@ const OptionTable& train_option_table() {
           .value("N")
           .basic(),
       Row("seconds", &TrainOptions::seconds, "maximum training time").above(0).value("N").basic(),
-      Row("threads", &TrainOptions::threads,
-          "number of threads; any number but 1 gives the same model; 0: one for each processor")
-          .from(0)
-          .basic(),
+      Row("threads", &TrainOptions::threads, "number of threads; 0: one for each processor").from(0).basic(),
       Row("seed", &TrainOptions::seed, "seed of the random numbers"),
       Row("repeat", &TrainOptions::repeat,
           "number of runs, with consecutive seeds from " + setting("seed") +

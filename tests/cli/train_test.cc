@@ -349,7 +349,7 @@ TEST_F(CliTrainTest, CostsSteerPredictionsAndAreReported) {
 
 // {"event":"start",...}, progress..., {"event":"end",...}, with the keys that are documented.
 TEST_F(CliTrainTest, LogOfARun) {
-  train("--dev dev.txt --gap 1e-5 --l2 0.5 --seed 3 --report-every 1 --log run.jsonl");
+  train("--dev dev.txt --gap 1e-5 --l2 0.5 --seed 3 --threads 1 --report-every 1 --log run.jsonl");
   const std::vector<std::string> log = lines(read("run.jsonl"));
   ASSERT_GE(log.size(), 4u);
   const Json start = Json::parse(log.front());

@@ -7,8 +7,9 @@ namespace espalier {
 // Those that this process may use.
 std::size_t processors();
 
-// How many threads a run has. What they read, sum up and label is the same for any number of them; but solvers
-// that visit one example after the other take other steps where several threads visit at the same time.
+// How many threads a run has. What they read, sum up and label is the same for any number of them; but
+// solvers that visit one example after the other take other steps where several threads visit at the same
+// time.
 struct Threads {
   std::size_t number = 1;
   bool share_visits = true;  // false: one of them makes all visits, so that the steps are those of one thread
