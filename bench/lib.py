@@ -106,6 +106,14 @@ def said_by(*line):
     return done.stdout.split("\n")[0].strip() if done.returncode == 0 else ""
 
 
+def last_change(*paths):
+    """The last commit that changed the program or one of these paths; with -dirty where something differs from it."""
+    program = ["include", "src", "cmake", "CMakeLists.txt", "CMakePresets.json"]
+    commit = said_by("git", "log", "-1", "--format=%h", "--abbrev=12", "--", *program, *paths)
+    changed = said_by("git", "status", "--porcelain", "--", *program, *paths)
+    return f"{commit}-dirty" if changed else commit
+
+
 def environment():
     """Where a result comes from."""
     cache = {}
@@ -117,7 +125,7 @@ def environment():
     flags = [cache.get("CMAKE_CXX_FLAGS", ""), cache.get(f"CMAKE_CXX_FLAGS_{build_type.upper()}", "")]
     return {
         "time": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "commit": said_by("git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"),
+        "commit": last_change(),
         "program": said_by(str(PROGRAM), "--version"),
         "cpu": cpu.group(1) if cpu else platform.machine(),
         "cores_used": len(os.sched_getaffinity(0)),
