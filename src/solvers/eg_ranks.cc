@@ -28,21 +28,6 @@ constexpr std::size_t kPartsAtFirst = 8, kMostParts = 32;  // of a quarter of a 
 // A rank without some visits between two meetings has nothing to tell.
 constexpr std::size_t kFewestVisits = 8;
 
-// What an example adds to the dual but for g*, times its weight.
-double weighted_conjugate(const EgShared& shared, std::size_t i, In s, In mu, double log_z, Workspace& ws) {
-  const Problem& problem = shared.problem;
-  const double entropy = log_z - kernels::expected_score(s.data(), mu.data(), s.size()).value;
-  double cost = 0;
-  if (shared.objective.loss.gamma != 0) {
-    Workspace::Frame frame(ws);
-    const auto p = frame.take<float>(s.size());
-    std::fill(p.begin(), p.end(), 0.0f);
-    problem.add_cost(i, 1.0f, p);
-    cost = kernels::dot(p.data(), mu.data(), s.size());
-  }
-  return problem.weight(i) * (entropy * shared.inverse_beta + shared.objective.loss.gamma * cost);
-}
-
 }  // namespace
 
 EgRanks::EgRanks(const RankBlocks& blocks, EgShared& shared, Team& team)
@@ -81,7 +66,7 @@ void EgRanks::begin(std::span<const std::uint32_t> round) {
         kWorkOfInference * static_cast<double>(s.size()) + (sharing ? sharing->score_work(i) : 0);
     if (std::exchange(seen_[i], now) == now) continue;
     visited_.push_back(i);
-    shared_.conjugates[i] = 0;
+    shared_.conjugates[i] = {};
     scores_.insert(scores_.end(), s.begin(), s.end());
   }
   shared_.sigma = sigma_;
@@ -108,7 +93,10 @@ void EgRanks::begin(std::span<const std::uint32_t> round) {
 Communicator::Round EgRanks::meet(std::size_t trials, bool stop) {
   part_changes(sigma_);
   Totals totals = own_totals(trials, stop);
-  for (const std::uint32_t i : visited_) totals.conjugate += shared_.conjugates[i];
+  for (const std::uint32_t i : visited_) {
+    totals.conjugate += shared_.conjugates[i].value;
+    totals.rounding += shared_.conjugates[i].rounding;
+  }
   totals.visited = visited_work_;
   double gained = exchange(totals);
   Communicator::Round round;
@@ -117,10 +105,11 @@ Communicator::Round EgRanks::meet(std::size_t trials, bool stop) {
   while (gained < 0) {
     more_trials_ += 2 * visited_.size();
     const bool back = round.halves++ == kMostHalves;
-    const double conjugate = take_back(!back);
+    const EgShared::ConjugateChange conjugate = take_back(!back);
     part_changes(1);
     totals = own_totals(trials, stop);
-    totals.conjugate = conjugate;
+    totals.conjugate = conjugate.value;
+    totals.rounding = conjugate.rounding;
     gained = exchange(totals);
     if (back) gained = 0;
   }
@@ -230,7 +219,8 @@ double EgRanks::exchange(Totals& totals) {
   for (const std::string& of_rank : summed_) {
     const auto its = read_bytes<Totals>(of_rank, 0);
     totals.trials += its.trials, totals.proxies += its.proxies, totals.entropies += its.entropies;
-    totals.stop += its.stop, totals.conjugate += its.conjugate, totals.absolute += its.absolute;
+    totals.stop += its.stop, totals.conjugate += its.conjugate, totals.rounding += its.rounding;
+    totals.absolute += its.absolute;
     totals.own_norms += its.own_norms, totals.norm += its.norm, totals.g += its.g;
     totals.visited += its.visited, totals.exchanged += its.exchanged;
   }
@@ -238,7 +228,7 @@ double EgRanks::exchange(Totals& totals) {
   visited_since_ += totals.visited;
   exchanged_since_ += totals.exchanged;
   const double gained = totals.conjugate - totals.g;
-  const double noise = kRoundingOfRanks * (totals.absolute + std::abs(totals.g));
+  const double noise = totals.rounding + kRoundingOfRanks * (totals.absolute + std::abs(totals.g));
   return gained < 0 && gained >= -noise ? 0 : gained;
 }
 
@@ -304,12 +294,12 @@ void EgRanks::apply() {
   }
 }
 
-double EgRanks::take_back(bool half) {
+EgShared::ConjugateChange EgRanks::take_back(bool half) {
   const Problem& problem = shared_.problem;
   DualState& dual = shared_.dual;
   for (std::size_t k = 0; k < touched_.size(); ++k)
     std::ranges::copy(start_of(k), blocks_.of(shared_.w.values(), touched_[k]).begin());
-  double sum = 0;
+  EgShared::ConjugateChange sum;
   const float* before = scores_.data();
   for (const std::uint32_t i : visited_) {
     Workspace::Frame frame(ws_);
@@ -321,19 +311,36 @@ double EgRanks::take_back(bool half) {
       dual.refresh(problem, i, ws_);
       continue;
     }
-    const auto old_mu = frame.take<float>(s.size()), delta = frame.take<float>(s.size());
+    // As EgWorker::conjugate_change has it, for s' = s + e with half of the way that the round went.
+    const std::size_t length = s.size();
+    const auto old_mu = frame.take<float>(length), delta = frame.take<float>(length);
+    const auto e = frame.take<float>(length), d = frame.take<float>(length),
+               score = frame.take<float>(length);
     const double old_log_z = problem.log_partition(i, old, old_mu, ws_);
-    for (std::size_t k = 0; k < s.size(); ++k) s[k] = s[k] == old[k] ? s[k] : (s[k] + old[k]) / 2;
+    for (std::size_t k = 0; k < length; ++k) {
+      e[k] = (s[k] - old[k]) / 2;
+      s[k] = old[k] + e[k];
+    }
     dual.refresh(problem, i, ws_);
     const In mu = dual.mu(problem, i, frame, ws_);
-    sum += weighted_conjugate(shared_, i, s, mu, dual.log_z(i), ws_) -
-           weighted_conjugate(shared_, i, old, old_mu, old_log_z, ws_);
+    problem.score(i, shared_.w, static_cast<float>(1 / shared_.l2), score, ws_);
+    std::ranges::copy(score, d.begin());
+    if (shared_.objective.loss.gamma != 0)
+      problem.add_cost(i, static_cast<float>(shared_.objective.loss.gamma), d);
+    for (std::size_t k = 0; k < length; ++k) d[k] -= static_cast<float>(shared_.inverse_beta) * old[k];
+    problem.centre(i, old_mu, d);
+    const auto way = kernels::change_along(e.data(), old_mu.data(), mu.data(), delta.data(), length);
+    const double kl = Divergence(way.gain, way.mean, dual.log_z(i) - old_log_z).kl;
+    const auto gain = kernels::change_along(d.data(), old_mu.data(), mu.data(), delta.data(), length);
+    sum.value += problem.weight(i) *
+                 (gain.gain - kl * shared_.inverse_beta + kernels::dot(score.data(), delta.data(), length));
+    sum.rounding += problem.weight(i) * kRoundingOfMarginals * gain.absolute;
     if (shared_.smoothing) {
       const double entropy = dual.log_z(i) - kernels::expected_score(s.data(), mu.data(), s.size()).value;
       shared_.smoothing->set_entropy(i, problem.weight(i) * entropy);
     }
     const auto omega = static_cast<float>(problem.weight(i));
-    for (std::size_t k = 0; k < s.size(); ++k) delta[k] = omega * (old_mu[k] - mu[k]);
+    for (float& change : delta) change *= omega;
     problem.accumulate(i, delta, shared_.w, ws_);
   }
   return sum;

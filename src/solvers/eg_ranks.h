@@ -61,6 +61,7 @@ class EgRanks {
   struct Totals {
     double trials = 0, proxies = 0, entropies = 0, stop = 0;
     double conjugate = 0, absolute = 0;  // of the dual but for g*, and its size
+    double rounding = 0;                 // how much of it the visits' may be
     double own_norms = 0, norm = 0;      // |Delta_k|^2, |sum_k Delta_k|^2
     double g = 0;                        // g*(w + sum_k Delta_k) - g*(w)
     double visited = 0, exchanged = 0;   // work
@@ -81,7 +82,7 @@ class EgRanks {
   std::string add_up_part(const std::vector<std::string>& parts, Totals& totals);
   void apply();
   // Takes this round back, and half of it where `half`; returns what that does to the dual but for g*.
-  double take_back(bool half);
+  EgShared::ConjugateChange take_back(bool half);
   void adapt(const Communicator::Round& round);
 
   const RankBlocks& blocks_;

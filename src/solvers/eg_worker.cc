@@ -74,7 +74,7 @@ EgShared::EgShared(const Objective& of, DualState& duals, const EgOptions& optio
       w(of.regularizer.dual_weights<float>(problem.weight_shape())),
       priorities(problem.size(), 0.0f),
       stuck(problem.size(), 0),
-      conjugates(problem.fleet() ? problem.size() : 0, 0.0) {
+      conjugates(problem.fleet() ? problem.size() : 0) {
   if (of.loss.smooth() || rule != EgStepRule::automatic) return;
   smoothing.emplace(problem.size(), of.loss.gamma);
   inverse_beta = smoothing->inverse_beta();
@@ -89,6 +89,7 @@ EgWorker::EgWorker(EgShared& shared)
   for (std::size_t i = 0; i < problem_.size(); ++i) longest = std::max(longest, problem_.num_statistics(i));
   for (AlignedVector<float>* memory : {&direction_, &new_s_, &new_mu_}) memory->resize(longest);
   if (!shared.dual.keeps_marginals()) old_mu_.resize(longest);
+  if (!shared.conjugates.empty()) score_.resize(longest);
 }
 
 struct EgWorker::Trial {
@@ -112,6 +113,7 @@ struct EgWorker::Trial {
 void EgWorker::look(std::size_t i) {
   const Out d = direction(i);
   problem_.score(i, shared_.w, static_cast<float>(1 / shared_.l2), d, ws_);
+  if (!score_.empty()) std::ranges::copy(d, score_.begin());
   if (shared_.objective.loss.gamma != 0)
     problem_.add_cost(i, static_cast<float>(shared_.objective.loss.gamma), d);
   const In s = shared_.dual.s(i);
@@ -146,7 +148,10 @@ BlockStep EgWorker::visit(const BlockVisit& at, Out delta) {
   }
   shared_.priorities[i] = static_cast<float>(problem_.weight(i) * gap_proxy(trial));
   const bool moved = trial.eta > 0;
-  if (moved && !shared_.conjugates.empty()) shared_.conjugates[i] += conjugate_change(i, trial);
+  if (moved && !shared_.conjugates.empty()) {
+    shared_.conjugates[i].value += conjugate_change(i, trial);
+    shared_.conjugates[i].rounding += trial.tolerance;
+  }
   if (moved) move(i, trial);
   return {shared_.priorities[i], moved ? trial.gain : 0, trials_, moved};
 }
@@ -177,25 +182,17 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
       kernels::change_along(d.data(), mu.data(), new_mu.data(), delta.data(), length);
   trial.a = change.gain;
 
-  // KL(u'|u) = eta d.mu' - log Z' + log Z. KL(u'|u) + KL(u|u') = eta a, and for close distributions the two
-  // are equal: then half of it is more exact than the difference of logarithms. They differ by a share of
-  // about sqrt(eta a), so by 1 % where it is 1e-4, and floats have roundings of 1e-7, a share of 1e-3 there.
-  double kl = eta * trial.a / 2;
-  constexpr double kClose = 1e-4;
-  if (eta * trial.a > kClose) {
-    kl = eta * change.mean - (trial.log_z - shared_.dual.log_z(i));
-    trial.growth = growth_at_end(kl / (eta * trial.a));
-  }
-
-  trial.kl = kl;
+  const Divergence divergence(eta * trial.a, eta * change.mean, trial.log_z - shared_.dual.log_z(i));
+  const double kl = trial.kl = divergence.kl;
+  if (divergence.exact) trial.growth = growth_at_end(kl / (eta * trial.a));
 
   const double omega = problem_.weight(i);
-  constexpr double kRounding = 0x1p-23;
-  trial.noise = omega * kRounding * change.absolute;
-  // Marginals that are rounded to mu (1 + kRounding) move by kRounding of the diameter, whatever the step.
-  // Where d is zero on all that has mass, nothing else is seen of it.
+  trial.noise = omega * kRoundingOfMarginals * change.absolute;
+  // Marginals that are rounded to mu (1 + kRoundingOfMarginals) move by that share of the diameter, whatever
+  // the step. Where d is zero on all that has mass, nothing else is seen of it.
   const double diameter = problem_.squared_diameter(i);
-  trial.tolerance = trial.noise + omega * omega * kRounding * kRounding * diameter / (2 * shared_.l2);
+  trial.tolerance =
+      trial.noise + omega * omega * kRoundingOfMarginals * kRoundingOfMarginals * diameter / (2 * shared_.l2);
   const double squared_norm = problem_.squared_norm(i, delta, ws_);
   // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is
   // rounding.
@@ -275,20 +272,15 @@ EgWorker::Trial EgWorker::paper_step(std::size_t i) {
   return {};
 }
 
-// What the step last tried does to the example's part of the dual, which is all but g*: with s' = s + eta d,
-//   H(u') - H(u) = -KL(u'|u) - s.(mu' - mu),
-// so that it is, without the rounding of two large numbers and whatever the weights are by now,
-//   omega { (gamma p - s/beta).(mu' - mu) - KL/beta }.
+// What the step last tried does to the example's part of the dual, which is all but g*. With the scores
+// F_i'theta that it looked at, whatever the weights are by now, the dual's change but for q is
+//   a - KL/beta = { change of the part } + F_i'theta.(mu' - mu).
+// Marginals are floats, and do not quite add up to 1. Since d is centred, a sees nothing of that; g* does,
+// and here the same comes back with the other sign. (Entropies, or s.(mu' - mu), would not do: the level of s
+// is not that of the scores, and the difference times the missing mass was more than what late rounds gain.)
 double EgWorker::conjugate_change(std::size_t i, const Trial& trial) {
-  const In s = shared_.dual.s(i);
-  Workspace::Frame frame(ws_);
-  const auto slope = frame.take<float>(s.size());
-  const auto shrink = static_cast<float>(shared_.inverse_beta);
-  for (std::size_t k = 0; k < s.size(); ++k) slope[k] = -shrink * s[k];
-  if (shared_.objective.loss.gamma != 0)
-    problem_.add_cost(i, static_cast<float>(shared_.objective.loss.gamma), slope);
-  const double along = -kernels::dot(slope.data(), delta_.data(), s.size());
-  return problem_.weight(i) * (along - trial.kl * shared_.inverse_beta);
+  const double along = kernels::dot(score_.data(), delta_.data(), problem_.num_statistics(i));
+  return problem_.weight(i) * (trial.a - trial.kl * shared_.inverse_beta + along);
 }
 
 // Takes the step last tried. delta = omega_i(mu - mu'), which the weights have to follow.

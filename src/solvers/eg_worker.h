@@ -51,8 +51,12 @@ struct EgShared {
   std::vector<float> priorities;         // omega_i times a proxy of g_i
   std::vector<std::uint8_t> stuck;       // the proxy has lost sight of this example's gap
   std::vector<float> etas;               // of EgStep::paper
-  std::vector<double> conjugates;  // of ranks: what visits since they last met have done to omega_i times
-                                   // what an example adds to the dual but for g* (eg_ranks.h)
+  // Of ranks: what visits since they last met have done to omega_i times what an example adds to the dual but
+  // for g* (eg_ranks.h), and how much of it may be rounding.
+  struct ConjugateChange {
+    double value = 0, rounding = 0;
+  };
+  std::vector<ConjugateChange> conjugates;
 
   // A proxy below this part of the exact gap sees nothing of it: an order of magnitude more or less is within
   // the noise (letter-scale, l2 = 0.01, from uniform duals and not annealed, which is where examples get
@@ -60,6 +64,22 @@ struct EgShared {
   static constexpr double kStuckShare = 1e-3;
   // Of an example's step sizes, each at most half the one before: 2^-40 of a step moves no float.
   static constexpr int kMostTrials = 40;
+};
+
+// Relative, of floats.
+inline constexpr double kRoundingOfMarginals = 0x1p-23;
+
+// KL(u'|u) of the distributions with scores s + e and s, given e.(mu' - mu), e.mu' and log Z' - log Z.
+//   KL(u'|u) = e.mu' - log Z' + log Z,     KL(u'|u) + KL(u|u') = e.(mu' - mu),
+// and for close distributions the two are equal: then half of it is more exact than the difference of
+// logarithms. They differ by a share of about its root, so by 1 % where it is kClose, and floats have
+// roundings of 1e-7, a share of 1e-3 there.
+struct Divergence {
+  static constexpr double kClose = 1e-4;
+  double kl;
+  bool exact;  // not half of the sum
+  Divergence(double both, double mean, double log_z_change)
+      : kl(both > kClose ? mean - log_z_change : both / 2), exact(both > kClose) {}
 };
 
 // Visits examples, one at a time.
@@ -93,6 +113,7 @@ class alignas(64) EgWorker : public Visitor {
   const Problem& problem_;
   int most_trials_;
   AlignedVector<float> direction_, new_s_, new_mu_;
+  AlignedVector<float> score_;  // on ranks: F_i'theta, as it was looked at
   AlignedVector<float>
       old_mu_;  // where the duals do not keep marginals: those of the example that is looked at
   // Of the visit at hand: mu - mu' goes here, and how many times its quadratic term counts.
