@@ -4,6 +4,10 @@
 #
 #   espalier_embed(espalier_library report web/report/page.html [DEPENDS web/charts/charts.js ...])
 #
+# A Content-Security-Policy names the scripts and styles of its page by what they are: `{{sha256 FILE}}` becomes the SHA-256 of a file
+# of web/ in base 64. So that it holds, `<script>/* include FILE */</script>` has nothing else in the element, and the file
+# includes no other.
+#
 # adds a source to the target that defines `const std::string_view espalier::web::report`. Called as a script (cmake -P), this file
 # writes that source.
 function(espalier_embed target name page)
@@ -19,11 +23,27 @@ function(espalier_embed target name page)
   set_source_files_properties(${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# base64(result 64-HEXADECIMAL-DIGITS)
+function(base64 result digits)
+  set(alphabet "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  set(text "")
+  foreach(at RANGE 0 60 6)
+    string(SUBSTRING "${digits}00" ${at} 6 three_bytes)
+    foreach(shift 18 12 6 0)
+      math(EXPR place "(0x${three_bytes} >> ${shift}) & 63")
+      string(SUBSTRING ${alphabet} ${place} 1 character)
+      string(APPEND text ${character})
+    endforeach()
+  endforeach()
+  string(SUBSTRING ${text} 0 43 text)
+  set(${result} "${text}=" PARENT_SCOPE)
+endfunction()
+
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.25)
   # Everything in hexadecimal, since CMake takes semicolons and brackets of its own strings for lists.
   file(READ ${PAGE} hex HEX)
-  foreach(marks "<!-- include ;-->" "/* include ;*/")
+  foreach(marks "<!-- include ;-->" "/* include ;*/" "{{sha256 ;}}")
     list(GET marks 0 opening)
     list(GET marks 1 closing)
     string(HEX "${opening}" opening)
@@ -50,7 +70,13 @@ if(CMAKE_SCRIPT_MODE_FILE)
         string(APPEND file "${character}")
       endforeach()
       string(STRIP "${file}" file)
-      file(READ ${ROOT}/${file} included HEX)
+      if(marks MATCHES "sha256")
+        file(SHA256 ${ROOT}/${file} digits)
+        base64(digest ${digits})
+        string(HEX ${digest} included)
+      else()
+        file(READ ${ROOT}/${file} included HEX)
+      endif()
       set(hex "${before}${included}${after}")
     endwhile()
   endforeach()

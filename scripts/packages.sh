@@ -7,6 +7,8 @@ python_packages=(pybind11-dev python3-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)
 test_packages=(libgtest-dev librapidcheck-dev python3-pytest python3-hypothesis python3-numpy python3-scipy
   python3-sklearn python3-pandas)
+# Pages are looked at in a browser where these are.
+browser_packages=(chromium chromium-driver python3-selenium)
 # Packages are made and checked where these are; nothing else needs them.
 package_packages=(dpkg-dev lintian mandoc zsh mmdebstrap python3-build python3-venv)
 ci_packages=(git clang clang-format clang-tidy libclang-rt-14-dev python3-distributed)

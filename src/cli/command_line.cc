@@ -345,8 +345,10 @@ std::optional<int> Program::parse(std::vector<std::string> arguments) {
 
 std::vector<GivenOption> Program::options() const {
   std::vector<GivenOption> all;
+  const auto commands = app_->get_subcommands();
+  const std::string command = commands.empty() ? "" : commands.front()->get_name();
   for (const CLI::Option* option : given_command(*app_).get_options())
-    all.push_back({option->get_name(), option->get_single_name(), option->results()});
+    all.push_back({command, option->get_name(), option->get_single_name(), option->results()});
   return all;
 }
 

@@ -85,8 +85,9 @@ class Command {
 
 // An option as it was given.
 struct GivenOption {
-  std::string name;   // "--output"
-  std::string plain;  // without dashes
+  std::string command;  // that it was given to: "train"
+  std::string name;     // "--output"
+  std::string plain;    // without dashes
   std::vector<std::string> values;
 };
 

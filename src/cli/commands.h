@@ -18,6 +18,7 @@ void add_race(Command program, Action& action);
 void add_predict(Command program, Action& action);
 void add_eval(Command program, Action& action);
 void add_show(Command program, Action& action);
+void add_report(Command program, Action& action);
 void add_verify(Command program, Action& action);
 void add_convert(Command program, Action& action);
 void add_attributes(Command program, Action& action);
@@ -29,6 +30,8 @@ void add_generate(Command program, Action& action);
 Program make_program(Action& action);
 // The whole program, given its arguments (without its own name). Prints errors and returns the exit status.
 int run(std::vector<std::string> arguments);
+// The command line of the action, as a shell takes it: "espalier train tag train.txt -o model.esp".
+const std::string& given_command();
 // Says what is wrong on standard error.
 void complain(std::string what);
 

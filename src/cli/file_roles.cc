@@ -27,11 +27,13 @@ struct Role {
   std::string option;  // without dashes; arguments without a name of their own are capitals
   Use use;
   std::string what;
+  std::string command{};  // where it means something else than elsewhere
 };
 // Every option of every command whose value is a file, but for those of single tasks. A checkpoint that is
 // gone on from is read and written, too.
 const Role kRoles[] = {
     {"output", Use::writes, "the output (-o)"},
+    {"log", Use::reads, "the log (--log)", "report"},
     {"log", Use::writes, "the log (--log)"},
     {"checkpoint", Use::writes, "the checkpoint (--checkpoint)"},
     {"picture", Use::writes, "the picture (--picture)"},
@@ -95,7 +97,9 @@ struct File {
 };
 
 void collect(const GivenOption& option, const std::vector<Role>& roles, std::vector<File>& files) {
-  const auto role = std::ranges::find(roles, option.plain, &Role::option);
+  const auto role = std::ranges::find_if(roles, [&](const Role& one) {
+    return one.option == option.plain && (one.command.empty() || one.command == option.command);
+  });
   if (role == roles.end()) return;
   std::vector<std::string> paths = option.values;
   if (paths.empty() && role->option == "INPUT") paths = {"-"};

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <new>
 
@@ -53,6 +54,7 @@ Program make_program(Action& action) {
   add_cross_validate(program, action);
   add_race(program, action);
   add_show(program, action);
+  add_report(program, action);
   add_verify(program, action);
   add_convert(program, action);
   add_attributes(program, action);
@@ -61,6 +63,35 @@ Program make_program(Action& action) {
   add_generate(program, action);
   return parser;
 }
+
+namespace {
+
+// As a shell takes it: in quotes where it would see more than one word.
+std::string quoted_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("-_./,:=+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'') {
+      quoted += "'\\''";
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + '\'';
+}
+
+std::string& command_of_run() {
+  static std::string command;
+  return command;
+}
+
+}  // namespace
+
+const std::string& given_command() { return command_of_run(); }
 
 namespace {
 
@@ -74,6 +105,8 @@ int run_and_explain(std::vector<std::string> arguments) {
       fleet->check_same("another command or version", digest, "the same on all ranks");
     }
     const bool together = !arguments.empty() && (arguments.front() == "train" || arguments.front() == "path");
+    command_of_run() = "espalier";
+    for (const std::string& argument : arguments) command_of_run() += ' ' + quoted_word(argument);
     if (const auto status = parser.parse(std::move(arguments))) return *status;
     check_files(parser.options());
     // Of everything else there is but one to do.

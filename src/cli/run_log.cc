@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cmath>
 
+#include "cli/commands.h"
 #include "espalier/base/error.h"
 
 namespace espalier::cli {
@@ -22,7 +23,7 @@ void RunLog::start(const Json& settings, bool resumed) {
   const char* mode = resumed ? "a" : "w";
   file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), mode) : std::fopen(path_.c_str(), mode));
   if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
-  Json event{{"event", "start"}};
+  Json event{{"event", "start"}, {"command", given_command()}};
   event.update(settings);
   write(event);
 }

@@ -41,26 +41,28 @@ TEST_P(CliHelpTest, IsACommandToo) {
   EXPECT_EQ(succeed("help " + GetParam()), succeed(GetParam() + " --help"));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Commands, CliHelpTest,
-    ::testing::Values("train", "train classify", "train tag", "train parse", "train treebank", "train graph",
-                      "path", "path classify", "path tag", "path parse", "path treebank", "path graph",
-                      "cross-validate", "cross-validate classify", "cross-validate tag",
-                      "cross-validate parse", "cross-validate treebank", "cross-validate graph", "race",
-                      "race classify", "race tag", "race parse", "race treebank", "race graph", "predict",
-                      "eval", "show", "verify", "convert", "attributes", "infer", "demo", "generate"),
-    [](const ::testing::TestParamInfo<std::string>& info) {
-      std::string name = info.param;
-      for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
+                         ::testing::Values("train", "train classify", "train tag", "train parse",
+                                           "train treebank", "train graph", "path", "path classify",
+                                           "path tag", "path parse", "path treebank", "path graph",
+                                           "cross-validate", "cross-validate classify", "cross-validate tag",
+                                           "cross-validate parse", "cross-validate treebank",
+                                           "cross-validate graph", "race", "race classify", "race tag",
+                                           "race parse", "race treebank", "race graph", "predict", "eval",
+                                           "show", "report", "verify", "convert", "attributes", "infer",
+                                           "demo", "generate"),
+                         [](const ::testing::TestParamInfo<std::string>& info) {
+                           std::string name = info.param;
+                           for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
+                           return name;
+                         });
 
 using CliProgramTest = CliTest;
 
 TEST_F(CliProgramTest, EveryHelpHasAnExampleOfTagging) {
-  for (const std::string command :
-       {"", "train", "train tag", "path", "path tag", "cross-validate", "cross-validate tag", "race",
-        "race tag", "predict", "eval", "show", "verify", "convert", "attributes", "demo", "generate"}) {
+  for (const std::string command : {"", "train", "train tag", "path", "path tag", "cross-validate",
+                                    "cross-validate tag", "race", "race tag", "predict", "eval", "show",
+                                    "report", "verify", "convert", "attributes", "demo", "generate"}) {
     const std::string help = succeed(command + " --help");
     EXPECT_TRUE(help.find(" tag") != std::string::npos || help.find("tagger.esp") != std::string::npos)
         << command;
@@ -81,8 +83,8 @@ TEST_F(CliProgramTest, HelpHasExamplesOfParsing) {
 
 TEST_F(CliProgramTest, HelpListsEveryCommand) {
   const std::string help = succeed("--help");
-  for (const char* command : {"train", "predict", "eval", "path", "cross-validate", "race", "show", "verify",
-                              "convert", "attributes", "infer", "demo", "generate"}) {
+  for (const char* command : {"train", "predict", "eval", "path", "cross-validate", "race", "show", "report",
+                              "verify", "convert", "attributes", "infer", "demo", "generate"}) {
     EXPECT_NE(help.find(std::string("\n  ") + command + " "), std::string::npos) << command;
   }
 }
