@@ -5,11 +5,8 @@
 #include <cstdint>
 #include <thread>
 
+#include "base/relax.h"
 #include "espalier/base/threads.h"
-
-#if defined(__x86_64__) || defined(__i386__)
-#include <immintrin.h>
-#endif
 
 namespace espalier {
 
@@ -21,8 +18,10 @@ class SpinBarrier {
   explicit SpinBarrier(std::size_t threads)
       : threads_(static_cast<std::uint32_t>(threads)), spins_(threads <= processors() ? kSpins : 0) {}
 
-  // Returns once all threads have called it. What they wrote before is seen by all of them then.
-  void wait() {
+  // Returns once all threads have called it. What they wrote before is seen by all of them then. Until then
+  // it calls meanwhile(), which tells whether it did something.
+  template <class Meanwhile>
+  void wait(const Meanwhile& meanwhile) {
     const std::uint32_t round = round_.load(std::memory_order_relaxed);
     if (waiting_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads_) {
       waiting_.store(0, std::memory_order_relaxed);
@@ -30,25 +29,22 @@ class SpinBarrier {
       return;
     }
     for (std::uint32_t spins = 0; round_.load(std::memory_order_acquire) == round; ++spins) {
-      if (spins < spins_) {
-        pause();
+      if (meanwhile()) {
+        spins = 0;
+      } else if (spins < spins_) {
+        relax();
       } else {
         std::this_thread::yield();
       }
     }
   }
+  void wait() {
+    wait([] { return false; });
+  }
 
  private:
   // Some tens of microseconds: longer than visits differ, shorter than a time slice.
   static constexpr std::uint32_t kSpins = 2000;
-
-  static void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("yield");
-#endif
-  }
 
   const std::uint32_t threads_, spins_;
   alignas(64) std::atomic<std::uint32_t> waiting_{0};

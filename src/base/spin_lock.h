@@ -3,6 +3,8 @@
 #include <atomic>
 #include <thread>
 
+#include "base/relax.h"
+
 namespace espalier {
 
 // A lock for work that takes less time than it would to sleep and wake up.
@@ -22,11 +24,6 @@ class SpinLock {
 
  private:
   static constexpr int kLooks = 32;
-  static void relax() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
-  }
 
   alignas(64) std::atomic<bool> locked_{false};  // nothing else on its cache line
 };

@@ -48,10 +48,10 @@ class OwnedRows {
       : block_(block), shares_(shares) {
     const SparseRows::Range all = tokens.range(0, offsets.back());
     const std::size_t first = all.offsets[0];
-    ids_.resize(all.offsets[offsets.back()] - first);
-    tokens_.resize(ids_.size());
-    starts_.resize((offsets.size() - 1) * shares + 1);
-    starts_.back() = ids_.size();
+    ids_ = ZeroedArray<std::uint32_t>(all.offsets[offsets.back()] - first);
+    tokens_ = ZeroedArray<std::uint16_t>(ids_.size());
+    starts_ = ZeroedArray<std::size_t>((offsets.size() - 1) * shares + 1);
+    starts_[starts_.size() - 1] = ids_.size();
     share_range(team, offsets.size() - 1, [&](std::size_t begin, std::size_t end) {
       std::vector<std::size_t> next(shares);
       for (std::size_t i = begin; i < end; ++i) {
@@ -81,9 +81,9 @@ class OwnedRows {
   RowBlock block_;
   std::size_t shares_;
   // Of example i and share k from starts_[i * shares + k] on.
-  AlignedVector<std::uint32_t> ids_;
-  AlignedVector<std::uint16_t> tokens_;
-  std::vector<std::size_t> starts_;
+  ZeroedArray<std::uint32_t> ids_;
+  ZeroedArray<std::uint16_t> tokens_;
+  ZeroedArray<std::size_t> starts_;
 };
 
 }  // namespace espalier

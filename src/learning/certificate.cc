@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/team.h"
+#include "features/assign_weights.h"
 #include "kernels/vectors.h"
 #include "learning/certify.h"
 #include "learning/implied_betas.h"
@@ -80,7 +81,7 @@ void become_difference(const Problem& problem, std::size_t i, DoubleOut mu) {
 double dual_at_temperature(const Objective& objective, const Weights& theta, double beta, DoubleWeights& w,
                            std::vector<double>& sizes, Sweep& sweep) {
   const Problem& problem = objective.problem;
-  w.fill(0);
+  clear_weights(w, problem.weight_shape(), sweep.team());
   const auto value_of = [&](std::size_t i, DoubleOut mu, Workspace& ws) {
     Workspace::Frame frame(ws);
     const auto s = frame.take<double>(mu.size());
@@ -97,15 +98,7 @@ double dual_at_temperature(const Objective& objective, const Weights& theta, dou
 
 // Zero weights and one value an example, in the memory that is there.
 void clear(const Problem& problem, DualValue& result, Sweep& sweep) {
-  if (result.w.shape() == problem.weight_shape()) {
-    const auto w = result.w.values();
-    share_range(sweep.team(), w.size(), [&](std::size_t begin, std::size_t end) {
-      std::fill(w.begin() + static_cast<std::ptrdiff_t>(begin), w.begin() + static_cast<std::ptrdiff_t>(end),
-                0.0);
-    });
-  } else {
-    result.w = DoubleWeights(problem.weight_shape());
-  }
+  clear_weights(result.w, problem.weight_shape(), sweep.team());
   result.conjugate.resize(problem.size());
 }
 

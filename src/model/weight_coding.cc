@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <utility>
 
 #include "espalier/base/error.h"
 
@@ -35,6 +36,28 @@ int largest_exponent(std::span<const float> values) {
 void append_varint(std::size_t number, std::string& to) {
   for (; number >= 128; number >>= 7) to += static_cast<char>((number & 127) | 128);
   to += static_cast<char>(number);
+}
+
+std::size_t varint_bytes(std::size_t number) {
+  std::size_t bytes = 1;
+  for (; number >= 128; number >>= 7) ++bytes;
+  return bytes;
+}
+
+// Calls use(zeros before it, weight) for all weights that are not zero.
+template <class Use>
+void for_each_value(const Weights& theta, const Use& use) {
+  const auto [rows, width] = theta.shape();
+  std::size_t zeros = 0;
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (const float weight : std::span(theta.row(r), width)) {
+      if (weight == 0) {
+        ++zeros;
+      } else {
+        use(std::exchange(zeros, std::size_t{0}), weight);
+      }
+    }
+  }
 }
 
 [[noreturn]] void refuse(const ModelFile& file, const std::string& found) {
@@ -122,26 +145,26 @@ Weights rounded_weights(const Weights& theta, int bits) {
 CodedWeights::CodedWeights(const Weights& theta, int bits) : plain_(theta.values()) {
   const auto [rows, width] = theta.shape();
   const bool is_short = bits == 16;
-  std::size_t zeros = 0;  // since the last one that is not
-  for (std::size_t r = 0; r < rows; ++r) {
-    for (const float weight : std::span(theta.row(r), width)) {
-      if (weight == 0) {
-        ++zeros;
-        continue;
-      }
-      append_varint(zeros, gaps_);
-      values_.push_back(weight);
-      zeros = 0;
-    }
-  }
+  // Counted before anything is kept: most models are not sparse.
+  std::size_t num_values = 0, bytes_of_gaps = 0;
+  for_each_value(theta, [&](std::size_t zeros, float) {
+    ++num_values;
+    bytes_of_gaps += varint_bytes(zeros);
+  });
   // Weights that are used in place cost neither time nor memory of their own: those are worth a quarter more.
   const std::size_t size = is_short ? sizeof(std::uint16_t) : sizeof(float);
-  const bool sparse = 4 * (gaps_.size() + values_.size() * size) <= 3 * rows * width * size;
+  const bool sparse = 4 * (bytes_of_gaps + num_values * size) <= 3 * rows * width * size;
   if (!sparse && !is_short) return;
   settings_ = {{"bits", bits}, {"sparse", sparse}};
-  if (!sparse) {
-    gaps_.clear();
-    values_.clear();
+  if (sparse) {
+    values_.reserve(num_values);
+    gaps_.reserve(bytes_of_gaps);
+    for_each_value(theta, [&](std::size_t zeros, float weight) {
+      append_varint(zeros, gaps_);
+      values_.push_back(weight);
+    });
+  } else {
+    values_.reserve(rows * width);
     for (std::size_t r = 0; r < rows; ++r) values_.insert(values_.end(), theta.row(r), theta.row(r) + width);
   }
   if (!is_short) return;

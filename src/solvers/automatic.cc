@@ -28,6 +28,7 @@
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/eg.h"
+#include "features/assign_weights.h"
 #include "learning/certify.h"
 #include "solvers/eg_worker.h"
 #include "solvers/forecast.h"
@@ -316,7 +317,7 @@ class Automatic {
         best_primal_ = progress.primal;
         best_is_exact_ = exact;
         // Where these are good enough, the run ends with them: nobody asks for a copy.
-        if (!exact || !meets_tolerance(best_primal_)) best_theta_.assign(theta);
+        if (!exact || !meets_tolerance(best_primal_)) keep_best(theta);
       }
     }
     progress.epoch += epochs;
@@ -326,6 +327,13 @@ class Automatic {
     if (!progress.approximate() && !objective_.loss.smooth() && !meets_tolerance(best_primal_)) scale(theta);
     converged_ = !progress.approximate() && best_converges();
     return control;
+  }
+
+  // With all threads where weights are many: most of the time goes into pages of memory that are new.
+  void keep_best(const Weights& theta) {
+    constexpr std::size_t kMany = std::size_t{1} << 20;
+    Team team(theta.values().size() < kMany ? 1 : std::size_t{settings_.threads});
+    assign_weights(best_theta_, theta, 1, team);
   }
 
   // Where scores are large and the objective is small, more is certain of the dual that weights imply than of

@@ -44,7 +44,10 @@ Crew::Crew(const Problem& problem, Weights& w, Team& team, bool share_visits, co
       alike_(kAlikeAtFirst) {
   const std::size_t threads = team.size() > 1 && share_visits ? choose_batch() : 1;
   for (std::size_t k = 0; k < threads; ++k) visitors_.push_back(make());
-  workspaces_.resize(threads);
+  if (threads > 1) {
+    shared_work_ = std::vector<SharedWork>(threads);
+    for (std::size_t k = 0; k < threads; ++k) visitors_[k]->workspace().set_shared_work(&shared_work_[k]);
+  }
   if (by_owners()) owned_ = sharing_->owned_rows(threads, team);
   slots_.resize(alone() ? 1 : 2 * batch_);
   if (alone()) {
@@ -94,7 +97,7 @@ void Crew::visit_alone(std::span<const std::uint32_t> round, const Done& done) {
     const std::size_t i = round[r];
     const Out delta{memory.data(), problem_.num_statistics(i)};
     const BlockStep step = visitor.visit({i, 1, visits_++, true}, delta);
-    if (step.moved) problem_.accumulate(i, delta, w_, workspaces_.front());
+    if (step.moved) problem_.accumulate(i, delta, w_, visitor.workspace());
     visitor.after_change(i, step.moved ? delta : Out{});
     if (done(i, step)) return;
   }
@@ -185,10 +188,10 @@ void Crew::visit_together(const Done& done) {
         }
         // Whoever is ready first.
         for (std::size_t t; (t = next.fetch_add(1, std::memory_order_relaxed)) < before.size();) {
-          if (Slot& slot = before[t]; slot.measured) slot.after = along_step(slot, workspaces_[k]);
+          if (Slot& slot = before[t]; slot.measured) slot.after = along_step(slot, visitors_[k]->workspace());
         }
       });
-      barrier.wait();
+      barrier.wait([&] { return help_others(k); });
       if (k == 0) {
         attempt([&] {
           next.store(0, std::memory_order_relaxed);
@@ -220,7 +223,7 @@ void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t
   slot.example = i;
   slot.others = reaches_[b] - reach_[i];
   slot.step = visitor.visit({i, 1 + alike_ * slot.others * overlap(i), visits_ + t}, delta);
-  Workspace& ws = workspaces_[worker];
+  Workspace& ws = visitor.workspace();
   slot.measured = slot.step.moved && slot.others > 0 && batches_ % kMeasuredBatchOf == 0 &&
                   (batches_ / kMeasuredBatchOf + t) % kMeasuredOneIn == 0;
   if (follower_.weights) slot.follower_scale = follower_.scale();
@@ -236,6 +239,7 @@ void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t
 
 void Crew::change_weights(std::size_t worker, std::span<Slot> slots) {
   if (!by_owners() && worker != 0) return;
+  Workspace& ws = visitors_[worker]->workspace();
   using Step = RowChanges<float>::Step;
   const auto ask = [&](std::size_t t, Step step) {
     if (by_owners() && t < slots.size() && slots[t].step.moved)
@@ -253,11 +257,11 @@ void Crew::change_weights(std::size_t worker, std::span<Slot> slots) {
       continue;
     }
     const Out delta{slot.delta.data(), problem_.num_statistics(slot.example)};
-    problem_.accumulate(slot.example, In(delta), w_, workspaces_[worker]);
+    problem_.accumulate(slot.example, In(delta), w_, ws);
     if (!follower_.weights) continue;
     scaled_.assign(delta.begin(), delta.end());
     for (float& d : scaled_) d *= slot.follower_scale;
-    problem_.accumulate(slot.example, In(scaled_), *follower_.weights, workspaces_[worker]);
+    problem_.accumulate(slot.example, In(scaled_), *follower_.weights, ws);
   }
 }
 
@@ -284,6 +288,13 @@ void Crew::learn_from(std::span<const Slot> slots) {
 }
 
 double Crew::overlap(std::size_t i) const { return sharing_ ? sharing_->overlap(i) : 1; }
+
+// Whoever has made its visits takes a part of a long one that another is at.
+bool Crew::help_others(std::size_t worker) {
+  bool helped = false;
+  for (SharedWork& work : shared_work_) helped = work.help(visitors_[worker]->workspace()) || helped;
+  return helped;
+}
 
 // What a worker visits in batch b.
 void Crew::prefetch_slots(std::size_t worker, std::size_t b, Prefetch what) const {

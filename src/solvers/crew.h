@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "base/helping.h"
 #include "base/spin_barrier.h"
 #include "base/team.h"
 #include "espalier/base/memory.h"
@@ -46,6 +47,10 @@ class alignas(kCacheLine) Visitor {
   // The weights have followed, where this visitor is the only one. May overwrite delta.
   virtual void after_change(std::size_t, Out /*delta*/) {}
   virtual void prefetch(std::size_t example, Prefetch what) const = 0;
+  Workspace& workspace() { return ws_; }
+
+ protected:
+  Workspace ws_;
 };
 
 // Weights that follow the change of w, too: v += scale F_i delta for every visit of a batch.
@@ -116,6 +121,7 @@ class Crew {
   double along_step(const Slot& slot, Workspace& ws) const;
   void learn_from(std::span<const Slot> slots);
   double overlap(std::size_t i) const;
+  bool help_others(std::size_t worker);
   void prefetch_slots(std::size_t worker, std::size_t b, Prefetch what) const;
   // Else one thread makes all changes: it is the only one, or nobody can list them.
   bool by_owners() const { return sharing_ && visitors_.size() > 1; }
@@ -129,7 +135,7 @@ class Crew {
   Follower follower_;
   std::size_t batch_ = 1;
   std::vector<std::unique_ptr<Visitor>> visitors_;
-  std::vector<Workspace> workspaces_;
+  std::vector<SharedWork> shared_work_;  // of each visitor, with which those that wait help
   std::size_t visits_ = 0, batches_ = 0;
   std::vector<float> scaled_;
   std::vector<Slot> slots_;  // two batches: one at work, and the one before, which is measured

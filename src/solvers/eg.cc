@@ -349,8 +349,7 @@ class Eg {
   // (learning/negligible.h). All examples have moved by little: what they would leave out together is more
   // than the gap (Spanish trees, the path from 1000 to 0.79: 72 passes, and 86 otherwise).
   void set_weights_exactly(float left_out) {
-    value_.w.resize(problem_.weight_shape());
-    value_.w.fill(0);
+    clear_weights(value_.w, problem_.weight_shape(), sweep_.team());
     sweep_.accumulate(problem_, value_.w, [&](std::size_t i, DoubleOut difference, Workspace& mine) {
       const double omega = problem_.weight(i);
       Workspace::Frame of_example(mine);

@@ -120,7 +120,6 @@ class alignas(64) EgWorker : public Visitor {
   Out delta_;
   double crowding_ = 1;
   std::size_t trials_ = 0;
-  Workspace ws_;
 };
 
 }  // namespace espalier

@@ -170,8 +170,7 @@ class Sdca {
    private:
     Sdca& all_;
     AlignedVector<float> scores_, new_mu_, new_cliques_;
-    Workspace ws_;
-  };
+    };
 
   const Objective& objective_;
   const Problem& problem_;

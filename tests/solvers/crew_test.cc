@@ -54,7 +54,6 @@ class Fake : public Visitor {
   const Problem& problem_;
   const Weights& w_;
   AlignedVector<float> s_;
-  Workspace ws_;
 };
 
 // A round with every example, some of them several times in a row.

@@ -10,6 +10,8 @@
 
 namespace espalier {
 
+class SharedWork;
+
 // Scratch memory of one thread: a stack of blocks that grows while it warms up and then allocates no more.
 // Memory is taken through a Frame and handed back when the Frame ends, in reverse order.
 // On a cache line of its own: workspaces of several threads lie side by side, and each changes its own all
@@ -39,6 +41,10 @@ class alignas(kCacheLine) Workspace {
     std::size_t block_, used_;
   };
 
+  // Through which other threads help with long work (base/helping.h); nullptr: nobody does.
+  SharedWork* shared_work() const { return shared_work_; }
+  void set_shared_work(SharedWork* shared) { shared_work_ = shared; }
+
  private:
   std::byte* bytes(std::size_t n) {
     n = (n + kCacheLine - 1) / kCacheLine * kCacheLine;
@@ -59,6 +65,7 @@ class alignas(kCacheLine) Workspace {
   static constexpr std::size_t kFirstBlock = 16384;
   std::vector<AlignedVector<std::byte>> blocks_;
   std::size_t block_ = 0, used_ = 0;
+  SharedWork* shared_work_ = nullptr;
 };
 
 }  // namespace espalier

@@ -8,28 +8,42 @@
 namespace espalier {
 namespace {
 
-// The weights that are not zero, of attributes of tokens or of transitions.
+// The weights that are not zero, of attributes of tokens or of transitions. Which attributes have any is found
+// first; their labels and weights only where somebody needs them.
+template <class ForEach>
 struct KeptPairs {
+  ForEach for_each;                       // (a, use) calls use(label, weight) for those of attribute a
   std::vector<std::uint32_t> attributes;  // in their order
   std::vector<std::uint64_t> offsets{0};  // where the pairs of each begin, as in ObservedPairs
   std::vector<std::uint32_t> labels;
   std::vector<float> weights;
   std::size_t num_seen = 0;  // pairs, zeros among them
 
-  // for_each(a, use) calls use(label, weight) for those of attribute a, of which the first ones are kept in
-  // any case.
-  template <class ForEach>
-  KeptPairs(std::size_t num_attributes, std::size_t always, const ForEach& for_each) {
+  // Of these attributes the first ones are kept in any case.
+  KeptPairs(std::size_t num_attributes, std::size_t always, const ForEach& of_attribute)
+      : for_each(of_attribute) {
+    std::size_t kept = 0;
     for (std::uint32_t a = 0; a < num_attributes; ++a) {
-      for_each(a, [&](std::size_t label, float weight) {
+      for_each(a, [&](std::size_t, float weight) {
         ++num_seen;
+        kept += weight != 0 ? 1 : 0;
+      });
+      if (kept == offsets.back() && a >= always) continue;
+      attributes.push_back(a);
+      offsets.push_back(kept);
+    }
+  }
+
+  std::size_t size() const { return offsets.back(); }
+  void collect() {
+    labels.reserve(size());
+    weights.reserve(size());
+    for (const std::uint32_t a : attributes) {
+      for_each(a, [&](std::size_t label, float weight) {
         if (weight == 0) return;
         labels.push_back(static_cast<std::uint32_t>(label));
         weights.push_back(weight);
       });
-      if (labels.size() == offsets.back() && a >= always) continue;
-      attributes.push_back(a);
-      offsets.push_back(labels.size());
     }
   }
 
@@ -38,8 +52,7 @@ struct KeptPairs {
   }
   // As large as the sections that have them, and the weights.
   std::size_t bytes() const {
-    return attributes.size() * sizeof(std::uint64_t) +
-           labels.size() * (sizeof(std::uint32_t) + sizeof(float));
+    return attributes.size() * sizeof(std::uint64_t) + size() * (sizeof(std::uint32_t) + sizeof(float));
   }
 };
 
@@ -50,30 +63,30 @@ void for_each_pair(const ObservedPairs& pairs, std::size_t attribute, std::size_
   for (const std::uint32_t label : pairs.labels(attribute)) use(label, *weight++);
 }
 
-KeptPairs kept_tokens(const ChainShape& shape, const Weights& theta) {
-  return {shape.num_attributes, 0, [&](std::uint32_t a, const auto& use) {
-            if (shape.by_pairs()) return for_each_pair(*shape.tokens, a, 0, theta, use);
-            if (shape.by_rows) {
-              for (const std::uint32_t label : shape.tokens->labels(a)) use(label, theta.row(a)[label]);
-              return;
-            }
-            for (std::size_t label = 0; label < shape.num_labels; ++label) use(label, theta.row(a)[label]);
-          }};
+auto kept_tokens(const ChainShape& shape, const Weights& theta) {
+  return KeptPairs(shape.num_attributes, 0, [&](std::uint32_t a, const auto& use) {
+    if (shape.by_pairs()) return for_each_pair(*shape.tokens, a, 0, theta, use);
+    if (shape.by_rows) {
+      for (const std::uint32_t label : shape.tokens->labels(a)) use(label, theta.row(a)[label]);
+      return;
+    }
+    for (std::size_t label = 0; label < shape.num_labels; ++label) use(label, theta.row(a)[label]);
+  });
 }
 
 // How many attributes of transitions there are says what weights of n-grams go by
 // (TagModel::ngram_attribute): one, or more.
-KeptPairs kept_steps(const ChainShape& shape, const Weights& theta) {
+auto kept_steps(const ChainShape& shape, const Weights& theta) {
   const std::size_t always = shape.has_tables() ? 2 : shape.num_transition_attributes;
-  return {shape.num_transition_attributes, always, [&](std::uint32_t a, const auto& use) {
-            if (!shape.has_tables()) return;
-            if (shape.steps) return for_each_pair(*shape.steps, a, shape.tokens->size(), theta, use);
-            for (std::size_t before = 0; before < shape.num_labels; ++before) {
-              const float* row = theta.row(shape.transition_row(a, before));
-              for (std::size_t label = 0; label < shape.num_labels; ++label)
-                use(before * shape.num_labels + label, row[label]);
-            }
-          }};
+  return KeptPairs(shape.num_transition_attributes, always, [&](std::uint32_t a, const auto& use) {
+    if (!shape.has_tables()) return;
+    if (shape.steps) return for_each_pair(*shape.steps, a, shape.tokens->size(), theta, use);
+    for (std::size_t before = 0; before < shape.num_labels; ++before) {
+      const float* row = theta.row(shape.transition_row(a, before));
+      for (std::size_t label = 0; label < shape.num_labels; ++label)
+        use(before * shape.num_labels + label, row[label]);
+    }
+  });
 }
 
 Dictionary names_of(const Dictionary& all, std::span<const std::uint32_t> kept) {
@@ -92,7 +105,8 @@ Dictionary copy_of(const Dictionary& all) {
 
 std::optional<ModelContents> without_zeros(const TagModel& model, const Weights& theta) {
   const ChainShape shape = model.shape();
-  const KeptPairs tokens = kept_tokens(shape, theta), steps = kept_steps(shape, theta);
+  auto tokens = kept_tokens(shape, theta);
+  auto steps = kept_steps(shape, theta);
   std::vector<std::vector<std::uint32_t>> ngrams;
   std::vector<float> ngram_weights;
   for (std::size_t k = 0; k < shape.num_ngrams(); ++k) {
@@ -112,11 +126,13 @@ std::optional<ModelContents> without_zeros(const TagModel& model, const Weights&
   const bool to_pairs =
       !shape.observed() && kRowsAreFaster * (tokens.bytes() + steps.bytes()) < bytes_of_rows;
   const bool pairs_left =
-      shape.observed() && (tokens.labels.size() < tokens.num_seen || steps.labels.size() < steps.num_seen);
+      shape.observed() && (tokens.size() < tokens.num_seen || steps.size() < steps.num_seen);
   const bool all_left = !to_pairs && !pairs_left && tokens.attributes.size() == shape.num_attributes &&
                         steps.attributes.size() == shape.num_transition_attributes &&
                         ngrams.size() == shape.num_ngrams();
   if (all_left && !shape.by_rows) return std::nullopt;
+  tokens.collect();
+  steps.collect();
 
   auto kept = std::make_shared<TagModel>();
   kept->input = model.input;
