@@ -41,6 +41,7 @@ class Team {
 template <class Call>
 void share_range(Team& team, std::size_t n, const Call& call) {
   const std::size_t parts = team.size();
+  if (parts == 1) return call(std::size_t{0}, n);  // and allocate no Job
   team.run([&](std::size_t k) { call(n * k / parts, n * (k + 1) / parts); });
 }
 

@@ -381,8 +381,8 @@ void ArcFeatures::score(std::span<const WordAtoms> words, const ArcSet& arcs, co
     Workspace::Frame of_part(own);
     ArcScorer<Real, Scale> scorer(groups, sentence, w, threshold, of_part);
     for_each_side(
-        sentence, arcs, {m * part / parts + 1, m * (part + 1) / parts},
-        [](std::size_t) { return true; }, [&](const ArcSide& side) { scorer.add(side, scale, s); }, own);
+        sentence, arcs, {m * part / parts + 1, m * (part + 1) / parts}, [](std::size_t) { return true; },
+        [&](const ArcSide& side) { scorer.add(side, scale, s); }, own);
     scorer.finish(scale, s);
   });
 }

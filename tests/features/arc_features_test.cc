@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/helping.h"
 #include "support/arc_feature_checks.h"
 
 namespace espalier::arc_features_test {
@@ -181,6 +182,25 @@ TEST(ArcFeatures, OfALongSentence) {
   const std::vector<std::uint32_t> on_the_root(200, 0);
   const OwnedArcs some = test_support::random_arcs(random, on_the_root, 0.03);
   EXPECT_EQ(check_pruned(features, words, some.view(), random), "");
+}
+
+// In parts that other threads may help with: of all arcs, and of so few that parts have none of some words.
+TEST(ArcFeatures, ScoresInPartsAreThoseOfOne) {
+  Random random(5);
+  for (const std::size_t m : {3, 17, 60}) {
+    const auto words = random_words(random, m, 100);
+    const ArcFeatures features(arc_templates(), 14);
+    const auto w = test_support::random_values<float>(random, features.num_weights());
+    const OwnedArcs some = test_support::random_arcs(random, std::vector<std::uint32_t>(m, 0), 0.3);
+    for (const ArcSet& arcs : {ArcSet(m), some.view()}) {
+      AlignedVector<float> s(arcs.size(), 7.0f);
+      Workspace ws;
+      SharedWork shared;
+      ws.set_shared_work(&shared);
+      features.score(words, arcs, w.data(), 0.5f, std::span<float>(s), ws);
+      EXPECT_EQ(s, scores_of<float>(features, words, arcs, w, 0.5f)) << m;
+    }
+  }
 }
 
 TEST(ArcFeatures, TypicalSizeAndCommonShareFollowFromTheTable) {
