@@ -127,11 +127,22 @@ class Decoder {
   virtual ~Decoder() = default;
   // Up to n bytes, 0 only at the end of the file. What an error comes after is handed over first.
   std::size_t read(RawFile& file, char* to, std::size_t n) {
-    if (failure_) std::rethrow_exception(failure_);
-    return decode(file, to, n);
+    if (piece_.empty()) return decode_or_fail(file, to, n);
+    if (taken_ == filled_) {
+      filled_ = decode_or_fail(file, piece_.data(), piece_.size());
+      taken_ = 0;
+    }
+    n = std::min(n, filled_ - taken_);
+    std::memcpy(to, piece_.data() + taken_, n);
+    taken_ += n;
+    return n;
   }
 
  protected:
+  // Of a library that drops what comes right before damage, and how much of it by how many bytes it is asked
+  // for, as all of them do: it is always asked for as many, so that a damaged file has the same contents
+  // however it is read.
+  void decode_in_pieces() { piece_.resize(kPiece); }
   virtual std::size_t decode(RawFile& file, char* to, std::size_t n) = 0;
   std::size_t fail(std::size_t done, const RawFile& file, std::string_view found) {
     failure_ = std::make_exception_ptr(Error::in(file.name(), found, kCopyAgain));
@@ -140,6 +151,14 @@ class Decoder {
   }
 
  private:
+  std::size_t decode_or_fail(RawFile& file, char* to, std::size_t n) {
+    if (failure_) std::rethrow_exception(failure_);
+    return decode(file, to, n);
+  }
+
+  static constexpr std::size_t kPiece = std::size_t{1} << 16;
+  std::vector<char> piece_;  // empty: straight to whoever reads
+  std::size_t taken_ = 0, filled_ = 0;
   std::exception_ptr failure_;
 };
 
@@ -158,6 +177,7 @@ class GzipDecoder : public Decoder {
   GzipDecoder() {
     // 15: the largest window; +16: gzip, and nothing else.
     if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+    decode_in_pieces();
   }
   ~GzipDecoder() override { inflateEnd(&stream_); }
 
@@ -206,6 +226,7 @@ class ZstdDecoder : public Decoder {
     // Files of "zstd --long" need a window larger than the default allows.
     ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
                            ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+    decode_in_pieces();
   }
   ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
   ZstdDecoder(const ZstdDecoder&) = delete;
@@ -245,6 +266,7 @@ class XzDecoder : public Decoder {
   XzDecoder() {
     // All of memory, as for zstd, and several streams one after the other, with padding between them.
     if (lzma_stream_decoder(&stream_, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+    decode_in_pieces();
   }
   ~XzDecoder() override { lzma_end(&stream_); }
   XzDecoder(const XzDecoder&) = delete;

@@ -145,6 +145,33 @@ TEST(Input, RefusesDamagedPackedData) {
             path + ": corrupt xz data; copy or download the file again");
 }
 
+// What comes before the damage does not depend on how many bytes are asked for at a time.
+TEST(Input, DamagedPackedDataIsTheSameHoweverItIsRead) {
+  const TemporaryFolder folder;
+  const std::string text = sample_text(3000);
+  const auto read_by = [](const std::string& path, std::size_t at_once) {
+    std::string all;
+    const std::string message = error_message([&] {
+      ByteReader reader(path);
+      std::string part(at_once, '\0');
+      for (std::size_t got = 1; got > 0;) {
+        got = reader.read(part.data(), part.size());
+        all.append(part, 0, got);
+      }
+    });
+    return std::pair(all, message);
+  };
+  for (const std::string& whole : {gzip(text), zstd(text), xz(text)}) {
+    for (std::size_t at = whole.size() / 4; at < whole.size(); at += whole.size() / 7) {
+      std::string packed = whole;
+      packed[at] ^= 0x20;
+      const std::string path = folder.file("damaged", packed);
+      const auto expected = read_by(path, 1 << 18);
+      for (const std::size_t at_once : {1, 7, 100, 4096}) EXPECT_EQ(read_by(path, at_once), expected) << at;
+    }
+  }
+}
+
 TEST(Input, NamesWhatItDoesNotRead) {
   const TemporaryFolder folder;
   const auto message = [&](std::string_view contents) {
