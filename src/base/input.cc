@@ -30,6 +30,9 @@ namespace {
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
 constexpr std::size_t kLongestMark = 10;  // of what a file is packed in, and of what is refused
 constexpr const char* kCopyAgain = "copy or download the file again";
+// What an unpacker takes at once: a header of a few bytes asks for it. No packer takes more unless told to.
+constexpr int kLogLargestWindow = 30;
+constexpr const char* kPackAgain = "expected one of at most 1 GiB; pack the file anew";
 
 thread_local std::function<void(const ReadingProgress&)> reading_observer;
 
@@ -144,8 +147,9 @@ class Decoder {
   // however it is read.
   void decode_in_pieces() { piece_.resize(kPiece); }
   virtual std::size_t decode(RawFile& file, char* to, std::size_t n) = 0;
-  std::size_t fail(std::size_t done, const RawFile& file, std::string_view found) {
-    failure_ = std::make_exception_ptr(Error::in(file.name(), found, kCopyAgain));
+  std::size_t fail(std::size_t done, const RawFile& file, std::string_view found,
+                   std::string_view expected = kCopyAgain) {
+    failure_ = std::make_exception_ptr(Error::in(file.name(), found, expected));
     if (done == 0) std::rethrow_exception(failure_);
     return done;
   }
@@ -223,9 +227,8 @@ class ZstdDecoder : public Decoder {
  public:
   ZstdDecoder() : stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // Files of "zstd --long" need a window larger than the default allows.
-    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
-                           ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+    // Files of "zstd --long=30" need a window larger than the default allows.
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kLogLargestWindow);
     decode_in_pieces();
   }
   ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
@@ -242,6 +245,8 @@ class ZstdDecoder : public Decoder {
       ZSTD_inBuffer in{file.ahead().data(), file.ahead().size(), 0};
       const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
       if (ZSTD_isError(result)) {
+        if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+          return fail(out.pos, file, "zstd data of a window above 1 GiB", kPackAgain);
         // The first frame has its mark, or the file would not have come here.
         const bool no_frame = ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown;
         const std::string corrupt = std::string("corrupt zstd data (") + ZSTD_getErrorName(result) + ")";
@@ -264,8 +269,9 @@ class ZstdDecoder : public Decoder {
 class XzDecoder : public Decoder {
  public:
   XzDecoder() {
-    // All of memory, as for zstd, and several streams one after the other, with padding between them.
-    if (lzma_stream_decoder(&stream_, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+    // As large a dictionary as for zstd, and several streams one after the other, with padding between them.
+    constexpr std::uint64_t kMemory = (std::uint64_t{1} << kLogLargestWindow) + (std::uint64_t{1} << 26);
+    if (lzma_stream_decoder(&stream_, kMemory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
     decode_in_pieces();
   }
   ~XzDecoder() override { lzma_end(&stream_); }
@@ -286,6 +292,8 @@ class XzDecoder : public Decoder {
         ended_ = true;
       } else if (result == LZMA_BUF_ERROR) {
         return fail(n - stream_.avail_out, file, "truncated xz data");
+      } else if (result == LZMA_MEMLIMIT_ERROR) {
+        return fail(n - stream_.avail_out, file, "xz data of a dictionary above 1 GiB", kPackAgain);
       } else if (result == LZMA_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (result != LZMA_OK) {
