@@ -39,6 +39,13 @@ class alignas(kCacheLine) Workspace {
     std::size_t block_, used_;
   };
 
+  // Bytes that it has taken so far.
+  std::size_t capacity() const {
+    std::size_t sum = 0;
+    for (const auto& block : blocks_) sum += block.size();
+    return sum;
+  }
+
  private:
   std::byte* bytes(std::size_t n) {
     n = (n + kCacheLine - 1) / kCacheLine * kCacheLine;
