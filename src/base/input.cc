@@ -34,7 +34,8 @@ constexpr const char* kCopyAgain = "copy or download the file again";
 constexpr int kLogLargestWindow = 30;
 constexpr const char* kPackAgain = "expected one of at most 1 GiB; pack the file anew";
 
-thread_local std::function<void(const ReadingProgress&)> reading_observer;
+// Without a destructor: the C library ends the program where it has no memory to note one.
+thread_local const std::function<void(const ReadingProgress&)>* reading_observer = nullptr;
 
 // An open file and the part of it that is read ahead, packed as it is.
 class RawFile {
@@ -95,7 +96,7 @@ class RawFile {
       if (got >= 0) {
         left_ -= static_cast<std::uint64_t>(got);
         bytes_ += static_cast<std::uint64_t>(got);
-        if (reading_observer) reading_observer(progress());
+        if (reading_observer != nullptr) (*reading_observer)(progress());
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR) throw Error::system(name_, "read", errno, "check the disk or the connection");
@@ -388,7 +389,7 @@ class Unpacker {
     }
     taken_.notify_one();
     used_ = 0;
-    if (reading_observer) reading_observer({file_.name(), block_.file_bytes, block_.of});
+    if (reading_observer != nullptr) (*reading_observer)({file_.name(), block_.file_bytes, block_.of});
   }
 
   void unpack() {
@@ -441,8 +442,9 @@ class Unpacker {
 
 }  // namespace
 
-ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe) {
-  reading_observer = std::move(observe);
+ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe)
+    : observe_(std::move(observe)) {
+  reading_observer = &observe_;
 }
 ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 
