@@ -247,7 +247,7 @@ TEST_F(FaultsTest, EveryAllocationForJsonMayFail) {
   const std::string show = "show model.esp --json";
   const long count = record_of(show).counts.at("allocate");
   ASSERT_GT(count, 50);
-  for (long k = count / 2; k <= count; ++k) {
+  for (long k = count * 3 / 4; k <= count; ++k) {
     const Outcome outcome = run_with(fmt::format("allocate:{}:1:{}", k, ENOMEM), show);
     EXPECT_EQ(outcome.status, 2) << k;
     EXPECT_EQ(outcome.out, "") << k;
