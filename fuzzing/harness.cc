@@ -55,6 +55,12 @@ std::string message_of(const std::function<void()>& read) {
   }
 }
 
+bool turn_of_threads() {
+  constexpr std::size_t kFew = 100, kEvery = 16;
+  static std::size_t inputs = 0;
+  return ++inputs <= kFew || inputs % kEvery == 0;
+}
+
 Choices::Choices(std::string_view& bytes) {
   if (bytes.empty()) return;
   left_ = static_cast<unsigned char>(bytes.front());

@@ -38,6 +38,7 @@ constexpr struct {
     {"gazetteer", gazetteer},
     {"model", model},
     {"checkpoint", checkpoint},
+    {"predict", predict},
     {"chains", chains},
 };
 

@@ -1,11 +1,15 @@
 // Models: files of ours whose checksums are right, checkpoints, and text that other programs wrote.
 
+#include <unistd.h>
+
 #include <array>
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "espalier/model/model.h"
 #include "espalier/solvers/registry.h"
+#include "espalier/tasks/registry.h"
 #include "espalier/tasks/tag.h"
 #include "fuzzing/targets.h"
 #include "model/checkpoint.h"
@@ -46,6 +50,11 @@ void use(const Model& model) {
   message_of([&] {
     model.predictor().predict(input_for(model.info().task), {}, [&](std::string_view more) { text += more; });
   });
+  message_of([&] {
+    const Model rounded = model.rounded(16);
+    expect(Model::from_bytes(rounded.bytes()).describe().dump() == rounded.describe().dump(),
+           "a model that is read as it was written");
+  });
 }
 
 }  // namespace
@@ -84,8 +93,44 @@ void checkpoint(std::string_view bytes) {
   static const auto data =
       read_tag_training(memory_file(1).write("a x\nb y\n\nb x\na z\na y\n\n"), TagOptions{});
   static const Json identity = run_identity(*data, Loss::crf(), 1, "eg");
+  static const Json other = run_identity(*data, Loss::crf(), Json::array({1, 0.5}), "eg");
   const std::string path = memory_file(0).write(with_checksums(bytes));
-  message_of([&] { load_checkpoint(path, identity, data->problem()); });
+  for (const Json* run : {&identity, &other}) {
+    message_of([&] {
+      const Checkpoint state = load_checkpoint(path, *run, data->problem());
+      // What was taken in can be kept, and taken in again.
+      static const std::string kept = "/tmp/espalier-fuzz-" + std::to_string(::getpid());
+      save_checkpoint(kept, *run, state);
+      load_checkpoint(kept, *run, data->problem());
+      remove_checkpoint(kept);
+    });
+  }
+}
+
+// New data for a model of ours, labelled by one thread and by two: the same text and the same error.
+void predict(std::string_view bytes) {
+  Choices choices(bytes);
+  static const auto models = [] {
+    std::vector<Model> all;
+    for (const char* name :
+         {"tag-words", "classify", "parse", "treebank", "graph", "tag-order", "classify-text"})
+      all.push_back(Model::from_bytes(repository_file(std::string("tests/golden/") + name + ".esp")));
+    return all;
+  }();
+  const Model& model = models[choices.below(models.size())];
+  OptionValues options(find_task(model.info().task)->predict_options());
+  if (choices.flag()) options.set("kbest", "2");
+  if (choices.flag()) options.set("json", "true");
+  const std::string path = memory_file().write(bytes);
+  const auto predicted = [&](const char* threads) {
+    options.set("threads", threads);
+    std::string text;
+    const std::string message = message_of(
+        [&] { model.predictor().predict(path, options, [&](std::string_view more) { text += more; }); });
+    return text + message;
+  };
+  const std::string expected = predicted("1");
+  if (turn_of_threads()) expect(predicted("2") == expected, "the same by two threads");
 }
 
 }  // namespace espalier::fuzz

@@ -36,9 +36,7 @@ void check_tagging(std::string_view bytes, TagInput input, Choices& choices) {
   const std::size_t chunk = 1 + 7 * choices.below(6);
   const std::string path = memory_file().write(bytes);
   const std::string expected = read_sequences(path, input, min_count, {1});
-  // Threads take long to start.
-  static std::size_t turn = 0;
-  if (turn++ % 8 == 0 || bytes.size() > 200)
+  if (turn_of_threads())
     expect(read_sequences(path, input, min_count, {2, chunk}) == expected, "the same in chunks");
 }
 

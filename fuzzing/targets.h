@@ -28,6 +28,7 @@ void constraints(std::string_view bytes);
 void gazetteer(std::string_view bytes);
 void model(std::string_view bytes);
 void checkpoint(std::string_view bytes);
+void predict(std::string_view bytes);
 void chains(std::string_view bytes);
 
 }  // namespace espalier::fuzz

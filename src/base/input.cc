@@ -30,8 +30,12 @@ namespace {
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 18;
 constexpr std::size_t kLongestMark = 10;  // of what a file is packed in, and of what is refused
 constexpr const char* kCopyAgain = "copy or download the file again";
+// What an unpacker takes at once: a header of a few bytes asks for it. No packer takes more unless told to.
+constexpr int kLogLargestWindow = 30;
+constexpr const char* kPackAgain = "expected one of at most 1 GiB; pack the file anew";
 
-thread_local std::function<void(const ReadingProgress&)> reading_observer;
+// Without a destructor: the C library ends the program where it has no memory to note one.
+thread_local const std::function<void(const ReadingProgress&)>* reading_observer = nullptr;
 
 // An open file and the part of it that is read ahead, packed as it is.
 class RawFile {
@@ -92,7 +96,7 @@ class RawFile {
       if (got >= 0) {
         left_ -= static_cast<std::uint64_t>(got);
         bytes_ += static_cast<std::uint64_t>(got);
-        if (reading_observer) reading_observer(progress());
+        if (reading_observer != nullptr) (*reading_observer)(progress());
         return static_cast<std::size_t>(got);
       }
       if (errno != EINTR) throw Error::system(name_, "read", errno, "check the disk or the connection");
@@ -127,19 +131,39 @@ class Decoder {
   virtual ~Decoder() = default;
   // Up to n bytes, 0 only at the end of the file. What an error comes after is handed over first.
   std::size_t read(RawFile& file, char* to, std::size_t n) {
-    if (failure_) std::rethrow_exception(failure_);
-    return decode(file, to, n);
+    if (piece_.empty()) return decode_or_fail(file, to, n);
+    if (taken_ == filled_) {
+      filled_ = decode_or_fail(file, piece_.data(), piece_.size());
+      taken_ = 0;
+    }
+    n = std::min(n, filled_ - taken_);
+    std::memcpy(to, piece_.data() + taken_, n);
+    taken_ += n;
+    return n;
   }
 
  protected:
+  // Of a library that drops what comes right before damage, and how much of it by how many bytes it is asked
+  // for, as all of them do: it is always asked for as many, so that a damaged file has the same contents
+  // however it is read.
+  void decode_in_pieces() { piece_.resize(kPiece); }
   virtual std::size_t decode(RawFile& file, char* to, std::size_t n) = 0;
-  std::size_t fail(std::size_t done, const RawFile& file, std::string_view found) {
-    failure_ = std::make_exception_ptr(Error::in(file.name(), found, kCopyAgain));
+  std::size_t fail(std::size_t done, const RawFile& file, std::string_view found,
+                   std::string_view expected = kCopyAgain) {
+    failure_ = std::make_exception_ptr(Error::in(file.name(), found, expected));
     if (done == 0) std::rethrow_exception(failure_);
     return done;
   }
 
  private:
+  std::size_t decode_or_fail(RawFile& file, char* to, std::size_t n) {
+    if (failure_) std::rethrow_exception(failure_);
+    return decode(file, to, n);
+  }
+
+  static constexpr std::size_t kPiece = std::size_t{1} << 16;
+  std::vector<char> piece_;  // empty: straight to whoever reads
+  std::size_t taken_ = 0, filled_ = 0;
   std::exception_ptr failure_;
 };
 
@@ -158,6 +182,7 @@ class GzipDecoder : public Decoder {
   GzipDecoder() {
     // 15: the largest window; +16: gzip, and nothing else.
     if (inflateInit2(&stream_, 15 + 16) != Z_OK) throw std::bad_alloc();
+    decode_in_pieces();
   }
   ~GzipDecoder() override { inflateEnd(&stream_); }
 
@@ -203,9 +228,9 @@ class ZstdDecoder : public Decoder {
  public:
   ZstdDecoder() : stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
-    // Files of "zstd --long" need a window larger than the default allows.
-    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax,
-                           ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound);
+    // Files of "zstd --long=30" need a window larger than the default allows.
+    ZSTD_DCtx_setParameter(stream_, ZSTD_d_windowLogMax, kLogLargestWindow);
+    decode_in_pieces();
   }
   ~ZstdDecoder() override { ZSTD_freeDStream(stream_); }
   ZstdDecoder(const ZstdDecoder&) = delete;
@@ -221,6 +246,8 @@ class ZstdDecoder : public Decoder {
       ZSTD_inBuffer in{file.ahead().data(), file.ahead().size(), 0};
       const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
       if (ZSTD_isError(result)) {
+        if (ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge)
+          return fail(out.pos, file, "zstd data of a window above 1 GiB", kPackAgain);
         // The first frame has its mark, or the file would not have come here.
         const bool no_frame = ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown;
         const std::string corrupt = std::string("corrupt zstd data (") + ZSTD_getErrorName(result) + ")";
@@ -243,8 +270,10 @@ class ZstdDecoder : public Decoder {
 class XzDecoder : public Decoder {
  public:
   XzDecoder() {
-    // All of memory, as for zstd, and several streams one after the other, with padding between them.
-    if (lzma_stream_decoder(&stream_, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+    // As large a dictionary as for zstd, and several streams one after the other, with padding between them.
+    constexpr std::uint64_t kMemory = (std::uint64_t{1} << kLogLargestWindow) + (std::uint64_t{1} << 26);
+    if (lzma_stream_decoder(&stream_, kMemory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+    decode_in_pieces();
   }
   ~XzDecoder() override { lzma_end(&stream_); }
   XzDecoder(const XzDecoder&) = delete;
@@ -264,6 +293,8 @@ class XzDecoder : public Decoder {
         ended_ = true;
       } else if (result == LZMA_BUF_ERROR) {
         return fail(n - stream_.avail_out, file, "truncated xz data");
+      } else if (result == LZMA_MEMLIMIT_ERROR) {
+        return fail(n - stream_.avail_out, file, "xz data of a dictionary above 1 GiB", kPackAgain);
       } else if (result == LZMA_MEM_ERROR) {
         throw std::bad_alloc();
       } else if (result != LZMA_OK) {
@@ -358,7 +389,7 @@ class Unpacker {
     }
     taken_.notify_one();
     used_ = 0;
-    if (reading_observer) reading_observer({file_.name(), block_.file_bytes, block_.of});
+    if (reading_observer != nullptr) (*reading_observer)({file_.name(), block_.file_bytes, block_.of});
   }
 
   void unpack() {
@@ -411,8 +442,9 @@ class Unpacker {
 
 }  // namespace
 
-ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe) {
-  reading_observer = std::move(observe);
+ReadingObserver::ReadingObserver(std::function<void(const ReadingProgress&)> observe)
+    : observe_(std::move(observe)) {
+  reading_observer = &observe_;
 }
 ReadingObserver::~ReadingObserver() { reading_observer = nullptr; }
 

@@ -57,6 +57,9 @@ class ReadingObserver {
   ~ReadingObserver();
   ReadingObserver(const ReadingObserver&) = delete;
   ReadingObserver& operator=(const ReadingObserver&) = delete;
+
+ private:
+  std::function<void(const ReadingProgress&)> observe_;
 };
 
 struct TextChunk;

@@ -30,6 +30,14 @@ std::string counted(std::size_t number, std::string_view singular, std::string_v
   return number == 1 ? text : text + 's';
 }
 
+std::string in_bytes(double bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
+  constexpr double kNext = 1024, kFourDigits = 999.5;
+  std::size_t unit = 0;
+  for (; unit < 3 && bytes >= kNext; ++unit) bytes /= kNext;
+  return fmt::format("{:.{}g} {}", bytes, bytes < kFourDigits ? 3 : 4, kUnits[unit]);
+}
+
 void append_formatted(std::string& to, fmt::string_view format, fmt::format_args arguments) {
   fmt::vformat_to(std::back_inserter(to), format, arguments);
 }

@@ -6,6 +6,8 @@ namespace espalier {
 namespace {
 
 constexpr std::size_t kNowhere = std::string_view::npos;
+// What tells an encoding at the start of a file (LineReader) is in one chunk.
+constexpr std::size_t kLongestMark = 4;
 
 bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\n\v\f\r") == kNowhere; }
 
@@ -100,6 +102,7 @@ bool ChunkReader::next_of_range(TextChunk& chunk) {
     cut = all || too_long ? text.size() : find_cut_(text);
     if (cut == 0 && is_blank(text)) cut = cut_after_line(text);  // before a record there may be any number
     if (all) break;
+    if (!any_ && cut < kLongestMark) cut = 0;
   }
   // Also a file of nothing has a chunk, whose reader says so; and a failure needs one.
   if (cut == 0 && any_ && !failure_) return false;

@@ -119,8 +119,10 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   std::optional<NothingToSave> until_trained("before training");
   Display display(arguments.given().gap, arguments.given().report_every, arguments.quiet);
   // One thread, so that what is printed depends on the seed alone.
-  std::optional<ReadingObserver> observer(std::in_place,
-                                          [&](const ReadingProgress& file) { display.reading(file); });
+  std::optional<ReadingObserver> observer(std::in_place, [&](const ReadingProgress& file) {
+    arguments.check_reading(file);
+    display.reading(file);
+  });
   const auto data = arguments.read_data(
       {[&](std::string_view text) { display.note(std::string(text)); }, interrupt.flag(), 1});
   observer.reset();

@@ -4,6 +4,7 @@
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
+#include "cli/memory_limit.h"
 #include "cli/model_options.h"
 #include "cli/validators.h"
 #include "espalier/model/model.h"
@@ -16,6 +17,7 @@ void add_eval(Command program, Action& action) {
     std::string model, gold;
     EvaluateOptions options;
     bool json = false;
+    MemoryLimit memory;
   };
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
@@ -27,6 +29,7 @@ void add_eval(Command program, Action& action) {
   command.add_option("--threads", arguments->options.threads, "number of threads; 0: one for each processor")
       .check(whole_number_from(0))
       .capture_default_str();
+  arguments->memory.add_to(command);
   command.add_flag("--json", arguments->json, "print one JSON object; rates are fractions");
   command.footer(
       "Examples:\n"
@@ -38,11 +41,13 @@ void add_eval(Command program, Action& action) {
       "relation (LAS).");
   command.callback([arguments, &action] {
     action = [arguments] {
+      arguments->memory.check_model(arguments->model);
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
       if (model.info().bits < 32 && !model.info().certificate)
         complain(fmt::format("{}: {}", arguments->model, no_certificate(model.info())));
       arguments->options.warning = complain;
+      const ReadingObserver observer = arguments->memory.observer();
       const Evaluation evaluation = naming_file(
           arguments->gold, [&] { return model.predictor().evaluate(arguments->gold, arguments->options); });
       OutputFile output("-");

@@ -2,6 +2,7 @@
 #include "base/output.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
+#include "cli/memory_limit.h"
 #include "cli/model_options.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/registry.h"
@@ -13,6 +14,7 @@ void add_predict(Command program, Action& action) {
   struct Arguments {
     std::string model, input = "-", output = "-";
     ModelOptions options{&TaskEntry::predict_options};
+    MemoryLimit memory;
   };
   const auto arguments = std::make_shared<Arguments>();
   command.add_option("MODEL", arguments->model, "a model that train saved").required();
@@ -20,6 +22,7 @@ void add_predict(Command program, Action& action) {
   command.add_option("-o,--output", arguments->output, "where to write; default: standard output")
       .metavar("FILE");
   arguments->options.add_to(command, true);
+  arguments->memory.add_to(command);
   command.footer(
       "Examples:\n"
       "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
@@ -34,15 +37,19 @@ void add_predict(Command program, Action& action) {
       "line. --kbest writes '# RANK PROBABILITY' above each label sequence or tree, ranks from 0.");
   command.callback([arguments, &action] {
     action = [arguments] {
+      arguments->memory.check_model(arguments->model);
       const Model model(arguments->model);
       warn_if_far(arguments->model, model.info());
       // A model of a task that is in no table does not load.
       PredictOptions options = arguments->options.of(*find_task(model.info().task));
       options.warning = complain;
       OutputFile output(arguments->output);
+      const ReadingObserver observer = arguments->memory.observer();
       naming_file(arguments->input, [&] {
-        model.predictor().predict(arguments->input, options,
-                                  [&](std::string_view piece) { output.write(piece); });
+        model.predictor().predict(arguments->input, options, [&](std::string_view piece) {
+          arguments->memory.check(arguments->input);
+          output.write(piece);
+        });
       });
       output.commit();
       return kSuccess;

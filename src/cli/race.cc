@@ -86,8 +86,10 @@ int run_race(const RaceArguments& arguments) {
   std::optional<NothingToSave> until_trained("before training");
   std::optional<Display> display;  // one a solver: each has its own way to the gap
   display.emplace(arguments.given().gap, arguments.given().report_every, arguments.quiet);
-  std::optional<ReadingObserver> observer(std::in_place,
-                                          [&](const ReadingProgress& file) { display->reading(file); });
+  std::optional<ReadingObserver> observer(std::in_place, [&](const ReadingProgress& file) {
+    arguments.check_reading(file);
+    display->reading(file);
+  });
   const auto data = arguments.read_data({[&](std::string_view text) { display->note(std::string(text)); },
                                          interrupt.flag(), arguments.threads()});
   observer.reset();

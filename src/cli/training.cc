@@ -8,11 +8,14 @@
 #include <utility>
 #include <variant>
 
+#include "base/free_memory.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/display.h"
 #include "cli/ending.h"
 #include "cli/interrupt.h"
 #include "cli/ranks.h"
+#include "cli/run_forecast.h"
 #include "cli/run_log.h"
 #include "espalier/base/error.h"
 #include "espalier/train/trainer.h"
@@ -168,7 +171,10 @@ class Session {
     // A checkpoint fits only what comes out the same when it is read again, with any number of threads.
     Threads threads = options_.threads();
     if (!options_.checkpoint.empty()) threads.share_visits = false;
-    const ReadingObserver observer([this](const ReadingProgress& file) { display_.reading(file); });
+    const ReadingObserver observer([this](const ReadingProgress& file) {
+      options_.check_reading(file);
+      display_.reading(file);
+    });
     data_ = options_.read_data({[this](std::string_view text) { display_.note(std::string(text)); },
                                 interrupt_.flag(), threads, fleet_if_joined()});
     display_.note(fmt::format("read {}: {}", options_.train_name(), data_->describe()));
@@ -187,6 +193,7 @@ class Session {
     settings_.warning = [this](const std::string& text) { display_.warn(text); };
     settings_.tick = [this](double passes) {
       if (passes - passes_before_ >= 1) until_first_pass_.reset();
+      if (forecast_) forecast_->tick(passes);
       display_.tick(passes);
     };
     if (!options_.init.empty() && !options_.resume) settings_.init = Model::load(options_.init);
@@ -200,6 +207,26 @@ class Session {
     if (relaxed()) settings["relaxed"] = true;
     if (settings_.fleet) settings["ranks"] = settings_.fleet->size();
     log_.start(settings, options_.resume);
+    if (is_first_rank()) start_forecast();
+  }
+
+  // Of memory that the machine does not have, at once.
+  void start_forecast() {
+    if (options_.quiet && options_.log.empty()) return;
+    const MemoryForecast memory = trainer_->memory();
+    const TrainOptions& given = options_.given();
+    forecast_.emplace(memory, RunForecast::Target{given.gap, given.report_every, given.passes, given.seconds},
+                      [this](const std::string& line, const Json& event) {
+                        display_.note(line);
+                        log_.end(event, "forecast");
+                      });
+    const auto there = static_cast<double>(available_memory());
+    const double more = memory.of_training();
+    if (there == 0 || more <= there) return;
+    const std::string ways = trainer_->smaller_by(memory);
+    display_.note(fmt::format("forecast: training takes about {} more memory, where {} are free{}{}",
+                              in_bytes(more), in_bytes(there), ways.empty() ? "" : "; less is taken by ",
+                              ways));
   }
 
   Regularizer first_of(const Trainer::Values& values) const {
@@ -231,6 +258,7 @@ class Session {
                               : several_ ? fmt::format("l2 {:<8.6g} ", now.l2)
                                          : "";
     display_.report(progress, dev.headline, value);
+    if (forecast_ && !several_) forecast_->report(progress);
     Json where = Json::object();
     if (now.round) where["round"] = *now.round;
     if (now.seed) where["seed"] = *now.seed;
@@ -261,6 +289,7 @@ class Session {
   std::optional<NothingToSave> until_first_pass_;
   std::unique_ptr<TrainingSet> data_;
   std::optional<Trainer> trainer_;
+  std::optional<RunForecast> forecast_;
   bool several_ = false;                       // values of l2,
   bool over_l1_ = false;                       // or of l1
   std::vector<Progress> history_;              // of the last run of a solver

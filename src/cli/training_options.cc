@@ -11,6 +11,7 @@
 #include "base/output.h"
 #include "base/parse_number.h"
 #include "cli/interrupt.h"
+#include "cli/memory_limit.h"
 #include "cli/ranks.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
@@ -77,6 +78,16 @@ void TrainingOptions::add_to(Command command) {
   for (const char* name : {"gap", "passes", "seconds", "threads", "seed", "report_every"})
     add_training_option(command, name);
 
+  if (task.options().find("memory") == nullptr) {
+    command
+        .add_option("--memory", memory,
+                    "stop before training if it would take more memory, and say what takes less")
+        .metavar("SIZE")
+        .default_str("")
+        .check(bytes())
+        .advanced();
+  }
+
   command.group(kOutput);
   command.add_option("--log", log, "write a log of the run, one JSON object per line").metavar("FILE");
   command
@@ -106,6 +117,17 @@ void TrainingOptions::add_task_options(Command command) {
   add_training_option(command, "outer_rounds")
       .description(fmt::format("with --{}: maximum number of rounds", task.latent))
       .needs(latent);
+}
+
+std::size_t TrainingOptions::memory_limit() const {
+  const OptionRow* own = task.options().find("memory");
+  if (own == nullptr) return memory;
+  const Json given = of_task->get("memory");
+  return given == own->default_value ? 0 : given.get<std::size_t>();
+}
+
+void TrainingOptions::check_reading(const ReadingProgress& file) const {
+  MemoryLimit::check(memory_limit(), file.name, "fewer examples (--first N), or a larger --memory");
 }
 
 bool TrainingOptions::latent() const { return !task.latent.empty() && of_task->get(task.latent).get<bool>(); }
@@ -169,6 +191,7 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
   if (fleet_if_joined()) result.threads = threads();
   result.solver_options = checked_settings(solvers);
   result.checkpoint = {checkpoint, checkpoint_every, resume};
+  result.memory = memory_limit();
   return result;
 }
 
@@ -236,6 +259,7 @@ Json TrainingOptions::to_json() const {
   if (now.patience > 0) json["patience"] = now.patience;
   if (now.bits < 32) json["bits"] = now.bits;
   json.update(of_task->log());
+  if (memory > 0) json["memory"] = memory;
   if (latent()) json.update({{"outer_gap", now.rounds.gap}, {"outer_rounds", now.rounds.rounds}});
   return json;
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/input.h"
 #include "cli/command_line.h"
 #include "cli/display.h"
 #include "espalier/base/input_files.h"
@@ -41,6 +42,7 @@ struct TrainingOptions {
   bool l1_is_advanced = true;  // in the help: not where whoever comes from another program looks for it
   bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds
+  std::size_t memory = 0;               // bytes; 0: no limit
   std::optional<OptionValues> of_task;  // those that are its own
 
   // The training data, for messages.
@@ -57,6 +59,12 @@ struct TrainingOptions {
   // Adds the options that every task has; those of this task alone. The task is set.
   void add_to(Command command);
   void add_task_options(Command command);
+
+  // Bytes that the run may take: also where the task has an option for the memory of its inference, if that
+  // was given. 0: no limit.
+  std::size_t memory_limit() const;
+  // While data are read. Throws Error where that takes more.
+  void check_reading(const ReadingProgress& file) const;
 
   // Whether the task is told that gold outputs may not all be known.
   bool latent() const;

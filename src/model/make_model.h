@@ -23,4 +23,7 @@ Model with_certificate(const Model& model, const Certificate& certificate);
 // What its file has of this name; empty where it has nothing. Valid as long as the model, or a copy, is.
 std::string_view section_of(const Model& model, const std::string& name);
 
+// Bytes that opening a model takes: the file, and weights that are not in it as they are used.
+double memory_to_open(const std::string& path);
+
 }  // namespace espalier

@@ -291,6 +291,18 @@ Json Model::describe() const {
   return json;
 }
 
+double memory_to_open(const std::string& path) {
+  const ModelFile file(path);
+  return reading(path, [&] {
+    const Json settings = parse_settings(file);
+    const auto bytes = static_cast<double>(file.bytes().size());
+    if (!settings.contains(kWeights)) return bytes;
+    const WeightShape shape = shape_from(settings);
+    return bytes + static_cast<double>(sizeof(float)) * static_cast<double>(shape.rows) *
+                       static_cast<double>(row_stride(shape.width));
+  });
+}
+
 std::string_view section_of(const Model& model, const std::string& name) {
   const ModelFile& file = model.contents_->file;
   return file.has(name) ? file.section_bytes(name) : std::string_view();

@@ -165,6 +165,17 @@ std::vector<Contender> contenders(const Objective& objective, bool warm) {
   return all;
 }
 
+// Those that the run has the memory for, in their order; the smallest where it has it for none.
+std::vector<Contender> those_that_fit(std::vector<Contender> all, const Objective& objective,
+                                      const SolverSettings& settings) {
+  const auto bytes = [&](const Contender& c) { return memory_of(c.solver, objective, settings).total(); };
+  const auto least = std::min_element(
+      all.begin(), all.end(), [&](const Contender& a, const Contender& b) { return bytes(a) < bytes(b); });
+  const double most = std::max(settings.memory, bytes(*least));
+  std::erase_if(all, [&](const Contender& c) { return bytes(c) > most; });
+  return all;
+}
+
 class Automatic {
  public:
   Automatic(const Objective& objective, const SolverSettings& settings, Training& training,
@@ -173,7 +184,7 @@ class Automatic {
         settings_(settings),
         training_(training),
         observer_(observer),
-        contenders_(contenders(objective, training.dual.has_value())),
+        contenders_(those_that_fit(contenders(objective, training.dual.has_value()), objective, settings)),
         now_(settings.stopping.before) {}
 
   Summary solve() {
@@ -499,6 +510,12 @@ SolverEntry automatic_solver(const Loss& loss) {
     const SolverEntry contender = find_solver(name, loss);
     entry.options.insert(entry.options.end(), contender.options.begin(), contender.options.end());
   }
+  entry.memory = [](const Objective& objective, const SolverSettings& settings) {
+    const auto fit = those_that_fit(contenders(objective, false), objective, settings);
+    MemoryUse use = fit.front().solver.memory(objective, settings);
+    use.weight += objective.loss.smooth() ? 4 : 12;  // the best weights so far, and longer ones
+    return use;
+  };
   entry.run = [](const Objective& objective, const SolverSettings& settings, Training& training,
                  const Observer& observer) {
     return Automatic(objective, settings, training, observer).solve();

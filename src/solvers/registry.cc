@@ -117,6 +117,30 @@ Summary run_tuned(const Objective& objective, const SolverSettings& settings, Tr
                observer);
 }
 
+using Objectives = const Objective&;
+using Settings = const SolverSettings&;
+
+// What was measured: w(u) and theta are floats, certificates take a copy in double, and models are put
+// together in memory before they are written.
+template <int weight, int statistic = 0, int clique_marginal = 0, int example = 0>
+MemoryUse takes(Objectives, Settings) {
+  return {weight, statistic, clique_marginal, example};
+}
+MemoryUse memory_of_eg(Objectives, Settings settings) { return {20, settings.eg.recompute ? 4.0 : 8.0}; }
+MemoryUse memory_of_eg_batch(Objectives, Settings settings) {
+  return settings.eg_batch.recompute ? MemoryUse{36} : MemoryUse{20, 16};
+}
+// A plane of all weights for each pass. Those that are not used any more go.
+MemoryUse memory_of_planes(Objectives, Settings settings) {
+  constexpr double kPlanes = 40, kPlane = sizeof(float);
+  return {24 + kPlane * std::min(settings.stopping.passes, kPlanes)};
+}
+// Of one slack for each example, planes are the outputs that are wrong.
+MemoryUse memory_of_cutting_plane(Objectives objective, Settings settings) {
+  if (settings.cutting_plane.slacks == Slacks::one) return memory_of_planes(objective, settings);
+  return {20, 2, 0, 1000};
+}
+
 // Solvers that take weights and nothing but the common options.
 template <class Options, Summary (*solve)(const Objective&, const Options&, Weights&, const Observer&)>
 Summary run_plain(const Objective& objective, const SolverSettings& settings, Training& training,
@@ -151,6 +175,23 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss, bool of_seq
 }
 
 }  // namespace
+
+SolverMemory memory_of(const SolverEntry& solver, const Objective& objective,
+                       const SolverSettings& settings) {
+  const Problem& problem = objective.problem;
+  const MemoryUse use = solver.memory(objective, settings);
+  const Factored* factored = use.clique_marginal > 0 ? problem.factored() : nullptr;
+  const WeightShape shape = problem.weight_shape();
+  constexpr double kOfExample = 64;  // values, gaps and sizes that certificates and schedules note
+  SolverMemory memory{use.weight * static_cast<double>(shape.rows * row_stride(shape.width)),
+                      (kOfExample + use.example) * static_cast<double>(problem.size())};
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    memory.duals += use.statistic * static_cast<double>(problem.num_statistics(i));
+    if (factored)
+      memory.duals += use.clique_marginal * static_cast<double>(factored->num_clique_marginals(i));
+  }
+  return memory;
+}
 
 bool is_for(const SolverEntry& solver, const Loss& loss) {
   return solver.losses == Losses::any || loss.smooth() == (solver.losses == Losses::smooth);
@@ -197,6 +238,7 @@ std::span<const SolverEntry> solver_table() {
        .sparse = true,
        .ranks = true,
        .one_by_one = true,
+       .memory = memory_of_eg,
        .options = {own_options<&Options::eg>("eg", eg_options())},
        .run = run_eg},
       {.name = "eg-batch",
@@ -206,6 +248,7 @@ std::span<const SolverEntry> solver_table() {
        .batch = true,
        .allocates = true,
        .ranks = true,
+       .memory = memory_of_eg_batch,
        .options = {own_options<&Options::eg_batch>("eg-batch", eg_batch_options())},
        .run = run_eg_batch},
       {.name = "sdca",
@@ -215,6 +258,7 @@ std::span<const SolverEntry> solver_table() {
        .needs_cliques = true,
        .sparse = true,
        .one_by_one = true,
+       .memory = takes<20, 4, 4>,
        .options = {own_options<&Options::sdca>("sdca", sdca_options())},
        .run = run_sdca},
       {.name = "frank-wolfe",
@@ -223,6 +267,7 @@ std::span<const SolverEntry> solver_table() {
        .duals = Duals::means,
        .sparse = true,
        .one_by_one = true,
+       .memory = takes<24, 20, 0, 1000>,
        .options = {own_options<&Options::frank_wolfe>("frank-wolfe", frank_wolfe_options())},
        .run = run_frank_wolfe},
       {.name = "smo",
@@ -232,6 +277,7 @@ std::span<const SolverEntry> solver_table() {
        .needs_cliques = true,
        .sparse = true,
        .one_by_one = true,
+       .memory = takes<20, 4, 4>,
        .options = {own_options<&Options::smo>("smo", smo_options())},
        .run = run_smo},
       {.name = "excessive-gap",
@@ -241,6 +287,7 @@ std::span<const SolverEntry> solver_table() {
        .sparse = true,
        .batch = true,
        .allocates = true,
+       .memory = takes<52>,
        .options = {own_options<&Options::excessive_gap>("excessive-gap", excessive_gap_options())},
        .run = run_tuned<ExcessiveGapOptions, &Options::excessive_gap, excessive_gap>},
       {.name = "extragradient",
@@ -250,12 +297,14 @@ std::span<const SolverEntry> solver_table() {
        .sparse = true,
        .batch = true,
        .allocates = true,
+       .memory = takes<100>,
        .options = {own_options<&Options::extragradient>("extragradient", extragradient_options())},
        .run = run_tuned<ExtragradientOptions, &Options::extragradient, extragradient>},
       {.name = "cutting-plane",
        .summary = "cutting planes, as in SVM-struct",
        .losses = Losses::maximum,
        .allocates = true,
+       .memory = memory_of_cutting_plane,
        .options = {own_options<&Options::cutting_plane>("cutting-plane", cutting_plane_options())},
        .run = run_tuned<CuttingPlaneOptions, &Options::cutting_plane, cutting_plane>},
       {.name = "bmrm",
@@ -264,6 +313,7 @@ std::span<const SolverEntry> solver_table() {
        .batch = true,
        .allocates = true,
        .ranks = true,
+       .memory = memory_of_planes,
        .run = run_plain<BmrmOptions, bmrm>},
       {.name = "lbfgs",
        .summary = "L-BFGS on the primal",
@@ -274,25 +324,30 @@ std::span<const SolverEntry> solver_table() {
        .batch = true,
        .allocates = true,
        .ranks = true,
+       .memory = takes<136>,
        .run = run_plain<LbfgsOptions, lbfgs>},
       {.name = "sgd",
        .summary = "stochastic gradient descent on the primal; a loose certificate",
        .converges = false,
        .allocates = true,
+       .memory = takes<20>,
        .run = run_sgd},
       {.name = "dca",
        .summary = "dual coordinate ascent without stored duals; does not converge, a loose certificate",
        .converges = false,
+       .memory = takes<28>,
        .run = run_plain<OnlineOptions, dca>},
       {.name = "mira",
        .summary = "margin-infused relaxed algorithm; does not converge, a loose certificate",
        .losses = Losses::maximum,
        .converges = false,
+       .memory = takes<28>,
        .options = {own_options<&Options::mira>("mira", mira_options())},
        .run = run_tuned<MiraOptions, &Options::mira, mira>},
       {.name = "perceptron",
        .summary = "averaged perceptron; does not converge, a loose certificate",
        .converges = false,
+       .memory = takes<24>,
        .run = run_plain<OnlineOptions, perceptron>},
   };
   return kSolvers;

@@ -155,6 +155,18 @@ SolverEntry solvers_in_sequence(std::vector<SolverEntry> stages) {
     sequence.one_by_one = sequence.one_by_one || stage->one_by_one;
     sequence.options.insert(sequence.options.begin(), stage->options.begin(), stage->options.end());
   }
+  // Duals of one stage may still be there when those of the next are made.
+  sequence.memory = [stages](const Objective& objective, const SolverSettings& settings) {
+    MemoryUse most;
+    for (const SolverEntry& stage : stages) {
+      const MemoryUse use = stage.memory(objective, settings);
+      most.weight = std::max(most.weight, use.weight);
+      most.statistic += use.statistic;
+      most.clique_marginal += use.clique_marginal;
+      most.example = std::max(most.example, use.example);
+    }
+    return most;
+  };
   sequence.run = [stages = std::move(stages)](const Objective& objective, const SolverSettings& settings,
                                               Training& training, const Observer& observer) {
     return run_stages(stages, objective, settings, training, observer);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "espalier/base/error.h"
 #include "structures/belief_propagation.h"
 #include "structures/dual_decomposition.h"
@@ -18,14 +19,6 @@ namespace {
 // To improve labellings that are not known to be the best (forest_moves.h): the answer to a user is worth
 // more than one of the many that training asks for.
 constexpr std::size_t kMoves = 1000, kFewMoves = 20;
-
-// 3.2e+09 -> "2.98 GiB"
-std::string in_bytes(double bytes) {
-  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB"};
-  std::size_t unit = 0;
-  for (; unit < 3 && bytes >= 1024; ++unit) bytes /= 1024;
-  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
-}
 
 }  // namespace
 

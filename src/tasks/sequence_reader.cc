@@ -110,13 +110,14 @@ bool SequenceReader::append_next(SequenceBlock& to) {
     to.after_ = before_;
     return false;
   }
-  to.before_.add(before_);
-  to.sequences_.push_back({begin, to.lines_.size(), first_line, weight.value_or(1)});
+  // The file's first token is known before there is a sequence, also where memory runs out in between.
   if (file_.first_line_number == 0) {
     file_.first_line = to.lines_[begin];
     file_.first_line_number = first_line;
     file_.first_name = file_.name;
   }
+  to.before_.add(before_);
+  to.sequences_.push_back({begin, to.lines_.size(), first_line, weight.value_or(1)});
   return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "espalier/base/error.h"
 #include "selection/cross_validation_run.h"
+#include "train/memory.h"
 #include "train/settings.h"
 
 namespace espalier {
@@ -38,6 +39,14 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
   settings.threads = 1;
   if (std::holds_alternative<L2Range>(options.l2))
     settings.stopping.gap = std::max(settings.stopping.gap, kSearchGap);
+  if (options.train.memory > 0) {
+    const Objective objective{data.problem(), options.train.loss,
+                              regularizer_at(options.train, data, values.next({}).value())};
+    const std::size_t at_once = std::min(Threads::of(options.train.threads).number, folds.size());
+    settings.memory = memory_left(options.train.memory) / static_cast<double>(at_once);
+    check_memory(forecast_memory(objective, solver, settings, at_once), options.train.memory, data, solver,
+                 settings);
+  }
   std::mutex telling;
   if (options.train.tick) {
     settings.stopping.tick = [&](double passes) {

@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "selection/race_run.h"
+#include "train/memory.h"
 #include "train/settings.h"
 
 namespace espalier {
@@ -46,7 +47,15 @@ Race race(TrainingSet& data, const RaceOptions& options, const RaceEvents& event
   observer.finished = events.finished;
   const Regularizer regularizer = regularizer_at(options.train, data, options.train.l2);
   for (const SolverEntry& solver : solvers) check_regularizer(regularizer, solver, options.train, data);
-  return race({data.problem(), options.train.loss, regularizer}, solvers, settings, score, observer);
+  const Objective objective{data.problem(), options.train.loss, regularizer};
+  if (options.train.memory > 0) {
+    settings.memory = memory_left(options.train.memory);
+    for (const SolverEntry& solver : solvers) {
+      check_memory(forecast_memory(objective, solver, settings), options.train.memory, data, solver,
+                   settings);
+    }
+  }
+  return race(objective, solvers, settings, score, observer);
 }
 
 }  // namespace espalier

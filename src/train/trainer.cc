@@ -20,6 +20,7 @@
 #include "selection/repeat_run.h"
 #include "solvers/stoppable.h"
 #include "train/initial_model.h"
+#include "train/memory.h"
 #include "train/recertify.h"
 #include "train/settings.h"
 
@@ -67,6 +68,10 @@ struct Trainer::State {
       share.reset(new RankProblem(data.fleet() ? RankProblem(data.problem(), *options.fleet)
                                                : RankProblem::share_of(data.problem(), *options.fleet)));
     }
+    if (options.memory > 0) {
+      settings.memory = memory_left(options.memory);
+      check_memory(memory(), options.memory, data, solver, settings);
+    }
     if (!options.checkpoint.file.empty()) {
       identity = run_identity(data, options.loss, identity_of(values), solver.name);
       if (!std::holds_alternative<double>(values) || options.patience > 0) identity["dev"] = data.dev();
@@ -89,6 +94,18 @@ struct Trainer::State {
 
   // The examples that are visited here.
   const Problem& problem() const { return share ? static_cast<const Problem&>(*share) : data.problem(); }
+
+  MemoryForecast memory() const {
+    MemoryForecast forecast =
+        forecast_memory({problem(), options.loss, regularizer_at(first_of(values))}, solver, settings);
+    // The best weights so far, of several values or on held-out data; those that are rounded.
+    const WeightShape shape = problem().weight_shape();
+    const auto copy = static_cast<double>(shape.rows * row_stride(shape.width) * sizeof(float));
+    if (!std::holds_alternative<double>(values) || options.patience > 0 || options.repeat > 1)
+      forecast.weights += 2 * copy;
+    if (options.bits < 32) forecast.weights += 2 * copy;
+    return forecast;
+  }
 
   // What ranks have no way with, and whether they all have the same.
   void check_ranks() const {
@@ -327,6 +344,10 @@ Trainer::~Trainer() = default;
 
 const std::string& Trainer::beginning() const { return state_->beginning; }
 const SolverEntry& Trainer::solver() const { return state_->solver; }
+MemoryForecast Trainer::memory() const { return state_->memory(); }
+std::string Trainer::smaller_by(const MemoryForecast& forecast) const {
+  return espalier::smaller_by(forecast, state_->data, state_->solver, state_->settings);
+}
 const Path& Trainer::path() const { return state_->state.path; }
 const std::vector<std::string>& Trainer::headlines() const { return state_->state.headlines; }
 const Repeats* Trainer::repeats() const { return state_->repeats ? &*state_->repeats : nullptr; }

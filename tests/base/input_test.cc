@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -143,6 +144,54 @@ TEST(Input, RefusesDamagedPackedData) {
   path = folder.file("c.xz", packed);
   EXPECT_EQ(error_message([&] { read_all(path); }),
             path + ": corrupt xz data; copy or download the file again");
+}
+
+// A few bytes may ask for gigabytes.
+TEST(Input, RefusesPackedDataOfLargeWindows) {
+  const TemporaryFolder folder;
+  // The header of a frame with a window of 2^31 bytes, and a block of one byte.
+  std::string path = folder.file("a.zst", std::string("\x28\xb5\x2f\xfd\x00\xa8\x09\0\0a", 10));
+  EXPECT_EQ(error_message([&] { read_all(path); }),
+            path + ": zstd data of a window above 1 GiB; expected one of at most 1 GiB; pack the file anew");
+  // The first block's header is 12 bytes from 12 on: the dictionary's size (38: 2^31) behind its filter's name,
+  // and a checksum at the end.
+  std::string packed = xz("text");
+  ASSERT_EQ(packed[12], 2);
+  packed[packed.find("\x21\x01") + 2] = 38;
+  const auto sum =
+      static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(packed.data()) + 12, 8));
+  std::memcpy(packed.data() + 20, &sum, sizeof(sum));
+  path = folder.file("b.xz", packed);
+  EXPECT_EQ(
+      error_message([&] { read_all(path); }),
+      path + ": xz data of a dictionary above 1 GiB; expected one of at most 1 GiB; pack the file anew");
+}
+
+// What comes before the damage does not depend on how many bytes are asked for at a time.
+TEST(Input, DamagedPackedDataIsTheSameHoweverItIsRead) {
+  const TemporaryFolder folder;
+  const std::string text = sample_text(3000);
+  const auto read_by = [](const std::string& path, std::size_t at_once) {
+    std::string all;
+    const std::string message = error_message([&] {
+      ByteReader reader(path);
+      std::string part(at_once, '\0');
+      for (std::size_t got = 1; got > 0;) {
+        got = reader.read(part.data(), part.size());
+        all.append(part, 0, got);
+      }
+    });
+    return std::pair(all, message);
+  };
+  for (const std::string& whole : {gzip(text), zstd(text), xz(text)}) {
+    for (std::size_t at = whole.size() / 4; at < whole.size(); at += whole.size() / 7) {
+      std::string packed = whole;
+      packed[at] ^= 0x20;
+      const std::string path = folder.file("damaged", packed);
+      const auto expected = read_by(path, 1 << 18);
+      for (const std::size_t at_once : {1, 7, 100, 4096}) EXPECT_EQ(read_by(path, at_once), expected) << at;
+    }
+  }
 }
 
 TEST(Input, NamesWhatItDoesNotRead) {

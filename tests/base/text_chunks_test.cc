@@ -72,6 +72,19 @@ TEST(TextChunks, blank_lines_are_no_longer_than_a_chunk) {
   EXPECT_EQ(chunk.first_line, 91u);
 }
 
+// Its first bytes stay together, however short the lines and the chunks are.
+TEST(TextChunks, the_encoding_of_a_file_is_told_by_any_chunks) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("utf16", std::string("\n\0\n\0a\0", 6));
+  std::string seen;
+  ChunkReader chunks(path, cut_after_line, {1, 1});
+  const std::string message = error_message([&] {
+    for (TextChunk chunk; chunks.next(chunk);) list_lines(LineReader(chunk), seen);
+  });
+  EXPECT_EQ(message, path + ": UTF-16LE text; expected UTF-8; iconv -f UTF-16LE -t UTF-8 converts it");
+  EXPECT_EQ(seen, "");
+}
+
 TEST(TextChunks, an_empty_file_is_one_chunk) {
   const TemporaryFolder folder;
   const auto chunks = chunks_of(folder.file("empty", ""), cut_after_line, {});

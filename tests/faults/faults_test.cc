@@ -1,6 +1,6 @@
 // What the program does when calls of the system fail: on short runs of every subcommand, the k-th open,
-// read, write, sync, rename, mapping, line to a stream or start of a thread fails, for every k where there
-// are at most three, and for three of the others. ESPALIER_FAULTS=200 makes it 200, and prints how many that
+// read, write, sync, rename, mapping, allocation, line to a stream or start of a thread fails, for every k
+// where there are at most three, and for three of the others. ESPALIER_FAULTS=200 makes it 200, and prints how many that
 // were.
 
 #include <fmt/format.h>
@@ -52,8 +52,9 @@ constexpr Command kCommands[] = {
 
 // Kinds of calls, as the shim calls them, and the errors that they fail with.
 const std::map<std::string, std::vector<int>> kErrors{
-    {"open", {EMFILE, EROFS}}, {"read", {EIO}},      {"write", {ENOSPC}}, {"stream", {ENOSPC}},
-    {"sync", {EIO}},           {"rename", {EACCES}}, {"map", {ENOMEM}},   {"thread", {EAGAIN}},
+    {"open", {EMFILE, EROFS}}, {"read", {EIO}},      {"write", {ENOSPC}},
+    {"stream", {ENOSPC}},      {"sync", {EIO}},      {"rename", {EACCES}},
+    {"map", {ENOMEM}},         {"thread", {EAGAIN}}, {"allocate", {ENOMEM}},
 };
 
 long most_faults() {
@@ -240,6 +241,19 @@ TEST_P(CommandFaultsTest, WhatIsRenamedIsOnTheDisk) {
 
 INSTANTIATE_TEST_SUITE_P(Commands, CommandFaultsTest, ::testing::ValuesIn(kCommands),
                          [](const ::testing::TestParamInfo<Command>& info) { return info.param.name; });
+
+// Where values are copied into one another, the rest of them has to be taken down again.
+TEST_F(FaultsTest, EveryAllocationForJsonMayFail) {
+  const std::string show = "show model.esp --json";
+  const long count = record_of(show).counts.at("allocate");
+  ASSERT_GT(count, 50);
+  for (long k = count * 3 / 4; k <= count; ++k) {
+    const Outcome outcome = run_with(fmt::format("allocate:{}:1:{}", k, ENOMEM), show);
+    EXPECT_EQ(outcome.status, 2) << k;
+    EXPECT_EQ(outcome.out, "") << k;
+    EXPECT_TRUE(outcome.err.starts_with("espalier: ") && lines(outcome.err).size() == 1) << k << outcome.err;
+  }
+}
 
 // Files that only accompany a run do not cost the model.
 TEST_F(FaultsTest, LogCheckpointAndStandardErrorDoNotCostTheModel) {

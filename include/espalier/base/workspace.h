@@ -45,6 +45,13 @@ class alignas(kCacheLine) Workspace {
   SharedWork* shared_work() const { return shared_work_; }
   void set_shared_work(SharedWork* shared) { shared_work_ = shared; }
 
+  // Bytes that it has taken so far.
+  std::size_t capacity() const {
+    std::size_t sum = 0;
+    for (const auto& block : blocks_) sum += block.size();
+    return sum;
+  }
+
  private:
   std::byte* bytes(std::size_t n) {
     n = (n + kCacheLine - 1) / kCacheLine * kCacheLine;

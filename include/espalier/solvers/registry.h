@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,8 @@ struct SolverSettings : SolverOptions {
   std::uint64_t seed = 1;
   Threads threads;
   double report_every = 5;  // passes between two reports, for solvers that report when they see fit
+  // Bytes that the run may take beside the data. Solvers that choose others leave out those that take more.
+  double memory = std::numeric_limits<double>::infinity();
   // Told what a solver decides on its way, in a sentence.
   std::function<void(const std::string&)> notice;
   // The error of weights on held-out data, for solvers that choose a setting by it.
@@ -35,6 +38,13 @@ enum class Losses {
   any,
   smooth,   // finite beta
   maximum,  // beta = infinity
+};
+
+// What a run of a solver takes at its most beside the data, in bytes, saving its model included: for each
+// weight with the padding of its row, for each statistic of the examples, for each of their clique marginals
+// (Factored) and for each example.
+struct MemoryUse {
+  double weight = 0, statistic = 0, clique_marginal = 0, example = 0;
 };
 
 // What a solver keeps of the dual in Training, and starts from where it is there. All leave weights.
@@ -72,9 +82,17 @@ struct SolverEntry {
   // Visits one example at a time: several threads go in batches, so that what they leave is the same for any
   // number of them, but not what one thread leaves.
   bool one_by_one = false;
+  std::function<MemoryUse(const Objective&, const SolverSettings&)> memory{};
   std::vector<OwnOptions> options{};  // its own; of several solvers as one, those of all that it may run
   std::function<Summary(const Objective&, const SolverSettings&, Training&, const Observer&)> run{};
 };
+
+// What a run is expected to take, in bytes.
+struct SolverMemory {
+  double weights = 0, duals = 0;
+  double total() const { return weights + duals; }
+};
+SolverMemory memory_of(const SolverEntry& solver, const Objective& objective, const SolverSettings& settings);
 
 // Whether a solver is for a loss, but for the perceptron's.
 bool is_for(const SolverEntry& solver, const Loss& loss);

@@ -55,6 +55,9 @@ struct TrainOptions {
   std::function<void(double passes)> tick{};          // called now and then between reports: a sign of life
   std::function<void(const std::string&)> notice{};   // told what a solver decides on its way
   std::function<void(const std::string&)> warning{};  // told what went wrong and does not end the run
+  // Bytes of memory that the run may take, as far as that is known before it begins: where it would be more,
+  // nothing is trained, and an Error says what would take less. 0: no limit.
+  std::size_t memory = 0;
   // Several ranks, all of which train with the same data and options, each on its share of the examples; all
   // get the same model. nullptr: one.
   Communicator* fleet = nullptr;

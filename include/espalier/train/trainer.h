@@ -39,6 +39,17 @@ struct TrainObserver {
   std::function<void(const RepeatedRun&)> repeated{};
 };
 
+// What a run is expected to take of memory at its most, in bytes (docs/scale.md).
+struct MemoryForecast {
+  double data = 0;     // the program and what was read: all that there is before training
+  double weights = 0;  // with all copies of them, those for certificates and for the model included
+  double duals = 0;
+  double scratch = 0;  // of threads, while they look at the longest example
+
+  double of_training() const { return weights + duals + scratch; }
+  double total() const { return data + of_training(); }
+};
+
 // A training run with all that belongs to it: what it starts from, checkpoints, one or several values of l2.
 // train() is the short form for those who want a model and nothing else.
 class Trainer {
@@ -56,6 +67,10 @@ class Trainer {
   // What the run starts from, in a sentence; empty: from nothing.
   const std::string& beginning() const;
   const SolverEntry& solver() const;
+  // What the run will take, as of before it begins, and which options would make that less ("--recompute or
+  // --first N"); empty: none. Infers the longest example, to see what that takes.
+  MemoryForecast memory() const;
+  std::string smaller_by(const MemoryForecast& forecast) const;
 
   // Once. Without a path or a search there is one point in the result. How it ended is in its status and
   // message.
