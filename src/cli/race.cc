@@ -73,10 +73,10 @@ struct RaceArguments : TrainingOptions {
 };
 
 int run_race(const RaceArguments& arguments) {
-  if (arguments.latent()) {
-    throw Error(fmt::format(
-        "--{}: not in a race, whose solvers share one convex problem; expected labels that are all known",
-        arguments.task.latent));
+  if (const std::string rounds = arguments.reason_for_rounds(); !rounds.empty()) {
+    throw Error(
+        fmt::format("{}: not in a race, whose solvers share one convex problem; expected {}", rounds,
+                    arguments.checked_loss().difference ? "a convex loss" : "labels that are all known"));
   }
   RaceOptions options = arguments.options();
   const Loss& loss = options.train.loss;

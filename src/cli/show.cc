@@ -27,8 +27,8 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
   if (const auto& certificate = info.certificate) {
     text += fmt::format(", {:.2f} passes\n", certificate->passes);
     if (info.objective) {
-      text += fmt::format("objective    {:.10g}   at these weights; not convex, as labels were uncertain\n",
-                          *info.objective);
+      text += fmt::format("objective    {:.10g}   at these weights; not convex, as {}\n", *info.objective,
+                          info.loss.difference ? "the loss is a difference" : "labels were uncertain");
     }
     text += fmt::format("primal       {:.10g}   {}\n", certificate->primal,
                         info.objective ? "of the last round's convex problem, as what follows"

@@ -10,7 +10,10 @@ namespace espalier::cli {
 namespace {
 
 struct TrainArguments : TrainingOptions {
-  TrainArguments() { l1_is_advanced = false; }
+  TrainArguments() {
+    l1_is_advanced = false;
+    in_rounds = true;
+  }
   std::string l2 = "1";
   L2Limits limits;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -82,12 +83,16 @@ class Session {
     return message;
   }
 
-  // One l2, where gold outputs may not all be known: then it is one convex problem after the other.
+  // One l2. Where the objective is not convex it is one convex problem after the other.
   std::string run_one() {
     TrainObserver observer;
     observer.round = [this, before = 0.0](const CccpRound& round) mutable {
       std::string note = fmt::format("round {}: objective {:.8g}", round.round, round.objective);
-      if (round.round > 1) note += fmt::format(", down {:.2g} %", 100 * (1 - round.objective / before));
+      if (round.round > 1) {
+        // up only where the gap of its convex problem lets it
+        const double down = 100 * (1 - round.objective / before);
+        note += fmt::format(", {} {:.2g} %", down >= 0 ? "down" : "up", std::abs(down));
+      }
       display_.note(note);
       before = round.objective;
     };
@@ -297,31 +302,32 @@ class Session {
   double passes_before_ = 0, new_passes_ = 0;  // of the run that this one resumes, and since
 };
 
-void refuse_latent(const TrainingOptions& options) {
-  if (!options.latent()) return;
+void refuse_rounds(const TrainingOptions& options) {
+  const std::string rounds = options.reason_for_rounds();
+  if (rounds.empty()) return;
   throw Error(fmt::format(
-      "--{}: not for several values of l2; expected espalier train {} with one value, such as --l2 1",
-      options.task.latent, options.task.name));
+      "{}: not for several values of l2; expected espalier train {} with one value, such as --l2 1", rounds,
+      options.task.name));
 }
 
 }  // namespace
 
 int train_one(const TrainingOptions& options, double l2) {
-  const bool latent = options.latent();
-  if (latent && (!options.checkpoint.empty() || !options.init.empty())) {
-    throw Error(fmt::format(
-        "{}: not with --{}, whose rounds start from their own completions; expected one of the two",
-        options.checkpoint.empty() ? "--init" : "--checkpoint", options.task.latent));
+  const std::string rounds = options.reason_for_rounds();
+  if (!rounds.empty() && (!options.checkpoint.empty() || !options.init.empty())) {
+    throw Error(
+        fmt::format("{}: not with {}, whose rounds start from their own completions; expected one of the two",
+                    options.checkpoint.empty() ? "--init" : "--checkpoint", rounds));
   }
-  if (options.given().repeat > 1 && (latent || !options.checkpoint.empty())) {
+  if (options.given().repeat > 1 && (!rounds.empty() || !options.checkpoint.empty())) {
     throw Error(fmt::format("--repeat: not with {}; expected one of the two",
-                            latent ? fmt::format("--{}", options.task.latent) : "--checkpoint"));
+                            rounds.empty() ? "--checkpoint" : rounds));
   }
   if (options.given().patience > 0) {
     if (options.dev.empty()) throw Error("--patience: no held-out data to look at; expected --dev FILE");
-    if (latent || options.given().repeat > 1) {
+    if (!rounds.empty() || options.given().repeat > 1) {
       throw Error(fmt::format("--patience: not with {}; expected one of the two",
-                              latent ? fmt::format("--{}", options.task.latent) : "--repeat"));
+                              rounds.empty() ? "--repeat" : rounds));
     }
   }
   Session session(options, l2);
@@ -332,7 +338,7 @@ int train_path(const TrainingOptions& options, const std::variant<PathOptions, L
   const auto* over_l1 = std::get_if<L1Path>(&path_options);
   const std::vector<double> values =
       over_l1 ? over_l1->values() : std::get<PathOptions>(path_options).values();
-  refuse_latent(options);
+  refuse_rounds(options);
   Session session(options, over_l1 ? Trainer::Values(*over_l1) : std::get<PathOptions>(path_options));
   const char* name = over_l1 ? "l1" : "l2";
   const bool sparse = over_l1 || options.given().l1 > 0 || options.given().l1_ratio > 0;
@@ -363,7 +369,7 @@ int train_path(const TrainingOptions& options, const std::variant<PathOptions, L
 
 int train_search(const TrainingOptions& options, const L2Range& range) {
   range.check();
-  refuse_latent(options);
+  refuse_rounds(options);
   Session session(options, range);
   return session.finish(session.run_search(range));
 }

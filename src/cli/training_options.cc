@@ -66,9 +66,13 @@ void TrainingOptions::add_to(Command command) {
   command.add_option("TRAIN", train, "training data, one file or several; '-' is standard input").required();
   command.group(kTraining);
   command.add_option("--dev", dev, "held-out data to evaluate on at every report").metavar("FILE");
+  std::vector<std::string> names{"crf", "svm", "softmax-margin", "perceptron"};
+  if (in_rounds) names.insert(names.end(), {"ramp", "risk"});
   // These two are logged as they are typed, and looked at when all options are known.
-  command.add_option(*train_option_table().find("loss"), [this](const std::string& text) { loss = text; })
-      .offer({"crf", "svm", "softmax-margin", "perceptron"});
+  Option of_loss =
+      command.add_option(*train_option_table().find("loss"), [this](const std::string& text) { loss = text; })
+          .offer(names);
+  if (!in_rounds) of_loss.description(fmt::format("{}, or BETA,GAMMA", fmt::join(names, ", ")));
   Option of_l1 = add_training_option(command, "l1");
   if (l1_is_advanced) of_l1.advanced();
   add_training_option(command, "l1_ratio").default_str("");
@@ -77,6 +81,15 @@ void TrainingOptions::add_to(Command command) {
       .offer_list(names_of_solvers());
   for (const char* name : {"gap", "passes", "seconds", "threads", "seed", "report_every"})
     add_training_option(command, name);
+  if (in_rounds) {
+    for (const char* name : {"outer_gap", "outer_rounds"}) {
+      const OptionRow& row = *train_option_table().find(name);
+      command.add_option(row, [this, &row](const std::string& text) {
+        of_training.set(row.name, text);
+        of_rounds = row.argument();
+      });
+    }
+  }
 
   if (task.options().find("memory") == nullptr) {
     command
@@ -108,15 +121,6 @@ void TrainingOptions::add_task_options(Command command) {
   command.group(fmt::format("Options of {}", task.name));
   of_task.emplace(task.options());
   command.add_options(*of_task);
-  if (task.latent.empty()) return;
-  const Option latent = command.get_option(fmt::format("--{}", task.latent));
-  add_training_option(command, "outer_gap")
-      .description(fmt::format(
-          "with --{}: stop once a round lowers the objective by less than this share of it", task.latent))
-      .needs(latent);
-  add_training_option(command, "outer_rounds")
-      .description(fmt::format("with --{}: maximum number of rounds", task.latent))
-      .needs(latent);
 }
 
 std::size_t TrainingOptions::memory_limit() const {
@@ -130,7 +134,18 @@ void TrainingOptions::check_reading(const ReadingProgress& file) const {
   MemoryLimit::check(memory_limit(), file.name, "fewer examples (--first N), or a larger --memory");
 }
 
-bool TrainingOptions::latent() const { return !task.latent.empty() && of_task->get(task.latent).get<bool>(); }
+std::string TrainingOptions::reason_for_rounds() const {
+  if (!task.latent.empty() && of_task->get(task.latent).get<bool>()) return fmt::format("--{}", task.latent);
+  const Loss of_run = checked_loss();
+  return of_run.difference ? fmt::format("--loss {}", of_run.name()) : "";
+}
+
+void TrainingOptions::check_rounds() const {
+  if (of_rounds.empty() || !reason_for_rounds().empty()) return;
+  const std::string uncertain = task.latent.empty() ? "" : fmt::format("--{}, ", task.latent);
+  throw Error(fmt::format("{0}: no effect; expected {1}--loss ramp, risk or delta,BETA,GAMMA, or no {0}",
+                          of_rounds, uncertain));
+}
 
 std::vector<std::string> TrainingOptions::solver_names() const {
   std::vector<std::string> names(1);
@@ -185,6 +200,7 @@ TrainOptions TrainingOptions::checked_train_options() const {
 
 TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry> solvers) const {
   of_task->check_effective();
+  check_rounds();
   TrainOptions result = given();
   result.loss = checked_loss();
   result.solver = solver;
@@ -260,7 +276,8 @@ Json TrainingOptions::to_json() const {
   if (now.bits < 32) json["bits"] = now.bits;
   json.update(of_task->log());
   if (memory > 0) json["memory"] = memory;
-  if (latent()) json.update({{"outer_gap", now.rounds.gap}, {"outer_rounds", now.rounds.rounds}});
+  if (!reason_for_rounds().empty())
+    json.update({{"outer_gap", now.rounds.gap}, {"outer_rounds", now.rounds.rounds}});
   return json;
 }
 

@@ -40,6 +40,7 @@ struct TrainingOptions {
   SolverArguments solver_arguments;
   OptionValues of_training{train_option_table()};  // but for loss, solver and l2
   bool l1_is_advanced = true;  // in the help: not where whoever comes from another program looks for it
+  bool in_rounds = false;  // also objectives that are not convex: only where one value of l2 is trained with
   bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds
   std::size_t memory = 0;               // bytes; 0: no limit
@@ -66,8 +67,9 @@ struct TrainingOptions {
   // While data are read. Throws Error where that takes more.
   void check_reading(const ReadingProgress& file) const;
 
-  // Whether the task is told that gold outputs may not all be known.
-  bool latent() const;
+  // The option that makes training go in rounds, as it was given: that of gold outputs which may not all be
+  // known, or a loss that is a difference. Empty: there is none.
+  std::string reason_for_rounds() const;
 
   // Everything that can be wrong before the data is read. Throws Error.
   Loss checked_loss() const;
@@ -90,6 +92,9 @@ struct TrainingOptions {
  private:
   SolverSettings checked_settings(std::span<const SolverEntry> solvers) const;
   std::vector<std::string> solver_names() const;  // those of a sequence of solvers
+  void check_rounds() const;
+
+  std::string of_rounds;  // an option of rounds that was given
 };
 
 // Weights that were interrupted before their first pass was over are those that training started from, or

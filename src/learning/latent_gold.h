@@ -5,11 +5,12 @@
 
 namespace espalier {
 
-// Gold outputs that are only known to be among some, y_i in A_i. The loss of such an example,
+// A loss that is a difference of convex functions, since the gold output is only known to be among some,
+// y_i in A_i:
 //   L_i(theta) = 1/beta log sum_y exp beta( theta.F_i chi(y) + gamma cost_i(y) ) - 1/beta log sum_{y in A_i}
-//   exp beta theta.F_i chi(y),
-// is a difference of convex functions. A Problem has its second part made linear, by gold statistics z_i: a
-// mean of chi over A_i. cost_i is zero on A_i.
+//   exp beta theta.F_i chi(y)
+// A Problem has its second part made linear, by gold statistics z_i: a mean of chi over A_i. Where A_i is all
+// outputs this is a difference of losses (Loss::difference), whose costs are those against one gold output.
 class LatentGold {
  public:
   virtual ~LatentGold() = default;

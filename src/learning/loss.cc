@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/names.h"
@@ -20,22 +21,33 @@ bool parse_number(std::string_view text, double& value) {
 }  // namespace
 
 Loss Loss::parse(std::string_view text) {
-  if (text == "crf") return crf();
-  if (text == "svm") return svm();
-  if (text == "softmax-margin") return softmax_margin();
-  if (text == "perceptron") return perceptron();
-  const std::size_t comma = text.find(',');
+  static const std::pair<std::string_view, Loss> kNamed[] = {
+      {"crf", crf()},   {"svm", svm()},   {"softmax-margin", softmax_margin()}, {"perceptron", perceptron()},
+      {"ramp", ramp()}, {"risk", risk()},
+  };
+  for (const auto& [name, loss] : kNamed) {
+    if (text == name) return loss;
+  }
+  constexpr std::string_view kDifference = "delta,";
   Loss loss;
-  if (comma == std::string_view::npos || !parse_number(text.substr(0, comma), loss.beta) ||
-      !parse_number(text.substr(comma + 1), loss.gamma) || !(loss.beta > 0) || !(loss.gamma >= 0) ||
+  loss.difference = text.starts_with(kDifference);
+  const std::string_view numbers = loss.difference ? text.substr(kDifference.size()) : text;
+  const std::size_t comma = numbers.find(',');
+  if (comma == std::string_view::npos || !parse_number(numbers.substr(0, comma), loss.beta) ||
+      !parse_number(numbers.substr(comma + 1), loss.gamma) || !(loss.beta > 0) || !(loss.gamma >= 0) ||
       !std::isfinite(loss.gamma)) {
-    const std::vector<std::string> names{"crf", "svm", "softmax-margin", "perceptron"};
+    std::vector<std::string> names;
+    for (const auto& named : kNamed) names.emplace_back(named.first);
     throw Error::in(
         setting("loss"), "unknown loss " + in_quotes(text),
         nearest_name(text, names)
             ? name_hint(text, names)
-            : "expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA in (0, inf] "
-              "and GAMMA >= 0");
+            : fmt::format("expected {}, or [delta,]BETA,GAMMA with BETA in (0, inf] and GAMMA >= 0",
+                          fmt::join(names, ", ")));
+  }
+  if (loss.difference && loss.gamma == 0) {
+    throw Error::in(setting("loss"), in_quotes(text) + ", which is zero for all weights",
+                    "expected a GAMMA > 0");
   }
   return loss;
 }
@@ -45,7 +57,9 @@ std::string Loss::name() const {
   if (*this == svm()) return "svm";
   if (*this == softmax_margin()) return "softmax-margin";
   if (*this == perceptron()) return "perceptron";
-  return fmt::format("{},{}", beta, gamma);
+  if (*this == ramp()) return "ramp";
+  if (*this == risk()) return "risk";
+  return fmt::format("{}{},{}", difference ? "delta," : "", beta, gamma);
 }
 
 }  // namespace espalier

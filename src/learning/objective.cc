@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "espalier/base/error.h"
 #include "kernels/vectors.h"
 
 namespace espalier {
@@ -10,6 +11,7 @@ namespace {
 template <class Weight, class Real>
 double loss_of(const Objective& objective, std::size_t i, const BasicWeights<Weight>& theta,
                std::span<Real> s, std::span<Real> pi, Workspace& ws) {
+  ESPALIER_EXPECT(!objective.loss.difference);  // of which a round has the convex part
   const Problem& problem = objective.problem;
   const double beta = objective.loss.beta, gamma = objective.loss.gamma;
   Workspace::Frame frame(ws);

@@ -57,9 +57,9 @@ std::string certificate_sentence(const ModelInfo& info) {
   if (of.inference == Inference::relaxed)
     text += " This is said of the relaxed problem, whose log-partitions are upper bounds.";
   if (info.objective)
-    text +=
-        " This is said of the last round's convex problem: labels were uncertain, and the problem as a "
-        "whole is not convex.";
+    text += fmt::format(
+        " This is said of the last round's convex problem: {}, and the problem as a whole is not convex.",
+        info.loss.difference ? "the loss is a difference" : "labels were uncertain");
   return text;
 }
 

@@ -188,25 +188,40 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
   return true;
 }
 
+Cfg::Inside Cfg::take_inside(const Forest& forest, Workspace::Frame& frame) {
+  return {frame.take<double>(forest.num_bottoms()), frame.take<double>(forest.num_tops()),
+          frame.take<double>(forest.num_bottoms())};
+}
+
 template <class Real>
-double Cfg::log_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu,
-                          Workspace& ws) const {
+double Cfg::unary_term(const Forest& forest, std::span<const Real> s, const Inside& in, std::size_t c,
+                       std::size_t u) const {
+  double sum = in.bottom[forest.nodes[c].first_bottom + forest.kinds[c].unaries[u].bottom];
+  for_each_of_unary(forest, forest.nodes[c], forest.kinds[c], u,
+                    [&](std::uint32_t k) { sum += score_at(s, k); });
+  return sum;
+}
+template double Cfg::unary_term(const Forest&, std::span<const double>, const Inside&, std::size_t,
+                                std::size_t) const;
+
+template <class Real>
+double Cfg::edge_term(const Forest& forest, std::span<const Real> s, const Inside& in, const Block& block,
+                      const SpanKind& kind, const Edge& edge) const {
+  return score_at(s, edge.rule) +
+         score_at(s, forest.split_statistics[split_place(block.split, kind.bottoms[edge.bottom])]) +
+         in.top[forest.nodes[block.left].first_top + edge.left] +
+         in.top[forest.nodes[block.right].first_top + edge.right];
+}
+template double Cfg::edge_term(const Forest&, std::span<const double>, const Inside&, const Block&,
+                               const SpanKind&, const Edge&) const;
+
+template <class Real>
+void Cfg::log_inside(const Forest& forest, std::span<const Real> s, const Inside& in, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const auto bottom = frame.take<double>(forest.num_bottoms()), top = frame.take<double>(forest.num_tops());
-  const auto sums = frame.take<double>(forest.num_bottoms()),
-             expected = frame.take<double>(num_statistics_ + 1);
+  const auto &bottom = in.bottom, &top = in.top, &sums = in.sums;
   const auto highest = frame.take<double>(forest.num_bottoms());
-  const auto unary_term = [&](std::size_t c, std::size_t u) {
-    double sum = bottom[forest.nodes[c].first_bottom + forest.kinds[c].unaries[u].bottom];
-    for_each_of_unary(forest, forest.nodes[c], forest.kinds[c], u,
-                      [&](std::uint32_t k) { sum += score_at(s, k); });
-    return sum;
-  };
   const auto term = [&](const Block& block, const SpanKind& kind, const Edge& edge) {
-    return score_at(s, edge.rule) +
-           score_at(s, forest.split_statistics[split_place(block.split, kind.bottoms[edge.bottom])]) +
-           top[forest.nodes[block.left].first_top + edge.left] +
-           top[forest.nodes[block.right].first_top + edge.right];
+    return edge_term(forest, s, in, block, kind, edge);
   };
   for (std::size_t c = 0; c < forest.num_nodes(); ++c) {
     const Node& node = forest.nodes[c];
@@ -236,12 +251,22 @@ double Cfg::log_marginals(const Forest& forest, std::span<const Real> s, std::sp
       const std::size_t size = unaries.end - unaries.begin;
       const std::uint16_t same = kind.tops[t].same;
       top[node.first_top + t] = log_sum(size + 1, [&](std::size_t k) {
-        if (k < size) return unary_term(c, unaries.begin + k);
+        if (k < size) return unary_term(forest, s, in, c, unaries.begin + k);
         return same == SpanKind::kNone ? kExcluded : bottom[node.first_bottom + same];
       });
     }
   }
+}
+template void Cfg::log_inside(const Forest&, std::span<const double>, const Inside&, Workspace&) const;
 
+template <class Real>
+double Cfg::log_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu,
+                          Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const Inside in = take_inside(forest, frame);
+  log_inside(forest, s, in, ws);
+  const auto &bottom = in.bottom, &top = in.top, &sums = in.sums;
+  const auto expected = frame.take<double>(num_statistics_ + 1);
   const auto p_bottom = frame.take<double>(forest.num_bottoms()),
              p_top = frame.take<double>(forest.num_tops());
   std::ranges::fill(p_bottom, 0.0);
@@ -259,7 +284,7 @@ double Cfg::log_marginals(const Forest& forest, std::span<const Real> s, std::sp
         p_bottom[node.first_bottom + same] += p * std::exp(bottom[node.first_bottom + same] - of_top);
       const auto [first, end] = kind.unaries_of(t);
       for (std::size_t u = first; u < end; ++u) {
-        const double p_unary = p * std::exp(unary_term(c, u) - of_top);
+        const double p_unary = p * std::exp(unary_term(forest, s, in, c, u) - of_top);
         p_bottom[node.first_bottom + kind.unaries[u].bottom] += p_unary;
         for_each_of_unary(forest, node, kind, u, [&](std::uint32_t k) { expected[k] += p_unary; });
       }
@@ -270,7 +295,7 @@ double Cfg::log_marginals(const Forest& forest, std::span<const Real> s, std::sp
       for (const Edge& edge : forest.edges_of(block)) {
         const std::size_t b = node.first_bottom + edge.bottom;
         if (p_bottom[b] == 0) continue;
-        const double p = p_bottom[b] * std::exp(term(block, kind, edge) - sums[b]);
+        const double p = p_bottom[b] * std::exp(edge_term(forest, s, in, block, kind, edge) - sums[b]);
         expected[edge.rule] += p;
         expected[forest.split_statistics[split_place(block.split, kind.bottoms[edge.bottom])]] += p;
         p_top[forest.nodes[block.left].first_top + edge.left] += p;
@@ -301,6 +326,14 @@ double Cfg::log_partition(std::span<const double> s, std::span<double> mu, Works
 double Cfg::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
   Workspace::Frame frame(ws);
   return log_marginals(forest(frame), s, mu, ws);
+}
+
+double Cfg::entropy(std::span<const double> s, Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const auto mu = frame.take<double>(num_statistics_);
+  double sum = log_partition(s, mu, ws);
+  for (std::size_t k = 0; k < mu.size(); ++k) sum -= mu[k] > 0 ? mu[k] * s[k] : 0;
+  return sum;
 }
 
 Cfg::Best Cfg::take_best(const Forest& forest, Workspace::Frame& frame) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 #include "structures/grammar.h"
@@ -171,10 +172,15 @@ class Cfg {
 
   // The k best derivations, best first; all that are possible, if there are not k.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
+  // Derivations drawn independently of each other from u(y) ~ exp s.chi(y).
+  std::vector<Derivation> samples(std::span<const double> s, std::size_t n, Random& random) const;
+  // H(u), and 0 log 0 = 0.
+  double entropy(std::span<const double> s, Workspace& ws) const;
 
  private:
   friend class CfgBuilder;
   friend class CfgRanking;
+  friend class CfgSampler;
   // A span with what stands over it. In the order in which inference can visit them: by their ends, then the
   // shorter ones first.
   struct Cell {
@@ -229,6 +235,10 @@ class Cfg {
     std::span<std::uint32_t> edges;    // of bottom nodes
     std::span<std::uint32_t> unaries;  // of top nodes: one of the span's kind, or kNone for the bottom node
   };
+  // Inside sums in logarithms; `sums` are those of bottom nodes over edges alone.
+  struct Inside {
+    std::span<double> bottom, top, sums;
+  };
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
   Place place(std::size_t k) const {
@@ -265,6 +275,17 @@ class Cfg {
   template <class Real>
   bool scaled_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu, double& log_z,
                         Workspace& ws) const;
+  static Inside take_inside(const Forest& forest, Workspace::Frame& frame);
+  // The terms that in(T) and in(B) are sums of: of a unary rule over a span, and of an edge, without what
+  // counts at the bottom node itself.
+  template <class Real>
+  double unary_term(const Forest& forest, std::span<const Real> s, const Inside& in, std::size_t c,
+                    std::size_t u) const;
+  template <class Real>
+  double edge_term(const Forest& forest, std::span<const Real> s, const Inside& in, const Block& block,
+                   const SpanKind& kind, const Edge& edge) const;
+  template <class Real>
+  void log_inside(const Forest& forest, std::span<const Real> s, const Inside& in, Workspace& ws) const;
   template <class Real>
   double log_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu,
                        Workspace& ws) const;

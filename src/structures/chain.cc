@@ -324,22 +324,25 @@ void for_each_best(const Chain& chain, std::span<const double> s, std::size_t k,
 
 // From the left, each label given the one before: u(y_t = j | y_{t-1} = i) ~ exp( T_t(i, j) + s_t(j) + log
 // b_t(j) ).
-Chain::Output Chain::sample(std::span<const double> s, Random& random, Workspace& ws) const {
-  if (ngrams_) return ngram_sample(*this, s, random, ws);
+std::vector<Chain::Output> Chain::samples(std::span<const double> s, std::size_t n, Random& random,
+                                          Workspace& ws) const {
+  if (ngrams_) return ngram_samples(*this, s, n, random, ws);
   Workspace::Frame frame(ws);
   const LogScores<double> scores(*this, constraints_, s);
   const auto a = frame.take<double>(length_ * num_labels_), b = frame.take<double>(length_ * num_labels_);
   log_messages(*this, scores, a, b);
-  Output y(length_);
+  std::vector<Output> drawn(n, Output(length_));
   const auto terms = frame.take<double>(num_labels_);
-  for (std::size_t t = 0; t < length_; ++t) {
-    for (std::size_t j = 0; j < num_labels_; ++j) {
-      const double step = t > 0 ? scores.step(t, y[t - 1], j) : 0;
-      terms[j] = step + scores.node(t, j) + b[t * num_labels_ + j];
+  for (Output& y : drawn) {
+    for (std::size_t t = 0; t < length_; ++t) {
+      for (std::size_t j = 0; j < num_labels_; ++j) {
+        const double step = t > 0 ? scores.step(t, y[t - 1], j) : 0;
+        terms[j] = step + scores.node(t, j) + b[t * num_labels_ + j];
+      }
+      y[t] = draw_label(terms, random);
     }
-    y[t] = draw_label(terms, random);
   }
-  return y;
+  return drawn;
 }
 
 double Chain::entropy(std::span<const double> s, Workspace& ws) const {

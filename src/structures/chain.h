@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/random.h"
@@ -103,7 +104,10 @@ class Chain {
   // the same order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   // A sequence drawn from u.
-  Output sample(std::span<const double> s, Random& random, Workspace& ws) const;
+  Output sample(std::span<const double> s, Random& random, Workspace& ws) const {
+    return std::move(samples(s, 1, random, ws).front());
+  }
+  std::vector<Output> samples(std::span<const double> s, std::size_t n, Random& random, Workspace& ws) const;
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 

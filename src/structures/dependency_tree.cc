@@ -6,6 +6,7 @@
 
 #include "espalier/base/error.h"
 #include "kernels/softmax.h"
+#include "structures/log_scores.h"
 #include "structures/nonprojective.h"
 
 namespace espalier {
@@ -275,6 +276,27 @@ std::vector<DependencyTree::Scored> DependencyTree::kbest(std::span<const double
     Output y{tree.heads, std::vector<std::uint32_t>(m)};
     for (std::size_t d = 1; d <= m; ++d) y.labels[d - 1] = best[arc_matrix_index(m, tree.heads[d - 1], d)];
     result.push_back({std::move(y), tree.score});
+  }
+  return result;
+}
+
+std::vector<DependencyTree::Output> DependencyTree::samples(std::span<const double> s, std::size_t n,
+                                                            Random& random) const {
+  ESPALIER_EXPECT(parts_.size() == 0);
+  const std::size_t m = num_words(), labels = num_labels();
+  std::vector<double> scores(arc_matrix_size(m), kImpossible);
+  for_each_arc(arcs_, [&](std::size_t a, std::size_t h, std::size_t d) {
+    scores[arc_matrix_index(m, h, d)] = log_sum(labels, [&](std::size_t l) { return s[a * labels + l]; });
+  });
+  Random of_labels(random.next());  // so that the first of many trees are those of few
+  auto trees = shape_.projective ? projective_samples(m, shape_.single_root, scores, n, random)
+                                 : nonprojective_samples(m, shape_.single_root, scores, n, random);
+  std::vector<Output> result;
+  for (auto& heads : trees) {
+    Output y{std::move(heads), std::vector<std::uint32_t>(m)};
+    for (std::size_t d = 1; d <= m && labels > 1; ++d)
+      y.labels[d - 1] = draw_label(s.subspan(arcs_.find(y.heads[d - 1], d) * labels, labels), of_labels);
+    result.push_back(std::move(y));
   }
   return result;
 }

@@ -86,6 +86,9 @@ class DependencyTree {
   // Requires first order.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
   bool has_kbest() const { return parts_.size() == 0; }
+  // Trees with their labels, drawn independently of each other from u(y) ~ exp s.chi(y). Requires first
+  // order.
+  std::vector<Output> samples(std::span<const double> s, std::size_t n, Random& random) const;
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
 

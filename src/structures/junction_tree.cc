@@ -148,24 +148,18 @@ double JunctionTree::log_partition(std::span<const double> s, std::span<double> 
   return log_z;
 }
 
-// Given the labels of the separator: the first best of what ends here, L(r, s) over r.
-void JunctionTree::choose(const Node& node, std::span<const double> s, std::span<const double> messages,
-                          std::span<double> scratch, std::span<std::uint32_t> y) const {
-  const auto set_row = [&](std::size_t row) {
-    for (std::size_t i = node.num_ending; i-- > 0;) {
-      const std::uint32_t labels = graph_.cardinality(node.variables[i]);
-      y[node.variables[i]] = static_cast<std::uint32_t>(row % labels);
-      row /= labels;
-    }
-  };
-  std::size_t chosen = 0;
-  double highest = kExcluded;
-  const auto consider = [&](std::size_t row, double value) {
-    if (value > highest) {
-      highest = value;
-      chosen = row;
-    }
-  };
+void JunctionTree::set_row(const Node& node, std::size_t row, std::span<std::uint32_t> y) const {
+  for (std::size_t i = node.num_ending; i-- > 0;) {
+    const std::uint32_t labels = graph_.cardinality(node.variables[i]);
+    y[node.variables[i]] = static_cast<std::uint32_t>(row % labels);
+    row /= labels;
+  }
+}
+
+template <class Consider>
+void JunctionTree::for_each_row(const Node& node, std::span<const double> s, std::span<const double> messages,
+                                std::span<double> scratch, std::span<std::uint32_t> y,
+                                const Consider& consider) const {
   // Of a few rows the entries are looked up one by one; of many, at a root, building the table is faster.
   constexpr std::size_t kFew = 64;
   if (node.rows <= kFew) {
@@ -175,22 +169,57 @@ void JunctionTree::choose(const Node& node, std::span<const double> s, std::span
       return entry;
     };
     for (std::size_t row = 0; row < node.rows; ++row) {
-      set_row(row);
+      set_row(node, row, y);
       double value = 0;
       for (const Source& factor : node.factors) value += s[entry_of(factor)];
       for (const Source& child : node.children) value += messages[entry_of(child)];
       consider(row, value);
     }
-  } else {
-    const auto table = scratch.first(node.rows * node.width);
-    add_sources(node, s, messages, table);
-    std::size_t column = 0;
-    for (std::size_t i = node.num_ending; i < node.variables.size(); ++i) {
-      column += node.strides[i] * y[node.variables[i]];
-    }
-    for (std::size_t row = 0; row < node.rows; ++row) consider(row, table[row * node.width + column]);
+    return;
   }
-  set_row(chosen);
+  const auto table = scratch.first(node.rows * node.width);
+  add_sources(node, s, messages, table);
+  std::size_t column = 0;
+  for (std::size_t i = node.num_ending; i < node.variables.size(); ++i) {
+    column += node.strides[i] * y[node.variables[i]];
+  }
+  for (std::size_t row = 0; row < node.rows; ++row) consider(row, table[row * node.width + column]);
+}
+
+// Given the labels of the separator: the first best of what ends here, L(r, s) over r.
+void JunctionTree::choose(const Node& node, std::span<const double> s, std::span<const double> messages,
+                          std::span<double> scratch, std::span<std::uint32_t> y) const {
+  std::size_t chosen = 0;
+  double highest = kExcluded;
+  for_each_row(node, s, messages, scratch, y, [&](std::size_t row, double value) {
+    if (value > highest) {
+      highest = value;
+      chosen = row;
+    }
+  });
+  set_row(node, chosen, y);
+}
+
+// From the roots down, what ends at each node given the labels of its separator: u(r | s) = exp(L(r, s) -
+// m(s)).
+std::vector<MarkovGraph::Output> JunctionTree::samples(std::span<const double> s, std::size_t n,
+                                                       Random& random) const {
+  Workspace ws;
+  Workspace::Frame frame(ws);
+  const auto messages = frame.take<double>(num_messages_);
+  const auto scratch = frame.take<double>(largest_);
+  send_up(s, messages, scratch, kernels::log_sum_rows);
+  std::vector<MarkovGraph::Output> drawn(n, MarkovGraph::Output(graph_.num_variables()));
+  std::vector<double> terms;
+  for (MarkovGraph::Output& y : drawn) {
+    for (std::size_t k = nodes_.size(); k-- > 0;) {
+      terms.resize(nodes_[k].rows);
+      for_each_row(nodes_[k], s, messages, scratch, y,
+                   [&](std::size_t row, double value) { terms[row] = value; });
+      set_row(nodes_[k], draw_label(terms, random), y);
+    }
+  }
+  return drawn;
 }
 
 double JunctionTree::best(std::span<const double> s, std::span<std::uint32_t> y, Workspace& ws) const {

@@ -34,6 +34,8 @@ class JunctionTree {
   double best(std::span<const double> s, std::span<std::uint32_t> y, Workspace& ws) const;
   // The k best labellings, best first, each once.
   std::vector<MarkovGraph::Scored> kbest(std::span<const double> s, std::size_t k) const;
+  // Labellings drawn independently of each other from u(y) ~ exp s.chi(y). Requires that one is possible.
+  std::vector<MarkovGraph::Output> samples(std::span<const double> s, std::size_t n, Random& random) const;
 
  private:
   struct Source {
@@ -59,6 +61,12 @@ class JunctionTree {
   template <class Reduce>
   double send_up(std::span<const double> s, std::span<double> messages, std::span<double> scratch,
                  const Reduce& reduce) const;
+  void set_row(const Node& node, std::size_t row, std::span<std::uint32_t> y) const;
+  // consider(row, L(row, s)) for each row, given the labels of the separator. Changes those of what ends
+  // here.
+  template <class Consider>
+  void for_each_row(const Node& node, std::span<const double> s, std::span<const double> messages,
+                    std::span<double> scratch, std::span<std::uint32_t> y, const Consider& consider) const;
   void choose(const Node& node, std::span<const double> s, std::span<const double> messages,
               std::span<double> scratch, std::span<std::uint32_t> y) const;
 

@@ -181,6 +181,14 @@ std::vector<MarkovGraph::Scored> MarkovGraph::kbest(std::span<const double> s, s
   return tree_->kbest(possible_scores(s, frame), k);
 }
 
+std::vector<MarkovGraph::Output> MarkovGraph::samples(std::span<const double> s, std::size_t n,
+                                                      Random& random) const {
+  ESPALIER_EXPECT(exact());
+  Workspace ws;
+  Workspace::Frame frame(ws);
+  return tree_->samples(possible_scores(s, frame), n, random);
+}
+
 double MarkovGraph::entropy(std::span<const double> s, Workspace& ws) const {
   Workspace::Frame frame(ws);
   const auto mu = frame.take<double>(s.size());

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 #include "structures/factor_graph.h"
@@ -99,6 +100,9 @@ class MarkovGraph {
   bool has_kbest() const { return exact(); }
   // The k best labellings, best first; all that are possible, if there are not k. Requires exact inference.
   std::vector<Scored> kbest(std::span<const double> s, std::size_t k) const;
+  // Labellings drawn independently of each other from u(y) ~ exp s.chi(y). Requires exact inference, and a
+  // labelling that is possible.
+  std::vector<Output> samples(std::span<const double> s, std::size_t n, Random& random) const;
   // H(u) of exact inference, else H_rho(mu).
   double entropy(std::span<const double> s, Workspace& ws) const;
 

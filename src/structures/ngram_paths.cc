@@ -185,7 +185,8 @@ void for_each_best_of_ngrams(const Chain& chain, std::span<const double> s, std:
 }
 
 // From the left: u(y_t = j | q) ~ exp( w_t(q, j) + log b_t(q j) ) for the state q before.
-Chain::Output ngram_sample(const Chain& chain, std::span<const double> s, Random& random, Workspace& ws) {
+std::vector<Chain::Output> ngram_samples(const Chain& chain, std::span<const double> s, std::size_t n,
+                                         Random& random, Workspace& ws) {
   Workspace::Frame frame(ws);
   const NgramPaths paths(chain, s, frame);
   const NgramAutomaton& automaton = paths.automaton();
@@ -193,15 +194,17 @@ Chain::Output ngram_sample(const Chain& chain, std::span<const double> s, Random
   const auto a = frame.take<double>(chain.length() * paths.num_states()), b = frame.take<double>(a.size());
   paths.messages(a, b, frame);
   const auto terms = frame.take<double>(labels);
-  Chain::Output y(chain.length());
-  std::size_t state = 0;
-  for (std::size_t t = 0; t < y.size(); ++t) {
-    for (std::size_t j = 0; j < labels; ++j)
-      terms[j] = t > 0 ? paths.way_on(t, state, j, b) : paths.node(0, j) + b[automaton.single[j]];
-    y[t] = draw_label(terms, random);
-    state = t > 0 ? automaton.next(state, y[t]) : automaton.single[y[t]];
+  std::vector<Chain::Output> drawn(n, Chain::Output(chain.length()));
+  for (Chain::Output& y : drawn) {
+    std::size_t state = 0;
+    for (std::size_t t = 0; t < y.size(); ++t) {
+      for (std::size_t j = 0; j < labels; ++j)
+        terms[j] = t > 0 ? paths.way_on(t, state, j, b) : paths.node(0, j) + b[automaton.single[j]];
+      y[t] = draw_label(terms, random);
+      state = t > 0 ? automaton.next(state, y[t]) : automaton.single[y[t]];
+    }
   }
-  return y;
+  return drawn;
 }
 
 // The entropy of the first label, and that of each further one given the state before:

@@ -15,7 +15,8 @@ double ngram_log_partition(const Chain& chain, std::span<const double> s, std::s
                            Workspace& ws);
 void for_each_best_of_ngrams(const Chain& chain, std::span<const double> s, std::size_t k,
                              const VisitSequence& visit);
-Chain::Output ngram_sample(const Chain& chain, std::span<const double> s, Random& random, Workspace& ws);
+std::vector<Chain::Output> ngram_samples(const Chain& chain, std::span<const double> s, std::size_t n,
+                                         Random& random, Workspace& ws);
 double ngram_entropy(const Chain& chain, std::span<const double> s, Workspace& ws);
 
 }  // namespace espalier

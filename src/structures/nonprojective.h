@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "structures/arc_set.h"
 #include "structures/projective.h"
@@ -30,6 +31,12 @@ double nonprojective_best(std::size_t words, bool single_root, std::span<const d
 // The k best trees, best first, each once; all that are possible, if there are not k (Camerini et al. 1980).
 std::vector<ScoredTree> nonprojective_kbest(std::size_t words, bool single_root, std::span<const double> s,
                                             std::size_t k);
+
+// Trees drawn independently of each other, each with the probability that its score gives it. Requires that
+// one tree is left.
+std::vector<std::vector<std::uint32_t>> nonprojective_samples(std::size_t words, bool single_root,
+                                                              std::span<const double> s, std::size_t n,
+                                                              Random& random);
 
 // A pair of arcs with a score of its own, which counts where a tree has both.
 struct ArcPair {

@@ -11,6 +11,7 @@
 #include "espalier/base/error.h"
 #include "kernels/eisner.h"
 #include "structures/log_scores.h"
+#include "structures/projective_chart.h"
 
 namespace espalier {
 namespace {
@@ -21,11 +22,11 @@ void log_add(double& to, double term) {
   to = low == kExcluded ? high : high + std::log1p(std::exp(low - high));
 }
 
-// The logarithms of A, B, R and L of kernels/eisner.cc for all spans i..j.
-struct LogChart {
+// Outside sums of the spans of a chart.
+struct OutsideChart {
   std::span<double> arcs_right, arcs_left, right, left;
 
-  LogChart(std::size_t size, Workspace::Frame& frame)
+  OutsideChart(std::size_t size, Workspace::Frame& frame)
       : arcs_right(frame.take<double>(size)),
         arcs_left(frame.take<double>(size)),
         right(frame.take<double>(size)),
@@ -36,57 +37,62 @@ struct LogChart {
 
 }  // namespace
 
-double projective_log_partition_reference(std::size_t words, bool single_root, std::span<const double> s,
-                                          std::span<double> mu, Workspace& ws) {
-  const std::size_t n = words + 1, first = single_root ? 1 : 0;
-  ESPALIER_EXPECT(words > 0 && s.size() == n * n && mu.size() == n * n);
-  Workspace::Frame frame(ws);
-  const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
-  std::ranges::fill(mu, 0.0);
-
-  // Scores at [d][h], shifted so that the best of each word is 0: small numbers keep more digits after the
-  // point.
-  const auto w = frame.take<double>(n * n);
+ProjectiveChart::ProjectiveChart(std::size_t words, bool single_root, std::span<const double> s,
+                                 Workspace::Frame& frame)
+    : n(words + 1),
+      w(frame.take<double>(n * n)),
+      arcs_right(frame.take<double>(n * n)),
+      arcs_left(frame.take<double>(n * n)),
+      right(frame.take<double>(n * n)),
+      left(frame.take<double>(n * n)),
+      log_z(kExcluded) {
+  for (const auto part : {arcs_right, arcs_left, right, left}) std::ranges::fill(part, kExcluded);
   std::fill_n(w.begin(), n, kExcluded);
-  double shift = 0;
   for (std::size_t d = 1; d <= words; ++d) {
     const auto to = w.subspan(at(d, 0), n);
     std::ranges::copy(s.subspan(at(d, 0), n), to.begin());
     to[d] = kExcluded;
     const double highest = *std::ranges::max_element(to);
-    if (highest == kExcluded) return kExcluded;
+    if (highest == kExcluded) return;
     for (double& x : to) x -= highest;
     shift += highest;
   }
 
-  LogChart in(n * n, frame), out(n * n, frame);
-  for (std::size_t i = 0; i <= words; ++i) in.right[at(i, i)] = in.left[at(i, i)] = 0;
+  for (std::size_t i = 0; i <= words; ++i) right[at(i, i)] = left[at(i, i)] = 0;
   for (std::size_t width = 1; width <= words; ++width) {
-    for (std::size_t i = first, j = i + width; j <= words; ++i, ++j) {
+    for (std::size_t i = single_root ? 1 : 0, j = i + width; j <= words; ++i, ++j) {
       const double sum =
-          log_sum(width, [&](std::size_t k) { return in.right[at(i, i + k)] + in.left[at(i + k + 1, j)]; });
-      in.arcs_right[at(i, j)] = w[at(j, i)] + sum;
-      in.arcs_left[at(i, j)] = w[at(i, j)] + sum;
-      in.right[at(i, j)] = log_sum(
-          width, [&](std::size_t k) { return in.arcs_right[at(i, i + 1 + k)] + in.right[at(i + 1 + k, j)]; });
-      in.left[at(i, j)] =
-          log_sum(width, [&](std::size_t k) { return in.left[at(i, i + k)] + in.arcs_left[at(i + k, j)]; });
+          log_sum(width, [&](std::size_t k) { return right[at(i, i + k)] + left[at(i + k + 1, j)]; });
+      arcs_right[at(i, j)] = w[at(j, i)] + sum;
+      arcs_left[at(i, j)] = w[at(i, j)] + sum;
+      right[at(i, j)] = log_sum(
+          width, [&](std::size_t k) { return arcs_right[at(i, i + 1 + k)] + right[at(i + 1 + k, j)]; });
+      left[at(i, j)] =
+          log_sum(width, [&](std::size_t k) { return left[at(i, i + k)] + arcs_left[at(i + k, j)]; });
     }
   }
-
   // Z = sum_k L(1, k) W(0, k) R(k, m) or R(0, m)
-  const auto with_root = [&](std::size_t k) {
-    return in.left[at(1, k)] + w[at(k, 0)] + in.right[at(k, words)];
-  };
-  const double log_z =
-      single_root ? log_sum(words, [&](std::size_t k) { return with_root(k + 1); }) : in.right[at(0, words)];
-  if (log_z == kExcluded) return kExcluded;
+  log_z = single_root ? log_sum(words, [&](std::size_t k) { return with_root(k + 1); }) : right[at(0, words)];
+}
 
+double projective_log_partition_reference(std::size_t words, bool single_root, std::span<const double> s,
+                                          std::span<double> mu, Workspace& ws) {
+  const std::size_t n = words + 1, first = single_root ? 1 : 0;
+  ESPALIER_EXPECT(words > 0 && s.size() == n * n && mu.size() == n * n);
+  Workspace::Frame frame(ws);
+  std::ranges::fill(mu, 0.0);
+  const ProjectiveChart in(words, single_root, s, frame);
+  const double log_z = in.log_z;
+  if (log_z == kExcluded) return kExcluded;
+  const auto at = [n](std::size_t i, std::size_t j) { return i * n + j; };
+  const auto w = in.w;
+
+  OutsideChart out(n * n, frame);
   if (single_root) {
     for (std::size_t k = 1; k <= words; ++k) {
       out.left[at(1, k)] = w[at(k, 0)] + in.right[at(k, words)];
       out.right[at(k, words)] = in.left[at(1, k)] + w[at(k, 0)];
-      mu[at(k, 0)] = std::exp(with_root(k) - log_z);
+      mu[at(k, 0)] = std::exp(in.with_root(k) - log_z);
     }
   } else {
     out.right[at(0, words)] = 0;
@@ -113,7 +119,7 @@ double projective_log_partition_reference(std::size_t words, bool single_root, s
       if (i > 0) mu[at(i, j)] = std::exp(in.arcs_left[at(i, j)] + out.arcs_left[at(i, j)] - log_z);
     }
   }
-  return shift + log_z;
+  return in.shift + log_z;
 }
 
 double projective_log_partition(std::size_t words, bool single_root, std::span<const double> s,

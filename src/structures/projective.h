@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "structures/arc_set.h"
 
@@ -32,6 +33,11 @@ double projective_best(std::size_t words, bool single_root, std::span<const doub
 // The k best trees, best first, each once; all that are possible, if there are not k.
 std::vector<ScoredTree> projective_kbest(std::size_t words, bool single_root, std::span<const double> s,
                                          std::size_t k);
+
+// Trees drawn independently of each other, each with the probability that its score gives it.
+std::vector<std::vector<std::uint32_t>> projective_samples(std::size_t words, bool single_root,
+                                                           std::span<const double> s, std::size_t n,
+                                                           Random& random);
 
 // Scores of two arcs at once. Cubes have (m + 1)^3 elements; an empty one means zeros.
 template <class Real>

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "espalier/base/error.h"
 #include "espalier/base/options.h"
 
 namespace espalier {
@@ -25,6 +26,27 @@ OptionOf<Options> kbest_option() {
       .from(1)
       .value("K")
       .basic();
+}
+
+template <class Options>
+OptionOf<Options> samples_option() {
+  return OptionOf<Options>(
+             "samples", &Options::samples,
+             "write N outputs drawn from the distribution of the model, each with its probability")
+      .from(1)
+      .value("N");
+}
+
+template <class Options>
+OptionOf<Options> sample_seed_option() {
+  return OptionOf<Options>("seed", &Options::seed, "seed of the draws")
+      .only_if([](const Options& options) { return options.samples > 0; }, setting("samples"));
+}
+
+template <class Options>
+OptionOf<Options> entropy_option() {
+  return OptionOf<Options>("entropy", &Options::entropy,
+                           "add the entropy of the distribution over outputs, in nats");
 }
 
 template <class Options>

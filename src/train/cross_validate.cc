@@ -30,6 +30,7 @@ std::vector<std::vector<std::uint32_t>> make_folds(const TrainingSet& data, std:
 CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOptions& options,
                               const std::function<void(const FoldReport&)>& report) {
   refuse_options_of_one_run(options.train, "cross-validation");
+  refuse_difference(options.train.loss, "cross-validation");
   const L2Sequence values = sequence_of(options.l2);
   const auto folds = make_folds(data, options.folds, options.train.seed);
   const SolverEntry solver = find_solver(options.train.solver, options.train.loss);

@@ -6,7 +6,9 @@ namespace espalier {
 const OptionTable& train_option_table() {
   using Row = OptionOf<TrainOptions>;
   static const OptionTable table{
-      Row("loss", &TrainOptions::loss, "crf, svm, softmax-margin, perceptron, or BETA,GAMMA").basic(),
+      Row("loss", &TrainOptions::loss,
+          "crf, svm, softmax-margin, perceptron, or BETA,GAMMA; ramp, risk, or delta,BETA,GAMMA")
+          .basic(),
       Row("l2", &TrainOptions::l2, "l2/2 |theta|^2 against the sum of losses").from(0).basic(),
       Row("l1", &TrainOptions::l1, "l1 |theta|_1 beside l2: many weights become zero, and the model smaller")
           .from(0)
@@ -39,11 +41,13 @@ const OptionTable& train_option_table() {
           .between(16, 32),
       Row(
           "outer_gap", [](TrainOptions& options) -> double& { return options.rounds.gap; },
-          "where labels are uncertain: stop once a round lowers the objective by less than this share of it")
+          "where labels are uncertain or the loss is a difference: stop once a round lowers the objective by "
+          "less "
+          "than this share of it")
           .from(0),
       Row(
           "outer_rounds", [](TrainOptions & options) -> auto& { return options.rounds.rounds; },
-          "where labels are uncertain: maximum number of rounds")
+          "where labels are uncertain or the loss is a difference: maximum number of rounds")
           .from(1),
   };
   return table;

@@ -25,6 +25,7 @@ std::vector<SolverEntry> racing_solvers(const std::vector<std::string>& names, c
 
 Race race(TrainingSet& data, const RaceOptions& options, const RaceEvents& events) {
   refuse_options_of_one_run(options.train, "a race");
+  refuse_difference(options.train.loss, "a race");
   if (data.latent_gold() != nullptr)
     throw Error(
         "uncertain gold outputs: not in a race, whose solvers share one convex problem; expected known ones");

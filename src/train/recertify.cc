@@ -26,9 +26,13 @@ Weights weights_on(const TrainingSet& data, const Model& model) {
 }
 
 Objective objective_of(const Model& model, const TrainingSet& data) {
+  return objective_of(model, data, data.problem());
+}
+
+Objective objective_of(const Model& model, const TrainingSet& data, const Problem& problem) {
   SoftThreshold l1 = data.l1_rows();
   l1.value = model.info().l1;
-  return {data.problem(), model.info().loss, {model.info().l2.value(), l1}};
+  return {problem, model.info().loss.convex(), {model.info().l2.value(), l1}};
 }
 
 double evaluate_primal(const Objective& objective, Rescaling rescaling, const Weights& theta, Sweep& sweep) {

@@ -11,8 +11,10 @@ namespace espalier {
 
 // The weights of a model, on data that have the same names. Throws Error where they have no place for one.
 Weights weights_on(const TrainingSet& data, const Model& model);
-// What a model's weights minimise on data.
+// What a model's weights minimise on data; of a difference of losses the part that its rounds share, with the
+// data's own gold outputs or, on `problem`, those of a round.
 Objective objective_of(const Model& model, const TrainingSet& data);
+Objective objective_of(const Model& model, const TrainingSet& data, const Problem& problem);
 
 // P(theta), with rescaled margins as the family has them, or with rescaled slacks.
 double evaluate_primal(const Objective& objective, Rescaling rescaling, const Weights& theta, Sweep& sweep);

@@ -22,6 +22,11 @@ Model round_and_certify(const Model& model, int bits, TrainingSet& data, std::si
   if (data.latent_gold() != nullptr)
     throw Error::in(name, "gold outputs that are not all known, which training completed in its own way",
                     "expected known ones, or no data");
+  if (model.info().loss.difference)
+    throw Error::in(
+        name,
+        fmt::format("a model of loss {}, whose last round its file does not have", model.info().loss.name()),
+        "expected none, or no data");
   const Objective objective = objective_of(model, data);
   const bool slack = model.info().slack_rescaling;
   const Rescaling rescaling = slack ? Rescaling::slack : Rescaling::margin;

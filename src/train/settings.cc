@@ -51,6 +51,37 @@ void check_regularizer(const Regularizer& regularizer, const SolverEntry& solver
   }
 }
 
+namespace {
+
+std::string name_of(const Loss& loss) { return fmt::format("{} {}", setting("loss"), loss.name()); }
+
+}  // namespace
+
+std::string reason_for_rounds(const TrainOptions& options, TrainingSet& data) {
+  if (options.loss.difference) return name_of(options.loss);
+  return data.latent_gold() != nullptr ? "uncertain gold outputs" : "";
+}
+
+void check_difference(const TrainOptions& options, TrainingSet& data, const SolverEntry& solver) {
+  const std::string name = name_of(options.loss);
+  if (data.latent_gold() != nullptr)
+    throw Error(fmt::format("uncertain gold outputs: not with {}; expected one of the two", name));
+  if (!solver.converges) {
+    throw Error(
+        fmt::format("{} {}: not with {}, each of whose rounds needs an optimum; expected a solver that "
+                    "converges, such as auto",
+                    setting("solver"), solver.name, name));
+  }
+  if (options.solver_options.cutting_plane.rescaling == Rescaling::slack)
+    throw Error(fmt::format("{} slack: not with {}; expected margin", setting("rescaling"), name));
+}
+
+void refuse_difference(const Loss& loss, std::string_view where) {
+  if (!loss.difference) return;
+  throw Error(fmt::format("{}: not in {}, which is for convex problems; expected a convex loss",
+                          name_of(loss), where));
+}
+
 void refuse_options_of_one_run(const TrainOptions& options, std::string_view what) {
   const auto refuse = [&](const char* option) {
     throw Error(fmt::format("{}: not in {}; expected none", option, what));

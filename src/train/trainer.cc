@@ -8,6 +8,7 @@
 
 #include "espalier/base/error.h"
 #include "fleet/communicator.h"
+#include "learning/difference_problem.h"
 #include "learning/latent_gold.h"
 #include "learning/rank_problem.h"
 #include "model/checkpoint.h"
@@ -60,6 +61,7 @@ struct Trainer::State {
         solver(of_run.fleet ? find_solver_of_ranks(of_run.solver, of_run.loss)
                             : find_solver(of_run.solver, of_run.loss)),
         settings(settings_of(options, data)) {
+    if (options.loss.difference) check_difference(options, data, solver);
     if (options.fleet) check_ranks();
     if (const auto* range = std::get_if<L2Range>(&values)) range->check();
     check_regularizer(regularizer_at(first_of(values)), solver, options, data);
@@ -68,6 +70,8 @@ struct Trainer::State {
       share.reset(new RankProblem(data.fleet() ? RankProblem(data.problem(), *options.fleet)
                                                : RankProblem::share_of(data.problem(), *options.fleet)));
     }
+    if (options.loss.difference)
+      difference.reset(new DifferenceProblem(data.problem(), settings.threads.number));
     if (options.memory > 0) {
       settings.memory = memory_left(options.memory);
       check_memory(memory(), options.memory, data, solver, settings);
@@ -84,8 +88,8 @@ struct Trainer::State {
     if (options.checkpoint.resume) {
       resume();
     } else if (options.init) {
-      InitialTraining start = start_from_model(
-          *options.init, data, {problem(), options.loss, regularizer_at(first_of(values))}, solver, settings);
+      InitialTraining start =
+          start_from_model(*options.init, data, objective_at(first_of(values)), solver, settings);
       state.path.training = std::move(start.training);
       beginning = std::move(start.text);
       options.init.reset();  // nobody looks at it again
@@ -93,11 +97,20 @@ struct Trainer::State {
   }
 
   // The examples that are visited here.
-  const Problem& problem() const { return share ? static_cast<const Problem&>(*share) : data.problem(); }
+  const Problem& problem() const {
+    if (difference) return *difference;
+    return share ? static_cast<const Problem&>(*share) : data.problem();
+  }
+  // What is completed from round to round; nullptr: the problem is convex.
+  LatentGold* latent_gold() const { return difference ? difference.get() : data.latent_gold(); }
+  // What solvers minimise at one of the values: of a difference of losses, a round's convex problem.
+  Objective objective_at(double value) const {
+    return {problem(), options.loss.convex(), regularizer_at(value)};
+  }
 
   MemoryForecast memory() const {
     MemoryForecast forecast =
-        forecast_memory({problem(), options.loss, regularizer_at(first_of(values))}, solver, settings);
+        forecast_memory(objective_at(first_of(values)), solver, settings);
     // The best weights so far, of several values or on held-out data; those that are rounded.
     const WeightShape shape = problem().weight_shape();
     const auto copy = static_cast<double>(shape.rows * row_stride(shape.width) * sizeof(float));
@@ -113,7 +126,8 @@ struct Trainer::State {
       throw Error(fmt::format("{}: not on several ranks; expected {}", what, expected));
     };
     if (data.problem().kernel() != nullptr) refuse(setting("kernel"), "none");
-    if (data.latent_gold() != nullptr) refuse("uncertain gold outputs", "known ones");
+    if (const std::string what = reason_for_rounds(options, data); !what.empty())
+      refuse(what, "a convex problem");
     if (options.init) refuse("an initial model", "none");
     if (options.solver_options.eg.step == EgStep::paper) refuse(setting("step") + " paper", "auto or safe");
     const Json what{run_identity(data, options.loss, identity_of(values), solver.name), options.l1,
@@ -132,15 +146,17 @@ struct Trainer::State {
 
   // What starts or goes on in its own way.
   void check_combination() const {
-    const bool several = !std::holds_alternative<double>(values), latent = data.latent_gold() != nullptr;
-    const auto refuse = [](const char* what, const char* with) {
+    const bool several = !std::holds_alternative<double>(values);
+    const std::string rounds = reason_for_rounds(options, data);
+    const bool latent = !rounds.empty();
+    const auto refuse = [](const std::string& what, const std::string& with) {
       throw Error(fmt::format("{}: not with {}; expected one of the two", what, with));
     };
-    if (latent && several) refuse("uncertain gold outputs", "several values of l2");
-    if (latent && !options.checkpoint.file.empty()) refuse("uncertain gold outputs", "a checkpoint");
-    if (latent && options.init) refuse("uncertain gold outputs", "an initial model");
+    if (latent && several) refuse(rounds, "several values of l2");
+    if (latent && !options.checkpoint.file.empty()) refuse(rounds, "a checkpoint");
+    if (latent && options.init) refuse(rounds, "an initial model");
     if (options.repeat > 1 && several) refuse("repeated runs", "several values of l2");
-    if (options.repeat > 1 && latent) refuse("repeated runs", "uncertain gold outputs");
+    if (options.repeat > 1 && latent) refuse("repeated runs", rounds);
     if (options.repeat > 1 && !options.checkpoint.file.empty()) refuse("repeated runs", "a checkpoint");
     if (options.repeat > 1 && solver.batch) {
       throw Error(fmt::format(
@@ -148,7 +164,7 @@ struct Trainer::State {
           setting("repeat"), setting("solver")));
     }
     if (options.patience > 0 && several) refuse("patience", "several values of l2");
-    if (options.patience > 0 && latent) refuse("patience", "uncertain gold outputs");
+    if (options.patience > 0 && latent) refuse("patience", rounds);
     if (options.patience > 0 && options.repeat > 1) refuse("patience", "repeated runs");
     if (options.patience > 0 && data.dev().empty())
       throw Error("patience: no held-out data to look at; expected some (read_dev)");
@@ -236,7 +252,7 @@ struct Trainer::State {
 
   void run() {
     if (options.repeat > 1) return run_repeatedly();
-    if (LatentGold* gold = data.latent_gold()) return run_rounds(*gold);
+    if (LatentGold* gold = latent_gold()) return run_rounds(*gold);
     run_values();
     if (state.path.points.empty()) throw NothingCertified(state.path.message, state.path.status);
   }
@@ -261,12 +277,12 @@ struct Trainer::State {
     }
   }
 
-  // Where gold outputs are not all known: one convex problem after the other.
+  // Where the objective is not convex: one convex problem after the other.
   void run_rounds(LatentGold& gold) {
     const double l2 = std::get<double>(values);
     PathInProgress& path = state.path;
     const Cccp loop = cccp(
-        {problem(), options.loss, regularizer_at(l2)}, gold, options.rounds, solver, settings, path.training,
+        objective_at(l2), gold, options.rounds, solver, settings, path.training,
         [&](int round, const Progress& progress, const Weights& theta) {
           return report({l2, progress, theta, round, {}, nullptr, regularizer_at(l2).l1.value});
         },
@@ -283,7 +299,7 @@ struct Trainer::State {
   void run_repeatedly() {
     const double l2 = std::get<double>(values);
     repeats = repeat(
-        {problem(), options.loss, regularizer_at(l2)}, options.repeat, solver, settings, state.path.training,
+        objective_at(l2), options.repeat, solver, settings, state.path.training,
         [&](std::uint64_t seed, const Progress& progress, const Weights& theta) {
           return report({l2, progress, theta, {}, seed, nullptr, regularizer_at(l2).l1.value});
         },
@@ -321,7 +337,8 @@ struct Trainer::State {
   }
 
   TrainingSet& data;
-  std::unique_ptr<const RankProblem> share;  // where there are several ranks
+  std::unique_ptr<const RankProblem> share;       // where there are several ranks
+  std::unique_ptr<DifferenceProblem> difference;  // where the loss is a difference
   TrainOptions options;
   Values values;
   SolverEntry solver;
@@ -330,7 +347,7 @@ struct Trainer::State {
   std::string beginning;
   Checkpoint state;
   std::optional<RepeatedTraining> repeats;
-  std::optional<double> objective;  // where gold outputs are not all known: that of the last round
+  std::optional<double> objective;  // where it is not convex: that of the last round
   std::string headline;             // of the value that was rated last
   Json identity;
   bool checkpointed = false;       // there is a checkpoint of this run
@@ -386,11 +403,11 @@ Model Trainer::model() const {
   const Regularizer regularizer(best.l2, l1);
   const Weights rounded = rounded_weights(path().theta, options.bits);
   Sweep sweep(Threads::of(options.threads), options.fleet);
-  const Objective objective{state_->problem(), options.loss, regularizer};
+  const Objective objective{state_->problem(), options.loss.convex(), regularizer};
   info.certificate = certificate_of_rounded(objective, options.solver_options.cutting_plane.rescaling,
                                             rounded, certificate.dual, certificate.passes, sweep);
-  if (const LatentGold* gold = state_->data.latent_gold())
-    info.objective = info.certificate->primal - gold->surplus(rounded, options.loss);
+  if (const LatentGold* gold = state_->latent_gold())
+    info.objective = info.certificate->primal - gold->surplus(rounded, objective.loss);
   return make_model(info, data, rounded);
 }
 

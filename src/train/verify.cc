@@ -17,10 +17,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "espalier/base/error.h"
 #include "espalier/solvers/registry.h"
 #include "learning/certify.h"
+#include "learning/difference_problem.h"
 #include "learning/latent_gold.h"
 #include "model/data_fingerprint.h"
 #include "solvers/hand_over.h"
@@ -127,14 +129,18 @@ Verification verify(const Model& model, TrainingSet& data, const VerifyOptions& 
   check_verifiable(model, data);
   const ModelInfo& info = model.info();
   const Weights theta = weights_on(data, model);
-  const Objective objective = objective_of(model, data);
+  const Threads threads = Threads::of(options.threads);
+  std::optional<DifferenceProblem> difference;
+  if (info.loss.difference) difference.emplace(data.problem(), threads.number);
+  LatentGold* latent = difference ? &*difference : data.latent_gold();
+  const Objective objective = difference ? objective_of(model, data, *difference) : objective_of(model, data);
   const Rescaling rescaling = rescaling_of(model);
-  LatentGold* latent = data.latent_gold();
-  Sweep sweep(Threads::of(options.threads));
+  Sweep sweep(threads);
   Verification result;
-  if (!info.data.empty()) result.same_data = info.data == data_fingerprint(data, latent == nullptr);
+  if (!info.data.empty())
+    result.same_data = info.data == data_fingerprint(data, data.latent_gold() == nullptr);
   if (latent) {
-    latent->complete(theta, info.loss);
+    latent->complete(theta, objective.loss);
     result.claimed_objective = info.objective;
   } else if (info.certificate) {
     result.claimed_objective = info.certificate->primal;
@@ -143,7 +149,7 @@ Verification verify(const Model& model, TrainingSet& data, const VerifyOptions& 
   Certificate& proven = result.proven;
   proven.inference = data.problem().inference();
   proven.primal = evaluate_primal(objective, rescaling, theta, sweep);
-  result.objective = proven.primal - (latent ? latent->surplus(theta, info.loss) : 0);
+  result.objective = proven.primal - (latent ? latent->surplus(theta, objective.loss) : 0);
   result.lowest = proven.primal;
   result.rounding = rounding_bound(objective, proven.primal);
   if (rescaling == Rescaling::margin) proven.dual = certify_implied(objective, theta, sweep).dual;

@@ -16,20 +16,21 @@ INSTANTIATE_TEST_SUITE_P(
         bad_option("Format", "--format csv",
                    std::string("--format: found 'csv'; expected libsvm, crfsuite, idx, named or text") +
                        kSee),
-        bad_option(
-            "Loss", "--loss hinge",
-            "--loss: unknown loss 'hinge'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
-            "with BETA in "
-            "(0, inf] and GAMMA >= 0"),
-        bad_option("BetaZero", "--loss 0,1",
-                   "--loss: unknown loss '0,1'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
+        bad_option("Loss", "--loss hinge",
+                   "--loss: unknown loss 'hinge'; expected crf, svm, softmax-margin, perceptron, ramp, risk, "
+                   "or [delta,]BETA,GAMMA "
                    "with BETA in "
                    "(0, inf] and GAMMA >= 0"),
-        bad_option(
-            "GammaNegative", "--loss 1,-1",
-            "--loss: unknown loss '1,-1'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA "
-            "with BETA in "
-            "(0, inf] and GAMMA >= 0"),
+        bad_option("BetaZero", "--loss 0,1",
+                   "--loss: unknown loss '0,1'; expected crf, svm, softmax-margin, perceptron, ramp, risk, "
+                   "or [delta,]BETA,GAMMA "
+                   "with BETA in "
+                   "(0, inf] and GAMMA >= 0"),
+        bad_option("GammaNegative", "--loss 1,-1",
+                   "--loss: unknown loss '1,-1'; expected crf, svm, softmax-margin, perceptron, ramp, risk, "
+                   "or [delta,]BETA,GAMMA "
+                   "with BETA in "
+                   "(0, inf] and GAMMA >= 0"),
         bad_option("BetaTiny", "--loss 1e-40,1",
                    "--loss 1e-40,1: beyond what floats can train; expected BETA from 1e-12 to 1e+12, or inf, "
                    "and GAMMA <= 1e+12"),

@@ -106,8 +106,10 @@ TEST_F(CompletionTest, BashOffersWordsAndFiles) {
   EXPECT_EQ(bash("espalier train tag --solver=sm"), Words{"smo"});
   EXPECT_EQ(bash("espalier train tag --solver smo,eg"), (Words{"smo,eg", "smo,eg-batch"}));
   EXPECT_EQ(bash("espalier race tag --solvers=eg,lb"), Words{"eg,lbfgs"});
-  EXPECT_EQ(bash("espalier train tag --loss "), (Words{"crf", "svm", "softmax-margin", "perceptron"}));
-  EXPECT_EQ(bash("espalier train tag --loss="), (Words{"crf", "svm", "softmax-margin", "perceptron"}));
+  EXPECT_EQ(bash("espalier train tag --loss "),
+            (Words{"crf", "svm", "softmax-margin", "perceptron", "ramp", "risk"}));
+  EXPECT_EQ(bash("espalier train tag --loss="),
+            (Words{"crf", "svm", "softmax-margin", "perceptron", "ramp", "risk"}));
   EXPECT_EQ(bash("espalier train tag --l2 "), Words{"auto"});
   EXPECT_EQ(bash("espalier train tag --passes "), Words{});
   EXPECT_EQ(bash("espalier train tag --format c"), (Words{"columns", "crfsuite"}));

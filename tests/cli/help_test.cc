@@ -169,8 +169,13 @@ TEST_F(CliProgramTest, OptionsWithoutEffectAreRefused) {
             "espalier: --invalid: no effect; expected --valid or --transitions, or no --invalid");
   EXPECT_EQ(train("tag none.txt --kernel-memory 1G"),
             "espalier: --kernel-memory: no effect; expected --kernel, or no --kernel-memory");
-  EXPECT_EQ(train("tag none.txt --outer-rounds 3"),
-            "espalier: --outer-rounds requires --partial; see 'espalier train tag --help'");
+  EXPECT_EQ(
+      train("tag none.txt --outer-rounds 3"),
+      "espalier: --outer-rounds: no effect; expected --partial, --loss ramp, risk or delta,BETA,GAMMA, or "
+      "no --outer-rounds");
+  EXPECT_EQ(train("parse none.txt --outer-gap 0"),
+            "espalier: --outer-gap: no effect; expected --loss ramp, risk or delta,BETA,GAMMA, or no "
+            "--outer-gap");
   EXPECT_EQ(train("parse none.txt --structure nonprojective --crossing drop"),
             "espalier: --crossing: no effect; expected --structure projective, or no --crossing");
   EXPECT_EQ(train("parse none.txt --unlabelled --most-heads 3"),

@@ -43,6 +43,22 @@ RC_GTEST_PROP(Loss, NamesAreReadBackExactly, (double beta, double gamma)) {
   RC_ASSERT(Loss::parse(loss.name()) == loss);
   const Loss maximum{kInfinity, std::abs(gamma)};
   RC_ASSERT(Loss::parse(maximum.name()) == maximum);
+  RC_PRE(loss.gamma > 0);
+  const Loss difference{loss.beta, loss.gamma, true};
+  RC_ASSERT(Loss::parse(difference.name()) == difference);
+}
+
+TEST(Loss, Differences) {
+  EXPECT_EQ(Loss::parse("ramp"), (Loss{kInfinity, 1, true}));
+  EXPECT_EQ(Loss::parse("risk"), (Loss{1, 1, true}));
+  EXPECT_EQ(Loss::parse("delta,0.5,2"), (Loss{0.5, 2, true}));
+  EXPECT_EQ(Loss::parse("delta,inf,1").name(), "ramp");
+  EXPECT_EQ(Loss::parse("delta,1,1").name(), "risk");
+  EXPECT_EQ((Loss{kInfinity, 0.25, true}).name(), "delta,inf,0.25");
+  EXPECT_NE(Loss::parse("risk"), Loss::softmax_margin());
+  EXPECT_EQ(Loss::ramp().convex(), Loss::svm());
+  EXPECT_EQ(Loss::risk().convex(), Loss::softmax_margin());
+  EXPECT_EQ(Loss::crf().convex(), Loss::crf());
 }
 
 TEST(Loss, SmoothOnlyWithAFiniteBeta) {
@@ -61,15 +77,29 @@ std::string message_of(const std::string& text) {
 }
 
 TEST(Loss, AnythingElseIsRefused) {
-  for (const std::string text :
-       {"",      "hinge", "1",     ",",       "1,",     ",1",    "0,0",     "-1,0",    "-0,1",     "1,-1",
-        "1,inf", "nan,0", "1,nan", "inf,inf", "-inf,0", "1,1,1", "1, 1",    "1 ,1",    " 1,1",     "1,1 ",
-        "1;1",   "one,1", "1,x",   "1x,1",    "+1,0",   "0x1,0", "1e999,0", "1,1e999", "1e-999,0", "inf"}) {
+  for (const std::string text : {"",           "hinge",    "1",
+                                 ",",          "1,",       ",1",
+                                 "0,0",        "-1,0",     "-0,1",
+                                 "1,-1",       "1,inf",    "nan,0",
+                                 "1,nan",      "inf,inf",  "-inf,0",
+                                 "1,1,1",      "1, 1",     "1 ,1",
+                                 " 1,1",       "1,1 ",     "delta",
+                                 "delta,",     "delta,1",  "delta,0,1",
+                                 "delta,1,-1", "delta1,1", "delta,delta,1,1",
+                                 "1;1",        "one,1",    "1,x",
+                                 "1x,1",       "+1,0",     "0x1,0",
+                                 "1e999,0",    "1,1e999",  "1e-999,0",
+                                 "inf"}) {
     EXPECT_EQ(message_of(text),
               "loss: unknown loss '" + text +
-                  "'; expected crf, svm, softmax-margin, perceptron, or BETA,GAMMA with BETA "
-                  "in (0, inf] and GAMMA >= 0");
+                  "'; expected crf, svm, softmax-margin, perceptron, ramp, risk, or [delta,]BETA,GAMMA with "
+                  "BETA in (0, inf] and GAMMA >= 0");
   }
+}
+
+TEST(Loss, ADifferenceOfALossAndItselfIsRefused) {
+  EXPECT_EQ(message_of("delta,1,0"),
+            "loss: 'delta,1,0', which is zero for all weights; expected a GAMMA > 0");
 }
 
 TEST(Loss, AMisspeltNameIsSuggested) {
@@ -83,8 +113,8 @@ TEST(Loss, TheMessageIsOneLine) {
   EXPECT_EQ(message_of("c\nrf"), "loss: unknown loss 'c\\x0arf'; did you mean crf?");
   EXPECT_EQ(message_of(std::string(50, 'x')), "loss: unknown loss '" + std::string(40, 'x') +
                                                   "...'; expected crf, svm, softmax-margin, "
-                                                  "perceptron, or BETA,GAMMA with BETA in (0, inf] and "
-                                                  "GAMMA >= 0");
+                                                  "perceptron, ramp, risk, or [delta,]BETA,GAMMA with BETA "
+                                                  "in (0, inf] and GAMMA >= 0");
 }
 
 }  // namespace

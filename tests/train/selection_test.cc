@@ -155,7 +155,15 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   folds.train.repeat = 2;
   EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
             "repeated runs: not in cross-validation; expected none");
+  folds.train.repeat = 1;
+  folds.train.loss = Loss::risk();
+  EXPECT_EQ(error_message([&] { cross_validate(*data, folds); }),
+            "loss risk: not in cross-validation, which is for convex problems; expected a convex loss");
   RaceOptions options;
+  options.train.loss = Loss::ramp();
+  EXPECT_EQ(error_message([&] { race(*data, options); }),
+            "loss ramp: not in a race, which is for convex problems; expected a convex loss");
+  options.train.loss = Loss::crf();
   EXPECT_EQ(error_message([&] { race(*data, options); }), "solvers: none; expected some to race");
   options.solvers = {"eg", "eg"};
   EXPECT_EQ(error_message([&] { race(*data, options); }),

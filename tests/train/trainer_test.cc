@@ -1,14 +1,18 @@
 #include "espalier/train/trainer.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/input.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/tag.h"
+#include "espalier/train/round.h"
+#include "espalier/train/verify.h"
 #include "generate/sentence_generator.h"
 #include "generate/writers.h"
 #include "support/error_message.h"
@@ -29,6 +33,18 @@ std::string sentences(std::uint64_t seed, int count) {
     append_tag(sentence, text);
   }
   return text;
+}
+
+// Every fifth label is O.
+std::string with_wrong_labels(const std::string& text) {
+  std::string result;
+  std::istringstream stream(text);
+  int token = 0;
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && ++token % 5 == 0) line = line.substr(0, line.rfind('\t')) + "\tO";
+    result += line + '\n';
+  }
+  return result;
 }
 
 class TrainerTest : public ::testing::Test {
@@ -159,6 +175,44 @@ TEST_F(TrainerTest, RepeatsWithOtherSeeds) {
   EXPECT_EQ(bytes(trainer.model()), bytes(train(*data, {.seed = best.seed})));
 }
 
+// A difference of losses goes down in rounds, of which the model has the last one's certificate.
+TEST_F(TrainerTest, TrainsDifferencesOfLossesInRounds) {
+  const auto wrong = read_tag_training(folder.file("wrong.txt", with_wrong_labels(sentences(1, 60))), {});
+  for (const auto& [loss, l2] : {std::pair(Loss::ramp(), 60.0), std::pair(Loss::risk(), 3.0)}) {
+    SCOPED_TRACE(loss.name());
+    const TrainOptions options{.loss = loss, .l2 = l2, .rounds = {.gap = 0, .rounds = 4}};
+    std::vector<CccpRound> rounds;
+    TrainObserver observer;
+    observer.round = [&](const CccpRound& round) { rounds.push_back(round); };
+    Trainer trainer(*wrong, options, options.l2);
+    trainer.run(observer);
+    const Model model = trainer.model();
+    EXPECT_EQ(model.info().loss, loss);
+    ASSERT_GE(rounds.size(), 2u);
+    EXPECT_LT(rounds.back().objective, 0.995 * rounds.front().objective);
+    EXPECT_EQ(model.info().objective, rounds.back().objective);
+    EXPECT_EQ(model.certificate().primal, rounds.back().certificate.primal);
+    EXPECT_EQ(bytes(model), bytes(train(*wrong, options)));
+    const Verification found = verify(Model::load(folder.path("bytes.esp")), *wrong, {.threads = 1});
+    EXPECT_EQ(found.verdict, Verdict::agrees);
+    EXPECT_NEAR(found.objective, *model.info().objective, found.rounding);
+    EXPECT_FALSE(found.claimed);
+    EXPECT_LE(found.proven.dual, found.proven.primal);
+    EXPECT_EQ(found.same_data, true);
+    // Half the bits have an objective of their own.
+    TrainOptions small = options;
+    small.bits = 16;
+    const Model rounded = train(*wrong, small);
+    EXPECT_NE(*rounded.info().objective, *model.info().objective);
+    EXPECT_NEAR(verify(rounded, *wrong, {.threads = 1}).objective, *rounded.info().objective, found.rounding);
+    EXPECT_EQ(
+        error_message([&] { round_and_certify(model, 16, *wrong); }),
+        fmt::format("{}: a model of loss {}, whose last round its file does not have; expected none, or "
+                    "no data",
+                    model.name(), loss.name()));
+  }
+}
+
 TEST_F(TrainerTest, RefusesWhatDoesNotGoTogether) {
   TrainOptions repeated{.repeat = 2};
   EXPECT_EQ(error_message([&] { Trainer(*data, repeated, PathOptions{}); }),
@@ -173,6 +227,19 @@ TEST_F(TrainerTest, RefusesWhatDoesNotGoTogether) {
             "uncertain gold outputs: not with several values of l2; expected one of the two");
   EXPECT_EQ(error_message([&] { Trainer(*unsure, {.repeat = 2}, 1.0); }),
             "repeated runs: not with uncertain gold outputs; expected one of the two");
+  const TrainOptions ramp{.loss = Loss::ramp()};
+  EXPECT_EQ(error_message([&] { Trainer(*unsure, ramp, 1.0); }),
+            "uncertain gold outputs: not with loss ramp; expected one of the two");
+  EXPECT_EQ(error_message([&] { Trainer(*data, ramp, PathOptions{}); }),
+            "loss ramp: not with several values of l2; expected one of the two");
+  EXPECT_EQ(error_message([&] { Trainer(*data, {.loss = Loss::risk(), .solver = "sgd"}, 1.0); }),
+            "solver sgd: not with loss risk, each of whose rounds needs an optimum; expected a solver that "
+            "converges, such as auto");
+  TrainOptions slack = ramp;
+  slack.solver = "cutting-plane";
+  slack.solver_options.cutting_plane.rescaling = Rescaling::slack;
+  EXPECT_EQ(error_message([&] { Trainer(*data, slack, 1.0); }),
+            "rescaling slack: not with loss ramp; expected margin");
   EXPECT_EQ(error_message([&] { Trainer(*data, {}, 1.0).model(); }),
             "a run that ended before its first report; expected one that trains");
 }

@@ -5,8 +5,8 @@
 
 namespace espalier {
 
-// Training where gold outputs are not all known: convex problems one after another (the concave-convex
-// procedure).
+// Training where gold outputs are not all known, or the loss is a difference: convex problems one after
+// another (the concave-convex procedure).
 struct CccpOptions {
   double gap = 1e-3;  // stop when a round lowers the true objective by less than this, relative to it
   int rounds = 20;    // at most

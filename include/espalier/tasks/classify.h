@@ -44,7 +44,11 @@ struct ClassifyPredictOptions {
   std::optional<std::string> format{};  // default: the one that the model was trained on
   bool marginals = false;               // the probability of every label
   std::size_t kbest = 0;                // the k best labels with their scores; 0: just the best
-  bool json = false;                    // JSON Lines, an object for each example
+  // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
+  std::size_t samples = 0;
+  std::uint64_t seed = 1;
+  bool entropy = false;     // of that distribution, in nats
+  bool json = false;        // JSON Lines, an object for each example
   std::size_t threads = 0;  // to read with, which takes longer than labelling; 0: one for each processor
 };
 

@@ -55,8 +55,12 @@ struct GraphPredictOptions {
   std::string format = "jsonl";  // the only one
   bool marginals = false;        // the probability of every label
   std::size_t kbest = 0;         // the k best labellings with their scores; 0: just the best
-  bool json = false;             // JSON Lines with or without it, as there is nothing else
-  std::size_t threads = 0;       // 0: one for each processor; the output does not depend on it
+  // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
+  std::size_t samples = 0;
+  std::uint64_t seed = 1;
+  bool entropy = false;     // of that distribution, in nats
+  bool json = false;        // JSON Lines with or without it, as there is nothing else
+  std::size_t threads = 0;  // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kGraphVersion = 2;        // with a kernel
@@ -163,6 +167,11 @@ class GraphLabeller::Graph {
   bool has_kbest() const;
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
+  // Labellings drawn from the distribution of the model, independently of each other, with their scores; the
+  // first of many are those of few. And the entropy of the distribution, in nats. Both throw Error where
+  // inference is approximate, as kbest() does.
+  std::vector<Scored> samples(std::size_t n, std::uint64_t seed);
+  double entropy();
 
  private:
   struct State;

@@ -99,8 +99,12 @@ struct ParsePredictOptions {
   std::string format = "conll";  // of what is written; or tree: drawn for people
   bool marginals = false;        // the probability of every likely head
   std::size_t kbest = 0;         // the k best trees with their scores; 0: just the best
-  bool json = false;             // JSON Lines, an object for each sentence
-  std::size_t threads = 0;       // 0: one for each processor; the output does not depend on it
+  // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
+  std::size_t samples = 0;
+  std::uint64_t seed = 1;
+  bool entropy = false;     // of that distribution, in nats
+  bool json = false;        // JSON Lines, an object for each sentence
+  std::size_t threads = 0;  // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kParseVersion = 1;
@@ -164,6 +168,8 @@ class Parser {
   bool has_probabilities() const { return loss_.smooth(); }
   // False for models of order 2.
   bool has_kbest() const;
+  // Whether there is an entropy: where inference is exact.
+  bool has_entropy() const;
   // How good its trees are: what `espalier eval` says of a file. Throws Error without sentences.
   Evaluation evaluate(const ParseData& gold) const;
 
@@ -211,6 +217,12 @@ class Parser::Sentence {
   // in pieces it is the best one alone. Throws Error without Parser::has_kbest().
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
+  // Trees drawn from the distribution of the model, independently of each other, with their scores; the first
+  // of many are those of few. Throws Error for a parser of order 2.
+  std::vector<Scored> samples(std::size_t n, std::uint64_t seed);
+  // The entropy of the distribution, in nats. Throws Error where it is approximate: a parser of order 2 that
+  // is not projective.
+  double entropy();
 
  private:
   struct State;

@@ -81,7 +81,11 @@ struct TagPredictOptions {
   std::optional<std::string>
       format{};  // default: the one that the model was trained on, which is the only one
   TagMarginals marginals = TagMarginals::none;
-  std::size_t kbest = 0;      // the k best label sequences with their scores; 0: just the best
+  std::size_t kbest = 0;  // the k best label sequences with their scores; 0: just the best
+  // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
+  std::size_t samples = 0;
+  std::uint64_t seed = 1;
+  bool entropy = false;       // of that distribution, in nats
   double min_confidence = 0;  // chunks that are less probable are left out
   // Where the input has labels that are to be kept: a column from 1, or "label".
   std::optional<std::string> forced{};
@@ -274,7 +278,11 @@ class Tagger::Sentence {
   // The k best labellings with their scores, best first; and how probable one with such a score is.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
-  // The same one at a time, without a list of them all. Throws Error where finding them takes more than 1
+  // Labellings drawn from the distribution of the model, independently of each other, with their scores; the
+  // first of many are those of few. And the entropy of the distribution, in nats.
+  std::vector<Scored> samples(std::size_t n, std::uint64_t seed);
+  double entropy();
+  // The k best one at a time, without a list of them all. Throws Error where finding them takes more than 1
   // GiB.
   void for_each_best(std::size_t k,
                      const std::function<void(std::span<const std::uint32_t> labels, double score)>& visit);

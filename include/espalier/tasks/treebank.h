@@ -69,8 +69,12 @@ struct TreebankOptions {
 struct TreebankPredictOptions {
   std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), or words
   std::size_t kbest = 0;            // the k best trees with their scores; 0: just the best
-  bool json = false;                // JSON Lines, an object for each sentence
-  std::size_t threads = 0;          // 0: one for each processor; the output does not depend on it
+  // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
+  std::size_t samples = 0;
+  std::uint64_t seed = 1;
+  bool entropy = false;     // of that distribution, in nats
+  bool json = false;        // JSON Lines, an object for each sentence
+  std::size_t threads = 0;  // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kTreebankVersion = 1;
@@ -137,8 +141,8 @@ class TreebankParser {
 class TreebankParser::Sentence {
  public:
   struct Scored {
-    BracketTree tree;
-    double score;
+    BracketTree tree{};
+    double score = 0;
   };
 
   // The parser has to outlive it.
@@ -166,6 +170,10 @@ class TreebankParser::Sentence {
   // the grammar it is the flat one; of a sentence in pieces it is the best one alone.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
+  // Trees drawn from the distribution over derivations, independently of each other, with their scores; the
+  // first of many are those of few. And the entropy of the distribution, in nats.
+  std::vector<Scored> samples(std::size_t n, std::uint64_t seed);
+  double entropy();
 
  private:
   struct State;

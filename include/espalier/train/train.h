@@ -46,7 +46,8 @@ struct TrainOptions {
   double report_every = 5;         // passes between two reports
   std::size_t patience = 0;        // stop where held-out data has not improved for so many reports, and
                                    // keep the weights that were best there; 0: neither
-  CccpOptions rounds{};            // where gold outputs are not all known (TrainingSet::latent_gold)
+  CccpOptions rounds{};            // where gold outputs are not all known (TrainingSet::latent_gold), or
+                                   // the loss is a difference
   std::optional<Model> init{};     // start from this model's weights, matched by name
   int bits = 32;                   // of each weight of the model; 16: the last weights are rounded, and
                                    // certified as they are then

@@ -36,12 +36,12 @@ inline constexpr double kProvenEnough = 3;
 struct Verification {
   std::optional<double> claimed_objective;
   // None where the model has none, or one of a problem that its last weights do not tell (gold outputs that
-  // were not all known).
+  // were not all known, or a difference of losses).
   std::optional<Certificate> claimed;
   double objective = 0;  // at the weights, in double precision
   // Of the weights. Its dual is that of the best of the dual points that were looked at, its primal the
-  // objective, except where gold outputs are not all known: there it is that of the convex problem which the
-  // weights imply.
+  // objective, except where that is not convex (gold outputs that are not all known, a difference of losses):
+  // there it is that of the convex problem which the weights imply.
   Certificate proven;
   double rounding = 0;            // what objectives may be apart by rounding alone
   double lowest = 0;              // objective of any weights that were looked at: no bound is above it

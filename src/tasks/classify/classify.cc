@@ -22,6 +22,7 @@
 #include "tasks/classify/text_settings.h"
 #include "tasks/common.h"
 #include "tasks/costs.h"
+#include "tasks/drawing.h"
 #include "tasks/kernel_model.h"
 
 namespace espalier {
@@ -263,6 +264,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<ClassifyPredictOptions>("classify");
     check_probabilities(options.marginals, setting("marginals"), loss_);
+    check_drawing(options, loss_);
     const ClassifyExamples examples = read(input, options.format, false, Threads::of(options.threads));
     check_known({num_known(examples), examples.labels.size(), left_out_}, name_of(input),
                 options.format.value_or(to_string(format_)), of_task.warning);
@@ -273,13 +275,14 @@ class ClassifyPredictor final : public Predictor, public Classifier {
       score(examples, i, theta_, nodes_.get(), s, ws);
       const auto best = structure_.decode(std::span<const double>(s), ws);
       line.clear();
+      const std::uint64_t seed = seed_of_item(options.seed, i);
       if (options.json) {
-        append_object(s, best, options, line, ws);
+        append_object(s, best, options, seed, line, ws);
         write(line);
         continue;
       }
-      if (options.kbest > 0) {
-        append_kbest(s, mu, options.kbest, line, ws);
+      if (list_length(options) > 0) {
+        append_list(s, mu, options, seed, line, ws);
       } else {
         line += labels_.name(best);
       }
@@ -288,6 +291,7 @@ class ClassifyPredictor final : public Predictor, public Classifier {
         for (std::uint32_t y = 0; y < labels_.size(); ++y)
           line += fmt::format("\t{}:{:.6f}", labels_.name(y), mu[y]);
       }
+      if (options.entropy) line += fmt::format("\tentropy={:.6f}", rounded_entropy(entropy(s, ws)));
       line += '\n';
       write(line);
     }
@@ -476,27 +480,49 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     structure_.log_partition(scaled, mu, ws);
   }
 
-  void append_kbest(std::span<const double> s, std::span<double> mu, std::size_t k, std::string& line,
-                    Workspace& ws) const {
+  double entropy(std::span<const double> s, Workspace& ws) const {
+    std::vector<double> mu(s.size());
+    probabilities(s, mu, ws);
+    return structure_.clique_entropy(mu);
+  }
+
+  // The k best labels, or those that are drawn.
+  std::vector<Multiclass::Scored> listed(std::span<const double> s, const ClassifyPredictOptions& options,
+                                         std::uint64_t seed, Workspace& ws) const {
+    if (options.samples == 0) return structure_.kbest(s, options.kbest);
+    std::vector<double> scaled(s.begin(), s.end());
+    for (double& x : scaled) x *= loss_.beta;
+    Random random(seed);
+    std::vector<Multiclass::Scored> drawn;
+    for (std::size_t k = 0; k < options.samples; ++k) {
+      const Multiclass::Output y = structure_.sample(scaled, random, ws);
+      drawn.push_back({y, s[y]});
+    }
+    return drawn;
+  }
+
+  void append_list(std::span<const double> s, std::span<double> mu, const ClassifyPredictOptions& options,
+                   std::uint64_t seed, std::string& line, Workspace& ws) const {
     if (loss_.smooth()) probabilities(s, mu, ws);
     bool first = true;
-    for (const auto& [y, score] : structure_.kbest(s, k)) {
+    for (const auto& [y, score] : listed(s, options, seed, ws)) {
       if (!std::exchange(first, false)) line += '\t';
       line += fmt::format("{}:{:.6f}", labels_.name(y), loss_.smooth() ? mu[y] : score);
     }
   }
 
-  // {"label": ..., "marginals": {...}, "kbest": [...]}
+  // {"label": ..., "marginals": {...}, "entropy": ..., "kbest": [...]}
   void append_object(std::span<const double> s, std::uint32_t best, const ClassifyPredictOptions& options,
-                     std::string& line, Workspace& ws) const {
+                     std::uint64_t seed, std::string& line, Workspace& ws) const {
     std::vector<double> mu(labels_.size());
     if (loss_.smooth()) probabilities(s, mu, ws);
     Json object{{"label", labels_.name(best)}};
     for (std::uint32_t y = 0; options.marginals && y < labels_.size(); ++y)
       object["marginals"][labels_.name(y)] = mu[y];
-    if (options.kbest > 0) {
-      Json& list = object["kbest"] = Json::array();
-      for (const auto& [y, score] : structure_.kbest(s, options.kbest)) {
+    if (options.entropy) object["entropy"] = rounded_entropy(entropy(s, ws));
+    if (list_length(options) > 0) {
+      Json& list = object[std::string(list_name(options))] = Json::array();
+      for (const auto& [y, score] : listed(s, options, seed, ws)) {
         Json one{{"label", labels_.name(y)}};
         one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? mu[y] : score;
         list.push_back(std::move(one));

@@ -62,6 +62,9 @@ const OptionTable& predict_options() {
           .basic(),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
+      samples_option<Options>(),
+      sample_seed_option<Options>(),
+      entropy_option<Options>(),
       json_option<Options>(),
       threads_option<Options>(),
   };

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "structures/factor_graph.h"
@@ -151,6 +152,36 @@ std::vector<GraphLabeller::Graph::Scored> GraphLabeller::Graph::kbest(std::size_
     best.push_back({std::move(one.output), one.score});
   }
   return best;
+}
+
+std::vector<GraphLabeller::Graph::Scored> GraphLabeller::Graph::samples(std::size_t n, std::uint64_t seed) {
+  State& state = *state_;
+  if (!has_kbest())
+    throw Error("labellings drawn with approximate inference; expected a model of exact inference");
+  state.find_marginals();
+  std::vector<double> scaled(state.s);
+  for (double& x : scaled) x *= state.labeller.loss_.beta;
+  Random random(seed);
+  std::vector<Scored> drawn;
+  const FactorGraph& graph = state.structure().graph();
+  for (MarkovGraph::Output& y : state.structure().samples(scaled, n, random)) {
+    double score = 0;
+    for (std::size_t c = 0; c < graph.num_cliques(); ++c)
+      score += state.s[graph.begin(c) + graph.entry(c, y)];
+    drawn.push_back({std::move(y), score});
+  }
+  return drawn;
+}
+
+double GraphLabeller::Graph::entropy() {
+  State& state = *state_;
+  if (!has_kbest())
+    throw Error("the entropy with approximate inference; expected a model of exact inference");
+  state.find_marginals();
+  double sum = state.log_z;
+  for (std::size_t k = 0; k < state.s.size(); ++k)
+    sum -= state.mu[k] > 0 ? state.mu[k] * state.labeller.loss_.beta * state.s[k] : 0;
+  return sum;
 }
 
 double GraphLabeller::Graph::probability(double score) {

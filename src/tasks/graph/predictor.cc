@@ -8,6 +8,7 @@
 #include "structures/kbest_memory.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/drawing.h"
 #include "tasks/graph/model.h"
 
 namespace espalier {
@@ -18,6 +19,7 @@ struct GraphBatch {
   static constexpr std::size_t kFull = 64;
 
   std::vector<GraphRecord> records;
+  std::size_t first = 0;                               // graphs of the file before them
   std::vector<std::vector<std::string>> declarations;  // in front of each record, and after the last one
   std::string text;
   GraphScores scores;
@@ -52,6 +54,7 @@ class GraphPredictor final : public Predictor {
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<GraphPredictOptions>("graph");
     check_probabilities(options.marginals, setting("marginals"), loss_);
+    check_drawing(options, loss_);
     check_format(options.format);
     std::size_t nodes = 0, known = 0;
     run(
@@ -59,7 +62,7 @@ class GraphPredictor final : public Predictor {
         [&](GraphLabeller::Graph& graph, std::size_t i, GraphBatch& batch) {
           for (const std::string& line : batch.declarations[i]) batch.text += line + '\n';
           Json& json = batch.records[i].json;
-          label(graph, options, json);
+          label(graph, options, seed_of_item(options.seed, batch.first + i), json);
           batch.text += json.dump() + '\n';
         },
         [&](GraphBatch& batch) {
@@ -172,8 +175,14 @@ class GraphPredictor final : public Predictor {
         work(graph, i, batch);
       }
     };
-    run_blocks<GraphBatch>(
-        workers, [&](GraphBatch& batch) { return batch.read(reader); }, work_on, write);
+    std::size_t graphs = 0;
+    const auto read = [&](GraphBatch& batch) {
+      batch.first = graphs;
+      const bool more = batch.read(reader);
+      graphs += batch.records.size();
+      return more;
+    };
+    run_blocks<GraphBatch>(workers, read, work_on, write);
   }
 
   static Json names_of(const GraphLabeller::Graph& graph, std::span<const std::uint32_t> y) {
@@ -182,18 +191,24 @@ class GraphPredictor final : public Predictor {
     return names;
   }
 
-  void label(GraphLabeller::Graph& graph, const GraphPredictOptions& options, Json& json) const {
+  void label(GraphLabeller::Graph& graph, const GraphPredictOptions& options, std::uint64_t seed,
+             Json& json) const {
     json["labels"] = names_of(graph, graph.labels());
     json.erase("marginals");
-    json.erase("kbest");
+    for (const char* earlier : {"kbest", "samples", "entropy"}) json.erase(earlier);
     if (options.marginals) json["marginals"] = marginals(graph);
-    if (options.kbest == 0) return;
-    if (!graph.has_kbest())
-      throw Error::in(setting("kbest"), "given with approximate inference",
-                      "expected a model of exact inference");
-    Json& best = json["kbest"] = Json::array();
+    const bool list = list_length(options) > 0;
+    if ((list || options.entropy) && !graph.has_kbest()) {
+      throw Error::in(setting(list ? std::string(list_name(options)) : "entropy"),
+                      "given with approximate inference", "expected a model of exact inference");
+    }
+    if (options.entropy) json["entropy"] = rounded_entropy(graph.entropy());
+    if (!list) return;
+    Json& best = json[std::string(list_name(options))] = Json::array();
     KbestMemory memory;
-    for (const auto& [y, score] : graph.kbest(options.kbest)) {
+    const auto listed =
+        options.samples > 0 ? graph.samples(options.samples, seed) : graph.kbest(options.kbest);
+    for (const auto& [y, score] : listed) {
       memory.add(y.size() * sizeof(Json));
       Json one{{"labels", names_of(graph, y)}};
       one[loss_.smooth() ? "probability" : "score"] = loss_.smooth() ? graph.probability(score) : score;

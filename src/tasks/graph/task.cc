@@ -46,6 +46,9 @@ const OptionTable& predict_options() {
       OptionOf<Options>("format", &Options::format, "jsonl, the only format").choices({"jsonl"}).basic(),
       marginals_option<Options>("add the probability of every label"),
       kbest_option<Options>(),
+      samples_option<Options>(),
+      sample_seed_option<Options>(),
+      entropy_option<Options>(),
       json_option<Options>(),
       threads_option<Options>(),
   };

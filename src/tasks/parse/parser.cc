@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/named_rows.h"
 #include "structures/kbest_memory.h"
@@ -31,6 +32,7 @@ std::optional<std::uint32_t> Parser::find_relation(std::string_view name) const 
   return model_.relations.find(name);
 }
 bool Parser::has_kbest() const { return !model_.second_order; }
+bool Parser::has_entropy() const { return !model_.second_order || model_.shape.projective; }
 
 // A sentence of at most `longest` words is one piece. Whatever is `of a piece` below is that of the one which
 // was looked at last.
@@ -84,7 +86,7 @@ struct Parser::Sentence::State {
                                        std::span(labels).subspan(begin, length), ws);
       for (std::uint32_t& head : of_piece) head += head == 0 ? 0 : static_cast<std::uint32_t>(begin);
     }
-    if (model.shape.single_root && ends.size() > 1) join_roots();
+    if (model.shape.single_root && ends.size() > 1) join_roots(heads, labels);
     relations.clear();
     if (model.labelled()) {
       for (const std::uint32_t label : labels) relations.push_back(model.relations.name(label));
@@ -94,7 +96,7 @@ struct Parser::Sentence::State {
 
   // Every piece has a root of its own: where a sentence has one, each hangs on that of the piece before. Such
   // arcs cross no others, as all between their ends depends on one of the two.
-  void join_roots() {
+  void join_roots(std::span<std::uint32_t> heads, std::span<std::uint32_t> labels) {
     const auto root_of = [&](std::size_t piece) {
       std::size_t d = begin_of(piece);
       while (heads[d] != 0) ++d;
@@ -119,6 +121,51 @@ struct Parser::Sentence::State {
     features.score(between, ArcSet(offsets, first), parser.theta_.row(0), 1.0, std::span(of_labels), ws);
     return static_cast<std::uint32_t>(std::max_element(of_labels.begin(), of_labels.end()) -
                                       of_labels.begin());
+  }
+
+  // beta s, of a piece.
+  std::vector<double> scaled_scores(std::size_t piece) {
+    score(piece);
+    std::vector<double> scaled(s);
+    for (double& x : scaled) x *= parser.loss_.beta;
+    return scaled;
+  }
+
+  std::vector<Scored> samples(std::size_t n, std::uint64_t seed) {
+    divide();
+    Random random(seed);
+    std::vector<Scored> drawn(
+        n, {std::vector<std::uint32_t>(words.size()), std::vector<std::uint32_t>(words.size()), 0});
+    for (std::size_t piece = 0; piece < ends.size(); ++piece) {
+      Random of_piece(random.next());
+      const std::vector<double> scaled = scaled_scores(piece);
+      const auto begin = static_cast<std::uint32_t>(begin_of(piece));
+      const DependencyTree structure = tree();
+      const auto trees = structure.samples(scaled, n, of_piece);
+      for (std::size_t k = 0; k < n; ++k) {
+        for (std::size_t d = 1; d <= structure.num_words(); ++d) {
+          const std::uint32_t head = trees[k].heads[d - 1], label = trees[k].labels[d - 1];
+          drawn[k].heads[begin + d - 1] = head + (head == 0 ? 0 : begin);
+          drawn[k].relations[begin + d - 1] = label;
+          drawn[k].score += s[structure.arcs().find(head, d) * structure.num_labels() + label];
+        }
+      }
+    }
+    for (Scored& one : drawn) {
+      if (model.shape.single_root && ends.size() > 1) join_roots(one.heads, one.relations);
+      if (!model.labelled()) one.relations.clear();
+    }
+    return drawn;
+  }
+
+  double entropy() {
+    divide();
+    double sum = 0;
+    for (std::size_t piece = 0; piece < ends.size(); ++piece) {
+      const std::vector<double> scaled = scaled_scores(piece);
+      sum += tree().entropy(scaled, ws);
+    }
+    return sum;
   }
 
   // u(y) ~ exp(beta s.chi(y)): log Z, and the sums of its marginals over labels.
@@ -266,6 +313,20 @@ std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {
 double Parser::Sentence::probability(double score) {
   check_has_probabilities(state_->parser.loss_);
   return std::exp(state_->parser.loss_.beta * score - state_->log_partition());
+}
+
+std::vector<Parser::Sentence::Scored> Parser::Sentence::samples(std::size_t n, std::uint64_t seed) {
+  check_has_probabilities(state_->parser.loss_);
+  if (!state_->parser.has_kbest())
+    throw Error("trees drawn from a parser of order 2; expected a model of order 1");
+  return state_->samples(n, seed);
+}
+
+double Parser::Sentence::entropy() {
+  check_has_probabilities(state_->parser.loss_);
+  if (!state_->parser.has_entropy())
+    throw Error("the entropy of a non-projective parser of order 2; expected exact inference");
+  return state_->entropy();
 }
 
 Evaluation Parser::evaluate(const ParseData& gold) const {

@@ -9,6 +9,7 @@
 #include "espalier/tasks/parse.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/drawing.h"
 #include "tasks/json_lines.h"
 #include "tasks/parse/attachment.h"
 #include "tasks/parse/model.h"
@@ -24,6 +25,7 @@ struct ParseBlock {
 
   std::vector<DependencySentence> sentences;  // used again
   std::size_t size = 0;
+  std::size_t first = 0;  // sentences of the file before them
   std::string text;
   // Evaluation.
   std::vector<std::uint32_t> heads;
@@ -51,14 +53,15 @@ class ParsePredictor final : public Predictor {
     const auto options = of_task.of<ParsePredictOptions>("parse");
     check_options(options);
     const bool draw = options.format == "tree";
-    const std::size_t workers = workers_for(Threads::of(options.threads), options.kbest);
+    const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
     const EarlyWriter write_early(workers, write);
     run(
         input, workers, false,
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], options, draw, parsed, block.text, write_early);
+            predict(block.sentences[i], options, seed_of_item(options.seed, block.first + i), draw, parsed,
+                    block.text, write_early);
         },
         [&](ParseBlock& block) { write(block.text); });
   }
@@ -135,8 +138,15 @@ class ParsePredictor final : public Predictor {
   }
   void check_options(const ParsePredictOptions& options) const {
     check_probabilities(options.marginals, setting("marginals"), loss_);
-    if (options.kbest > 0 && model_.second_order)
-      throw Error::in(setting("kbest"), "given for a parser of order 2", "expected one of order 1");
+    check_drawing(options, loss_);
+    if (list_length(options) > 0 && model_.second_order) {
+      throw Error::in(setting(std::string(list_name(options))), "given for a parser of order 2",
+                      "expected one of order 1");
+    }
+    if (options.entropy && !parser_.has_entropy()) {
+      throw Error::in(setting("entropy"), "given for a non-projective parser of order 2",
+                      "expected one of exact inference");
+    }
     if (options.format != "conll" && options.format != "tree")
       throw Error::in(setting("format"), in_quotes(options.format), "expected conll or tree");
     if (options.json && options.format != "conll")
@@ -150,14 +160,26 @@ class ParsePredictor final : public Predictor {
     DependencyReader reader(path, needs_heads);
     std::vector<Parser::Sentence> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(parser_);
-    run_blocks<ParseBlock>(
-        workers, [&](ParseBlock& block) { return block.read(reader); }, work, write);
+    std::size_t sentences = 0;
+    const auto read = [&](ParseBlock& block) {
+      block.first = sentences;
+      const bool more = block.read(reader);
+      sentences += block.size;
+      return more;
+    };
+    run_blocks<ParseBlock>(workers, read, work, write);
   }
 
-  void predict(const DependencySentence& sentence, const ParsePredictOptions& options, bool draw,
-               Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
+  // The k best trees, or those that are drawn.
+  static std::vector<Parser::Sentence::Scored> listed(const ParsePredictOptions& options, std::uint64_t seed,
+                                                      Parser::Sentence& parsed) {
+    return options.samples > 0 ? parsed.samples(options.samples, seed) : parsed.kbest(options.kbest);
+  }
+
+  void predict(const DependencySentence& sentence, const ParsePredictOptions& options, std::uint64_t seed,
+               bool draw, Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
     parsed.set(sentence);
-    if (options.json) return append_object(sentence, options, parsed, out, write_early);
+    if (options.json) return append_object(sentence, options, seed, parsed, out, write_early);
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
       if (draw) {
@@ -167,10 +189,11 @@ class ParsePredictor final : public Predictor {
       }
     };
     if (options.marginals) append_probabilities(parsed, out);
-    if (options.kbest == 0) return append(parsed.heads(), parsed.relations());
+    if (options.entropy) append_entropy_comment(parsed.entropy(), out);
+    if (list_length(options) == 0) return append(parsed.heads(), parsed.relations());
     std::size_t rank = 0;
     std::vector<std::string_view> relations;
-    for (const auto& [heads, numbers, score] : parsed.kbest(options.kbest)) {
+    for (const auto& [heads, numbers, score] : listed(options, seed, parsed)) {
       append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       relations.clear();
       for (const std::uint32_t number : numbers) relations.push_back(parser_.relation(number));
@@ -205,9 +228,10 @@ class ParsePredictor final : public Predictor {
     }
   }
 
-  // {"words": [...], "heads": [...], "relations": [...], "marginals": [...], "kbest": [...]}
+  // {"words": [...], "heads": [...], "relations": [...], "marginals": [...], "entropy": ..., "kbest": [...]}
   void append_object(const DependencySentence& sentence, const ParsePredictOptions& options,
-                     Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
+                     std::uint64_t seed, Parser::Sentence& parsed, std::string& out,
+                     const EarlyWriter& write_early) const {
     const auto append = [&](std::span<const std::uint32_t> heads, const auto& relation) {
       out += "\"heads\":";
       append_json_list(heads.size(), out, [&](std::size_t i) { append_format(out, "{}", heads[i]); });
@@ -228,9 +252,10 @@ class ParsePredictor final : public Predictor {
         out += heads.dump();
       });
     }
-    if (options.kbest > 0) {
-      const auto best = parsed.kbest(options.kbest);
-      out += ",\"kbest\":";
+    if (options.entropy) append_entropy_json(parsed.entropy(), out);
+    if (list_length(options) > 0) {
+      const auto best = listed(options, seed, parsed);
+      append_format(out, ",\"{}\":", list_name(options));
       append_json_list(best.size(), out, [&](std::size_t r) {
         out += '{';
         append(best[r].heads, [&](std::size_t i) { return parser_.relation(best[r].relations[i]); });

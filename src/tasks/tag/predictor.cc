@@ -7,6 +7,7 @@
 #include "espalier/tasks/tag.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/drawing.h"
 #include "tasks/fields.h"
 #include "tasks/json_lines.h"
 #include "tasks/tag/model.h"
@@ -80,6 +81,7 @@ struct TagBlock {
   static constexpr std::size_t kFull = std::size_t{1} << 16;
 
   SequenceBlock sequences;
+  std::size_t first = 0;       // sequences of the file before them
   std::size_t num_known = 0;   // attributes
   std::size_t num_tokens = 0;  // all of them
   // Prediction.
@@ -116,16 +118,18 @@ class TagWorker {
       if (options.forced) force(lines);
       const auto marginals =
           options.marginals == TagMarginals::label ? sentence_.marginals() : std::span<const double>();
+      const std::uint64_t seed = seed_of_item(options.seed, block.first + i);
       if (options.json) {
-        append_object(lines, marginals, options, block.text, write_early);
+        append_object(lines, marginals, options, seed, block.text, write_early);
         continue;
       }
-      if (options.kbest == 0) {
+      if (options.entropy) append_entropy_comment(sentence_.entropy(), block.text);
+      if (list_length(options) == 0) {
         write(lines, sentence_.labels(), marginals, options, block.text);
         continue;
       }
       std::size_t rank = 0;
-      sentence_.for_each_best(options.kbest, [&](std::span<const std::uint32_t> y, double score) {
+      for_each_listed(options, seed, [&](std::span<const std::uint32_t> y, double score) {
         append_format(block.text, "# {} {:.6f}\n", rank++,
                       tagger_.has_probabilities() ? sentence_.probability(score) : score);
         write(lines, y, marginals, options, block.text);
@@ -154,6 +158,13 @@ class TagWorker {
   }
 
  private:
+  // The k best labellings, or those that are drawn.
+  template <class Visit>
+  void for_each_listed(const TagPredictOptions& options, std::uint64_t seed, const Visit& visit) {
+    if (options.samples == 0) return sentence_.for_each_best(options.kbest, visit);
+    for (const auto& [labels, score] : sentence_.samples(options.samples, seed)) visit(labels, score);
+  }
+
   void parse(const SequenceLines& lines, StringBuffer& labels) {
     sequence_.clear();
     parser_->append(lines, sequence_, labels);
@@ -242,9 +253,10 @@ class TagWorker {
     to += '\n';
   }
 
-  // {"tokens": [...], "labels": [...], "chunks": [...], "marginals": [...], "kbest": [...]}
+  // {"tokens": [...], "labels": [...], "chunks": [...], "marginals": [...], "entropy": ..., "kbest": [...]}
   void append_object(const SequenceLines& lines, std::span<const double> marginals,
-                     const TagPredictOptions& options, std::string& to, const EarlyWriter& write_early) {
+                     const TagPredictOptions& options, std::uint64_t seed, std::string& to,
+                     const EarlyWriter& write_early) {
     to += '{';
     if (tagger_.format() == TagFormat::columns) {
       const std::size_t word = find_word_column(input_, file_labels_, lines.file());
@@ -267,10 +279,11 @@ class TagWorker {
         to += '}';
       });
     }
-    if (options.kbest > 0) {
-      to += ",\"kbest\":[";
+    if (options.entropy) append_entropy_json(sentence_.entropy(), to);
+    if (list_length(options) > 0) {
+      append_format(to, ",\"{}\":[", list_name(options));
       bool first = true;
-      sentence_.for_each_best(options.kbest, [&](std::span<const std::uint32_t> y, double score) {
+      for_each_listed(options, seed, [&](std::span<const std::uint32_t> y, double score) {
         if (!std::exchange(first, false)) to += ',';
         to += '{';
         append_labels(y, options, to);
@@ -393,10 +406,11 @@ class TagPredictor final : public Predictor {
     const auto options = of_task.of<TagPredictOptions>("tag");
     check_probabilities(options.marginals != TagMarginals::none, setting("marginals"), loss_);
     check_probabilities(options.min_confidence > 0, setting("min_confidence"), loss_);
+    check_drawing(options, loss_);
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input, SequenceReader::Between::keep);
-    const std::size_t workers = workers_for(Threads::of(options.threads), options.kbest);
+    const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
     const EarlyWriter write_early(workers, write);
     std::size_t known = 0, tokens = 0;
     for_each_block(
@@ -491,8 +505,14 @@ class TagPredictor final : public Predictor {
     std::vector<TagWorker> workers;
     workers.reserve(threads);
     for (std::size_t w = 0; w < threads; ++w) workers.emplace_back(model_, tagger_, labels, encoding);
-    run_blocks<TagBlock>(
-        workers, [&](TagBlock& block) { return read_block(reader, block); }, work, write);
+    std::size_t sequences = 0;
+    const auto read = [&](TagBlock& block) {
+      block.first = sequences;
+      const bool more = read_block(reader, block);
+      sequences += block.sequences.size();
+      return more;
+    };
+    run_blocks<TagBlock>(workers, read, work, write);
   }
 
   static bool read_block(SequenceReader& reader, TagBlock& block) {

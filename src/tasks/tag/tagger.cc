@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/random.h"
 #include "espalier/base/error.h"
 #include "structures/chain_kbest.h"
 #include "structures/kbest_memory.h"
@@ -391,6 +392,28 @@ std::vector<Tagger::Sentence::Scored> Tagger::Sentence::kbest(std::size_t k) {
     best.push_back({{labels.begin(), labels.end()}, score});
   });
   return best;
+}
+
+std::vector<Tagger::Sentence::Scored> Tagger::Sentence::samples(std::size_t n, std::uint64_t seed) {
+  State& state = *state_;
+  state.compute_marginals();  // which leaves the scaled scores
+  Random random(seed);
+  std::vector<Scored> drawn;
+  if (size() == 0) return drawn;
+  for (Chain::Output& y : state.chain.structure().samples(state.scaled, n, random, state.ws)) {
+    const double of_labels = score(y);
+    drawn.push_back({std::move(y), of_labels});
+  }
+  return drawn;
+}
+
+double Tagger::Sentence::entropy() {
+  State& state = *state_;
+  state.compute_marginals();
+  double sum = size() > 0 ? state.log_z : 0;
+  for (std::size_t k = 0; k < state.mu.size() && size() > 0; ++k)
+    sum -= state.mu[k] > 0 ? state.mu[k] * state.scaled[k] : 0;
+  return sum;
 }
 
 double Tagger::Sentence::probability(double score) {

@@ -104,6 +104,9 @@ const OptionTable& predict_options() {
           .implied("label")
           .basic(),
       kbest_option<Options>(),
+      samples_option<Options>(),
+      sample_seed_option<Options>(),
+      entropy_option<Options>(),
       OptionOf<Options>("min_confidence", &Options::min_confidence,
                         "replace less probable chunks by O (tokens by _, unless labels are chunk tags)")
           .between(0, 1)

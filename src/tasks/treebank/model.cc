@@ -377,4 +377,45 @@ double TreebankWorker::log_partition(double beta) {
   return sum;
 }
 
+std::vector<double> TreebankWorker::scaled_scores(const TreebankPiece& piece, double beta) {
+  score(piece);
+  std::vector<double> scaled(s_);
+  for (double& x : scaled) x *= beta;
+  return scaled;
+}
+
+std::vector<TreebankWorker::Scored> TreebankWorker::samples(std::span<const TaggedWord> words, double beta,
+                                                            std::size_t n, Random& random) {
+  std::vector<std::vector<BracketTree>> trees(n);  // of each piece
+  std::vector<Scored> drawn(n);
+  for (const TreebankPiece& piece : pieces_) {
+    const auto of_piece = words.subspan(piece.begin, piece.end - piece.begin);
+    if (!piece.forest) {
+      for (auto& of_sample : trees) of_sample.push_back(model_.flat_tree(of_piece));
+      continue;
+    }
+    Random draws(random.next());
+    const std::vector<double> scaled = scaled_scores(piece, beta);
+    const std::vector<TaggedWord> written = model_.output_words(of_piece);
+    const auto derivations = piece.forest->samples(scaled, n, draws);
+    for (std::size_t k = 0; k < n; ++k) {
+      piece.forest->for_each_statistic(derivations[k], [&](std::size_t j) { drawn[k].score += s_[j]; });
+      trees[k].push_back(model_.grammar().tree(derivations[k], written));
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    drawn[k].tree =
+        trees[k].size() == 1 ? std::move(trees[k].front()) : model_.grammar().joined(std::move(trees[k]));
+  }
+  return drawn;
+}
+
+double TreebankWorker::entropy(double beta) {
+  double sum = 0;
+  for (const TreebankPiece& piece : pieces_) {
+    if (piece.forest) sum += piece.forest->entropy(scaled_scores(piece, beta), ws_);
+  }
+  return sum;
+}
+
 }  // namespace espalier

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "espalier/base/json.h"
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/treebank.h"
@@ -98,8 +99,13 @@ class TreebankWorker {
   const std::vector<TreebankPiece>& pieces() const { return pieces_; }
   std::vector<Scored> kbest(std::span<const TaggedWord> words, std::size_t k);
   double log_partition(double beta);
+  std::vector<Scored> samples(std::span<const TaggedWord> words, double beta, std::size_t n, Random& random);
+  double entropy(double beta);
 
  private:
+  // beta s, of a piece that has a forest; leaves s.
+  std::vector<double> scaled_scores(const TreebankPiece& piece, double beta);
+
   void score(const TreebankPiece& piece);
 
   const TreebankModel& model_;

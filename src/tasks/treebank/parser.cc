@@ -90,6 +90,22 @@ double TreebankParser::Sentence::probability(double score) {
   return std::exp(loss.beta * score - *state_->log_z);
 }
 
+std::vector<TreebankParser::Sentence::Scored> TreebankParser::Sentence::samples(std::size_t n,
+                                                                                std::uint64_t seed) {
+  const Loss& loss = state_->parser.loss_;
+  check_has_probabilities(loss);
+  state_->parse();
+  Random random(seed);
+  return state_->worker.samples(state_->words, loss.beta, n, random);
+}
+
+double TreebankParser::Sentence::entropy() {
+  const Loss& loss = state_->parser.loss_;
+  check_has_probabilities(loss);
+  state_->parse();
+  return state_->worker.entropy(loss.beta);
+}
+
 Evaluation TreebankParser::evaluate(const TreebankData& gold) const {
   if (gold.size() == 0) throw Error::in(kDataInMemory, "no trees", "expected some");
   ParsevalScores scores;

@@ -6,6 +6,7 @@
 #include "espalier/tasks/treebank.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
+#include "tasks/drawing.h"
 #include "tasks/json_lines.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/parseval.h"
@@ -21,6 +22,7 @@ struct TreebankBlock {
 
   std::vector<TreebankSentence> sentences;  // used again
   std::size_t size = 0;
+  std::size_t first = 0;  // sentences of the file before them
   std::string text;
   std::vector<ParsevalCounts> counts;  // evaluation
   std::size_t unparsed = 0, in_pieces = 0;
@@ -41,14 +43,16 @@ class TreebankPredictor final : public Predictor {
   void predict(const std::string& input, const PredictOptions& of_task,
                const std::function<void(std::string_view)>& write) const override {
     const auto options = of_task.of<TreebankPredictOptions>("treebank");
-    const std::size_t workers = workers_for(Threads::of(options.threads), options.kbest);
+    check_drawing(options, loss_);
+    const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
     const EarlyWriter write_early(workers, write);
     run(
         input, format_of(options.format), workers,
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i].words, options, parsed, block.text, write_early);
+            predict(block.sentences[i].words, options, seed_of_item(options.seed, block.first + i), parsed,
+                    block.text, write_early);
         },
         [&](TreebankBlock& block) { write(block.text); });
   }
@@ -128,21 +132,35 @@ class TreebankPredictor final : public Predictor {
     TreebankReader reader(path, format, model_.norm());
     std::vector<TreebankParser::Sentence> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(parser_);
-    run_blocks<TreebankBlock>(
-        workers, [&](TreebankBlock& block) { return block.read(reader); }, work, write);
+    std::size_t sentences = 0;
+    const auto read = [&](TreebankBlock& block) {
+      block.first = sentences;
+      const bool more = block.read(reader);
+      sentences += block.size;
+      return more;
+    };
+    run_blocks<TreebankBlock>(workers, read, work, write);
   }
 
-  void predict(std::span<const TaggedWord> words, const TreebankPredictOptions& options,
+  // The k best trees, or those that are drawn.
+  static std::vector<TreebankParser::Sentence::Scored> listed(const TreebankPredictOptions& options,
+                                                              std::uint64_t seed,
+                                                              TreebankParser::Sentence& parsed) {
+    return options.samples > 0 ? parsed.samples(options.samples, seed) : parsed.kbest(options.kbest);
+  }
+
+  void predict(std::span<const TaggedWord> words, const TreebankPredictOptions& options, std::uint64_t seed,
                TreebankParser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
     parsed.set(words);
-    if (options.json) return append_object(options, parsed, out, write_early);
-    if (options.kbest == 0) {
+    if (options.json) return append_object(options, seed, parsed, out, write_early);
+    if (options.entropy) append_entropy_comment(parsed.entropy(), out);
+    if (list_length(options) == 0) {
       append_brackets(parsed.tree(), out);
       out += '\n';
       return;
     }
     std::size_t rank = 0;
-    for (const auto& [tree, score] : parsed.kbest(options.kbest)) {
+    for (const auto& [tree, score] : listed(options, seed, parsed)) {
       append_format(out, "# {} {:.6f}\n", rank++, loss_.smooth() ? parsed.probability(score) : score);
       append_brackets(tree, out);
       out += '\n';
@@ -150,9 +168,10 @@ class TreebankPredictor final : public Predictor {
     }
   }
 
-  // {"tree": "(S ...)", "kbest": [...]}
-  void append_object(const TreebankPredictOptions& options, TreebankParser::Sentence& parsed,
-                     std::string& out, const EarlyWriter& write_early) const {
+  // {"tree": "(S ...)", "entropy": ..., "kbest": [...]}
+  void append_object(const TreebankPredictOptions& options, std::uint64_t seed,
+                     TreebankParser::Sentence& parsed, std::string& out,
+                     const EarlyWriter& write_early) const {
     std::string brackets;
     const auto append = [&](const BracketTree& tree) {
       brackets.clear();
@@ -161,9 +180,10 @@ class TreebankPredictor final : public Predictor {
       append_json(brackets, out);
     };
     append(parsed.tree());
-    if (options.kbest > 0) {
-      const auto best = parsed.kbest(options.kbest);
-      out += ",\"kbest\":";
+    if (options.entropy) append_entropy_json(parsed.entropy(), out);
+    if (list_length(options) > 0) {
+      const auto best = listed(options, seed, parsed);
+      append_format(out, ",\"{}\":", list_name(options));
       append_json_list(best.size(), out, [&](std::size_t r) {
         append(best[r].tree);
         append_json_value(loss_.smooth(), loss_.smooth() ? parsed.probability(best[r].score) : best[r].score,

@@ -61,6 +61,9 @@ const OptionTable& predict_options() {
           .choices({"brackets", "tagged", "words"})
           .basic(),
       kbest_option<Options>(),
+      samples_option<Options>(),
+      sample_seed_option<Options>(),
+      entropy_option<Options>(),
       json_option<Options>(),
       threads_option<Options>(),
   };
