@@ -16,6 +16,7 @@ struct MatchingExample {
   Matching structure;
   Matching::Output gold;
   std::vector<std::uint32_t> free;  // pairs that are not gold, and cost nothing either
+  float missing = 1;  // cost of a gold link that is missing; one that should not be there costs 1
 };
 
 // Matchings: features of pairs of words, and as cost the number of gold links that are missing and of links
@@ -32,7 +33,9 @@ class MatchingExamples final : public Sharing {
   const Matching& structure(std::size_t i) const { return examples_[i].structure; }
   Inference inference() const { return inference_; }
   double weight(std::size_t) const { return 1; }
-  double cost_offset(std::size_t i) const { return static_cast<double>(examples_[i].gold.size()); }
+  double cost_offset(std::size_t i) const {
+    return static_cast<double>(examples_[i].missing) * static_cast<double>(examples_[i].gold.size());
+  }
   double squared_diameter(std::size_t i) const { return squared_diameters_[i]; }
   // A link that moves is two pairs that change.
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
@@ -43,11 +46,13 @@ class MatchingExamples final : public Sharing {
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
     for (const std::uint32_t e : examples_[i].gold) out[e] += scale;
   }
-  // p_e = -1 for gold pairs, 0 for those that are free, 1 for others; q = |z|
+  // p_e = -c for gold pairs, where c is the cost of a missing one, 0 for those that are free, 1 for others;
+  // q = c |z|
   template <class Real>
   void add_cost(std::size_t i, Real scale, std::span<Real> out) const {
     for (Real& cost : out) cost += scale;
-    for (const std::uint32_t e : examples_[i].gold) out[e] -= 2 * scale;
+    const auto missing = static_cast<Real>(examples_[i].missing);
+    for (const std::uint32_t e : examples_[i].gold) out[e] -= (1 + missing) * scale;
     for (const std::uint32_t e : examples_[i].free) out[e] -= scale;
   }
   // What is free is not near the gold matching either.

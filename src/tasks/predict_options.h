@@ -30,7 +30,7 @@ OptionOf<Options> kbest_option() {
 template <class Options>
 OptionOf<Options> json_option() {
   return OptionOf<Options>("json", &Options::json,
-                           "JSON Lines: one object per sequence, example, sentence or graph");
+                           "JSON Lines: one object per sequence, example, sentence, graph or pair");
 }
 
 template <class Options>

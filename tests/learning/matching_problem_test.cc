@@ -71,7 +71,7 @@ RC_GTEST_PROP(MatchingProblem, CostCountsMissingAndWrongLinks, (std::uint64_t se
       for (std::uint32_t e = 0; e < length; ++e) {
         if (has(y, e) == has(example.gold, e)) continue;
         differs += 1;
-        cost += has(example.free, e) ? 0 : 1;
+        cost += has(example.free, e) ? 0 : has(example.gold, e) ? example.missing : 1;
       }
       example.structure.indicator(y, std::span(chi));
       RC_ASSERT(test_support::score_of(std::span<const double>(p), chi) + owned.problem.cost_offset(i) ==

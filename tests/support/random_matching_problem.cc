@@ -23,7 +23,8 @@ RandomMatchings::RandomMatchings(std::uint64_t seed, const RandomMatchingOptions
       features.finish_row(0);
     }
     features.finish_graph();
-    MatchingExample example{matching, matching.decode(std::span<const double>(s), ws), {}};
+    MatchingExample example{
+        matching, matching.decode(std::span<const double>(s), ws), {}, 0.5f * static_cast<float>(1 + i % 4)};
     std::vector<double> gold(s.size());
     matching.indicator(example.gold, std::span(gold));
     for (std::uint32_t e = 0; e < s.size(); ++e) {
