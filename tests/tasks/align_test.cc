@@ -199,6 +199,27 @@ TEST(Align, RefusesSectionsThatDoNotFit) {
   EXPECT_EQ(message("links", 0), "model.esp: at most 0 links per word; retrain the model");
   // Which array of the dictionary is asked for first is not said.
   EXPECT_TRUE(message("dictionary", true).starts_with("no array scores.sources."));
+  const auto with_array = [&](const std::string& name, auto change) {
+    TaskSections sections = set->sections();
+    std::string bytes;
+    for (auto& [array, contents] : sections.arrays) {
+      if (array != name) continue;
+      bytes = contents;
+      change(bytes);
+      contents = bytes;
+    }
+    return error_message([&] {
+      const Trained trained(load_align_predictor, sections, Weights(set->problem().weight_shape()));
+    });
+  };
+  const std::string apart =
+      "model.esp: numbers of word pairs that do not fit together in 'counts'; retrain the model";
+  EXPECT_EQ(with_array("counts.keys", [](std::string& keys) { keys[7] = '\x7f'; }), apart);
+  EXPECT_EQ(with_array("counts.keys", [](std::string& keys) { keys.resize(keys.size() - 8); }), apart);
+  EXPECT_EQ(with_array("counts.source_counts", [](std::string& counts) { counts[0] = 0; }), apart);
+  EXPECT_EQ(with_array("counts.source_counts", [](std::string& counts) { counts.clear(); }), apart);
+  EXPECT_EQ(with_array("counts.target_counts", [](std::string& counts) { counts.clear(); }), apart);
+  EXPECT_EQ(with_array("counts.values", [](std::string& values) { values[3] = '\xbf'; }), apart);  // -1
   EXPECT_EQ(error_message([&] {
               const Trained trained(load_align_predictor, set->sections(), Weights({16, 1}));
             }),

@@ -105,12 +105,28 @@ WordPairs WordPairs::load(const std::string& name, const StoredTask& stored) {
   pairs.target_counts_ = array(".target_counts", std::uint32_t{});
   pairs.keys_ = array(".keys", std::uint64_t{});
   pairs.values_ = as_numbers<float>(stored.array(name + ".values"), name + ".values", stored.file);
-  if (pairs.keys_.size() != pairs.values_.size() || !std::is_sorted(pairs.keys_.begin(), pairs.keys_.end()))
-    throw Error::in(
-        stored.file,
-        fmt::format("{} keys and {} values of word pairs", pairs.keys_.size(), pairs.values_.size()),
-        "retrain the model");
+  if (!pairs.fits_together())
+    throw Error::in(stored.file,
+                    fmt::format("numbers of word pairs that do not fit together in {}", in_quotes(name)),
+                    "retrain the model");
   return pairs;
+}
+
+// Keys ascend and are those of words; values are in (0, 1], or no more than the counts of both words.
+bool WordPairs::fits_together() const {
+  const bool counts = !source_counts_.empty();
+  if (keys_.size() != values_.size() || (counts && source_counts_.size() != sources_.size()) ||
+      target_counts_.size() != (counts ? targets_.size() : 0))
+    return false;
+  for (std::size_t k = 0; k < keys_.size(); ++k) {
+    const std::uint64_t source = keys_[k] >> 32, target = keys_[k] & 0xffffffffu;
+    if (source >= sources_.size() || target >= targets_.size() || (k > 0 && keys_[k] <= keys_[k - 1]))
+      return false;
+    const auto most =
+        counts ? static_cast<double>(std::min(source_counts_[source], target_counts_[target])) : 1.0;
+    if (!(values_[k] >= 0 && values_[k] <= most)) return false;
+  }
+  return true;
 }
 
 std::string lower_case(std::string_view word) {

@@ -47,10 +47,12 @@ class WordPairs {
 
   // As arrays of a model file whose names begin so; views of this object.
   void add_to(const std::string& name, TaskSections& sections) const;
-  // Throws Error for arrays that do not fit together.
+  // Throws Error for arrays that do not fit together: then association scores could be anything.
   static WordPairs load(const std::string& name, const StoredTask& stored);
 
  private:
+  bool fits_together() const;
+
   Dictionary sources_, targets_;
   std::unordered_map<std::uint64_t, float> counting_;  // by key: source in the upper half, target below
   std::vector<std::uint32_t> own_source_counts_, own_target_counts_;
