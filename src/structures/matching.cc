@@ -13,11 +13,17 @@
 // matchings that agree on the first pairs, the others than the best one are, for each later pair e,
 //
 //   { matchings that agree with the best one before e, and not on e }.
+//
+// Most of these sets are never looked into: potentials are a dual solution, so that a matching loses at least
+// |c_uv + p_u - p_v| where it differs from the best one on the pair u, v. A set waits with that bound, and
+// its best matching is found when the bound is the highest.
 
 #include "structures/matching.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <memory>
 #include <queue>
 #include <utility>
 
@@ -101,6 +107,12 @@ class Assignment {
     return true;
   }
 
+  // |c_uv + p_u - p_v|: of the right sign for pairs that are linked and others, but for rounding.
+  double loss(std::size_t e) const {
+    const double above = s_[e] - potential_[e / n_] + potential_[m_ + e % n_];
+    return std::max(linked_[e] != 0 ? above : -above, 0.0);
+  }
+
  private:
   void reach(std::size_t v, std::size_t from, double distance) {
     if (done_[v] != 0 || distance >= distance_[v]) return;
@@ -123,12 +135,19 @@ void set_matching(const Matching::Output& y, std::span<Real> mu) {
   for (const std::uint32_t e : y) mu[e] = 1;
 }
 
-// Matchings that agree on the pairs before `first`, and the best of them.
-struct MatchingSet {
+// The best of a set of matchings, and what others lose at least.
+struct FoundMatching {
   std::vector<std::uint8_t> linked;
-  double score;
+  std::vector<double> loss;
+};
+
+// Matchings that agree with `like` on the pairs before `first`, but for the last of these where `differs`.
+struct MatchingSet {
+  double score;  // of the best of them; no less than that, where it is not found yet
   std::size_t first;
-  std::size_t serial;  // equal scores: the one found first
+  std::shared_ptr<const FoundMatching> like;
+  bool differs;        // then `like` is not in the set, and its best is not found
+  std::size_t serial;  // equal scores: the one made first
 };
 
 struct WorseMatching {
@@ -140,7 +159,8 @@ struct WorseMatching {
 }  // namespace
 
 double best_matching(std::size_t sources, std::size_t targets, std::span<const double> s,
-                     std::span<const std::uint32_t> room, std::span<std::uint8_t> linked, Workspace& ws) {
+                     std::span<const std::uint32_t> room, std::span<std::uint8_t> linked,
+                     std::span<double> loss, Workspace& ws) {
   Workspace::Frame frame(ws);
   Assignment assignment(sources, targets, s, room, linked, frame);
   for (std::size_t i = 0; i < sources; ++i) {
@@ -148,6 +168,7 @@ double best_matching(std::size_t sources, std::size_t targets, std::span<const d
       if (!assignment.add_unit(i)) break;
     }
   }
+  for (std::size_t e = 0; e < loss.size(); ++e) loss[e] = assignment.loss(e);
   double score = 0;
   for (std::size_t e = 0; e < s.size(); ++e) score += linked[e] != 0 ? s[e] : 0;
   return score;
@@ -162,7 +183,7 @@ double Matching::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspac
   const auto room = frame.take<std::uint32_t>(sources_ + targets_);
   std::fill(room.begin(), room.end(), static_cast<std::uint32_t>(most_));
   const auto linked = frame.take<std::uint8_t>(s.size());
-  const double score = best_matching(sources_, targets_, scores, room, linked, ws);
+  const double score = best_matching(sources_, targets_, scores, room, linked, {}, ws);
   std::copy(linked.begin(), linked.end(), mu.begin());
   return score;
 }
@@ -200,45 +221,60 @@ std::vector<Matching::Scored> Matching::kbest(std::span<const double> s, std::si
   std::priority_queue<MatchingSet, std::vector<MatchingSet>, WorseMatching> sets;
   std::size_t serial = 0;
   KbestMemory memory;
-  std::vector<double> left(s.size());
-  std::vector<std::uint32_t> room(sources_ + targets_);
-  // The best of the matchings that agree with `like` before pair `first`, and do not have it as `like` has it
-  // where `differs`. There may be none.
-  const auto add = [&](std::span<const std::uint8_t> like, std::size_t first, bool differs) {
-    std::fill(room.begin(), room.end(), static_cast<std::uint32_t>(most_));
-    std::copy(s.begin(), s.end(), left.begin());
-    MatchingSet set{std::vector<std::uint8_t>(s.size()), 0, first, 0};
-    const auto fix = [&](std::size_t e, bool link) {
-      left[e] = kNoPair;
-      if (!link) return true;
-      std::uint32_t &source = room[e / targets_], &target = room[sources_ + e % targets_];
-      if (s[e] == kNoPair || source == 0 || target == 0) return false;
-      --source;
-      --target;
-      return true;
-    };
-    for (std::size_t e = 0; e < first; ++e) {
-      if (!fix(e, (like[e] != 0) != (differs && e + 1 == first))) return;
-    }
-    best_matching(sources_, targets_, left, room, set.linked, ws);
-    for (std::size_t e = 0; e < first; ++e)
-      set.linked[e] = (like[e] != 0) != (differs && e + 1 == first) ? 1 : 0;
-    for (std::size_t e = 0; e < s.size(); ++e) set.score += set.linked[e] != 0 ? s[e] : 0;
+  const auto push = [&](MatchingSet set) {
     set.serial = serial++;
-    memory.add(sizeof(MatchingSet) + s.size());
+    memory.add(sizeof(MatchingSet));
     sets.push(std::move(set));
   };
+  std::vector<double> left(s.size());
+  std::vector<std::uint32_t> room(sources_ + targets_);
+  // Whether pair e is linked in the set, where it is one of those before `first`.
+  const auto is_linked = [](const MatchingSet& set, std::size_t e) {
+    return (set.like->linked[e] != 0) != (set.differs && e + 1 == set.first);
+  };
+  // Finds the best one of the set; there may be none.
+  const auto find = [&](const MatchingSet& set) {
+    std::fill(room.begin(), room.end(), static_cast<std::uint32_t>(most_));
+    std::copy(s.begin(), s.end(), left.begin());
+    for (std::size_t e = 0; e < set.first; ++e) {
+      left[e] = kNoPair;
+      if (!is_linked(set, e)) continue;
+      std::uint32_t &source = room[e / targets_], &target = room[sources_ + e % targets_];
+      if (s[e] == kNoPair || source == 0 || target == 0) return;
+      --source;
+      --target;
+    }
+    FoundMatching found{std::vector<std::uint8_t>(s.size()), std::vector<double>(s.size())};
+    memory.add(s.size() * (sizeof(std::uint8_t) + sizeof(double)));
+    best_matching(sources_, targets_, left, room, found.linked, found.loss, ws);
+    double score = 0;
+    for (std::size_t e = 0; e < s.size(); ++e) {
+      if (e < set.first) found.linked[e] = is_linked(set, e) ? 1 : 0;
+      score += found.linked[e] != 0 ? s[e] : 0;
+    }
+    push({score, set.first, std::make_shared<const FoundMatching>(std::move(found)), false, 0});
+  };
 
-  if (k > 0) add({}, 0, false);
+  const FoundMatching nothing{std::vector<std::uint8_t>(s.size()), {}};
+  if (k > 0) find({0, 0, std::make_shared<const FoundMatching>(nothing), false, 0});
   while (!sets.empty()) {
     const MatchingSet set = sets.top();
     sets.pop();
+    if (set.differs) {
+      find(set);
+      continue;
+    }
     best.push_back({{}, set.score});
-    for (std::uint32_t e = 0; e < set.linked.size(); ++e) {
-      if (set.linked[e] != 0) best.back().output.push_back(e);
+    double size = 0;  // what rounding errors of a loss are measured by
+    for (std::uint32_t e = 0; e < s.size(); ++e) {
+      if (s[e] != kNoPair) size = std::max(size, std::abs(s[e]));
+      if (set.like->linked[e] != 0) best.back().output.push_back(e);
     }
     if (best.size() == k) break;
-    for (std::size_t e = set.first; e < s.size(); ++e) add(set.linked, e + 1, true);
+    for (std::size_t e = set.first; e < s.size(); ++e) {
+      if (s[e] == kNoPair) continue;
+      push({set.score - set.like->loss[e] + 1e-12 * (size + std::abs(set.score)), e + 1, set.like, true, 0});
+    }
   }
   return best;
 }

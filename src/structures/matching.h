@@ -68,9 +68,10 @@ class Matching {
 static_assert(Structure<Matching>);
 
 // The best matching where word k may have room[k] links, source words first. linked[e] <- 1 for its pairs,
-// else 0; returns its score.
+// else 0; returns its score. loss[e] <- what a matching with e that differs loses at least; it may be empty.
 double best_matching(std::size_t sources, std::size_t targets, std::span<const double> s,
-                     std::span<const std::uint32_t> room, std::span<std::uint8_t> linked, Workspace& ws);
+                     std::span<const std::uint32_t> room, std::span<std::uint8_t> linked,
+                     std::span<double> loss, Workspace& ws);
 
 // The upper bound on log Z and its gradient (matching_bound.cc); `enough` is the residual at which it ends.
 double matching_bound(const Matching& matching, std::span<const double> s, double enough,
