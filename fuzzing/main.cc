@@ -29,6 +29,7 @@ constexpr struct {
     {"text", text},
     {"idx", idx},
     {"dependencies", dependencies},
+    {"pairs", pairs},
     {"brackets", brackets},
     {"graphs", graphs},
     {"uai", uai},

@@ -21,12 +21,13 @@ namespace espalier::fuzz {
 namespace {
 
 // Something to predict, of each task.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kInputs{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kInputs{
     {{"tag", "tests/golden/tag.in"},
      {"classify", "tests/golden/classify.in"},
      {"parse", "tests/golden/parse.in"},
      {"treebank", "tests/golden/treebank.in"},
-     {"graph", "tests/golden/graph.in"}}};
+     {"graph", "tests/golden/graph.in"},
+     {"align", "tests/golden/align.in"}}};
 
 const std::string& input_for(const std::string& task) {
   static const auto paths = [] {

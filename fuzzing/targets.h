@@ -21,6 +21,7 @@ void idx(std::string_view bytes);
 void dependencies(std::string_view bytes);
 void brackets(std::string_view bytes);
 void graphs(std::string_view bytes);
+void pairs(std::string_view bytes);
 void uai(std::string_view bytes);
 void dumps(std::string_view bytes);
 void costs(std::string_view bytes);

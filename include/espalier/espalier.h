@@ -35,6 +35,7 @@
 #include "espalier/solvers/solver_arguments.h"
 #include "espalier/solvers/solver_options.h"
 #include "espalier/structures/structure.h"
+#include "espalier/tasks/align.h"
 #include "espalier/tasks/classify.h"
 #include "espalier/tasks/graph.h"
 #include "espalier/tasks/named_rows.h"

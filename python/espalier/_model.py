@@ -28,7 +28,7 @@ class Model:
 
     @property
     def task(self):
-        """'tag', 'classify', 'parse', 'treebank' or 'graph'."""
+        """'tag', 'classify', 'parse', 'treebank', 'graph' or 'align'."""
         return self._model.task
 
     @property

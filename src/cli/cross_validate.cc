@@ -92,7 +92,7 @@ Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, dou
                             trainer.solver().name,
                             "--l2-min"});
   if (data.problem().inference() == Inference::relaxed)
-    message += " (of the relaxed problem: inference is trw)";
+    message += " (of the relaxed problem: log-partitions are upper bounds)";
   return {message, model.certificate()};
 }
 

@@ -38,7 +38,7 @@ void add_eval(Command program, Action& action) {
       "  espalier eval parser.esp test.conllu --threads 1\n\n"
       "Tagging: accuracy, and precision, recall and F1 of chunks as conlleval counts them. Classification:\n"
       "error and confusion table. Parsing: how many words have the right head (UAS), and also the right\n"
-      "relation (LAS).");
+      "relation (LAS). Word alignment: alignment error rate (AER), precision and recall.");
   command.callback([arguments, &action] {
     action = [arguments] {
       arguments->memory.check_model(arguments->model);

@@ -26,15 +26,13 @@ void add_predict(Command program, Action& action) {
   command.footer(
       "Examples:\n"
       "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
-      "  espalier predict tagger.esp --marginals < new.txt\n"
       "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
-      "  espalier predict classifier.esp new.svm --kbest 3\n"
       "  espalier predict classifier.esp new.svm --json --marginals\n"
       "  espalier predict parser.esp new.conllu --format tree --kbest 2\n"
       "  espalier predict phrases.esp tagged.txt --format tagged\n\n"
       "Output: for columns, the lines of the input with the label as one more column; for parse, with head\n"
-      "and relation in their columns; for treebank, one bracketed tree per line; otherwise one label per\n"
-      "line. --kbest writes '# RANK PROBABILITY' above each label sequence or tree, ranks from 0.");
+      "and relation in their columns; for treebank, one bracketed tree per line; for align, sentences and\n"
+      "links; otherwise one label per line. --kbest writes '# RANK PROBABILITY' above each output, from 0.");
   command.callback([arguments, &action] {
     action = [arguments] {
       arguments->memory.check_model(arguments->model);

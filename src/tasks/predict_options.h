@@ -52,7 +52,7 @@ OptionOf<Options> entropy_option() {
 template <class Options>
 OptionOf<Options> json_option() {
   return OptionOf<Options>("json", &Options::json,
-                           "JSON Lines: one object per sequence, example, sentence or graph");
+                           "JSON Lines: one object per sequence, example, sentence, graph or pair");
 }
 
 template <class Options>

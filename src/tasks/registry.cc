@@ -11,11 +11,13 @@ TaskEntry classify_task();
 TaskEntry parse_task();
 TaskEntry treebank_task();
 TaskEntry graph_task();
+TaskEntry align_task();
 
 namespace {
 
 std::vector<TaskEntry>& tasks() {
-  static std::vector<TaskEntry> all{tag_task(), classify_task(), parse_task(), treebank_task(), graph_task()};
+  static std::vector<TaskEntry> all{tag_task(),      classify_task(), parse_task(),
+                                    treebank_task(), graph_task(),    align_task()};
   return all;
 }
 

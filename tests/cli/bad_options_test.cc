@@ -120,10 +120,12 @@ INSTANTIATE_TEST_SUITE_P(
             "attributes, infer, demo or generate; see "
             "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm", "unknown command 'trane'; did you mean train?"},
-        BadInput{"NoTask", "train",
-                 "no task; expected tag, classify, parse, treebank or graph; see 'espalier train --help'"},
+        BadInput{
+            "NoTask", "train",
+            "no task; expected tag, classify, parse, treebank, graph or align; see 'espalier train --help'"},
         BadInput{"UnknownTask", "path sort good.svm --dev good.svm",
-                 "unknown task 'sort'; expected tag, classify, parse, treebank or graph; see 'espalier path "
+                 "unknown task 'sort'; expected tag, classify, parse, treebank, graph or align; see "
+                 "'espalier path "
                  "--help'"},
         BadInput{"PathWithoutDev", "path classify good.svm",
                  "--dev is required; see 'espalier path classify --help'"},
@@ -149,10 +151,10 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"WeightsAsJson", "show model.esp --json --weights",
                  "--json excludes --weights; see 'espalier show --help'"},
         BadInput{"Demo", "demo juggle",
-                 "demo: unknown task 'juggle'; expected tag, classify, parse, treebank or graph"},
+                 "demo: unknown task 'juggle'; expected tag, classify, parse, treebank, graph or align"},
         BadInput{"Generate", "generate juggle -o out.txt",
-                 "generate: unknown task 'juggle'; expected tag, supertag, classify, text, parse, treebank "
-                 "or graph"},
+                 "generate: unknown task 'juggle'; expected tag, supertag, classify, text, parse, treebank, "
+                 "graph or align"},
         BadInput{"GenerateNegative", "generate classify -n -1 -o out.txt",
                  "--sentences: found '-1'; expected a whole number >= 0; see 'espalier generate --help'"}),
     name_of);

@@ -41,21 +41,20 @@ TEST_P(CliHelpTest, IsACommandToo) {
   EXPECT_EQ(succeed("help " + GetParam()), succeed(GetParam() + " --help"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
-                         ::testing::Values("train", "train classify", "train tag", "train parse",
-                                           "train treebank", "train graph", "path", "path classify",
-                                           "path tag", "path parse", "path treebank", "path graph",
-                                           "cross-validate", "cross-validate classify", "cross-validate tag",
-                                           "cross-validate parse", "cross-validate treebank",
-                                           "cross-validate graph", "race", "race classify", "race tag",
-                                           "race parse", "race treebank", "race graph", "predict", "eval",
-                                           "show", "report", "verify", "convert", "attributes", "infer",
-                                           "demo", "generate"),
-                         [](const ::testing::TestParamInfo<std::string>& info) {
-                           std::string name = info.param;
-                           for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Commands, CliHelpTest,
+    ::testing::Values("train", "train classify", "train tag", "train parse", "train treebank", "train graph",
+                      "train align", "path", "path classify", "path tag", "path parse", "path treebank",
+                      "path graph", "path align", "cross-validate", "cross-validate classify",
+                      "cross-validate tag", "cross-validate parse", "cross-validate treebank",
+                      "cross-validate graph", "cross-validate align", "race", "race classify", "race tag",
+                      "race parse", "race treebank", "race graph", "race align", "predict", "eval", "show",
+                      "report", "verify", "convert", "attributes", "infer", "demo", "generate"),
+    [](const ::testing::TestParamInfo<std::string>& info) {
+      std::string name = info.param;
+      for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
+      return name;
+    });
 
 using CliProgramTest = CliTest;
 
@@ -94,7 +93,7 @@ TEST_F(CliProgramTest, HelpOfUnknownCommands) {
   EXPECT_EQ(error("help trian"), "espalier: unknown command 'trian'; did you mean train?");
   EXPECT_EQ(error("help train tga"), "espalier: unknown task 'tga'; did you mean tag?");
   EXPECT_EQ(error("help train sort"),
-            "espalier: unknown task 'sort'; expected tag, classify, parse, treebank or graph");
+            "espalier: unknown task 'sort'; expected tag, classify, parse, treebank, graph or align");
   EXPECT_EQ(error("help show tag"), "espalier: unexpected argument 'tag'");
 }
 
@@ -132,10 +131,10 @@ TEST_F(CliProgramTest, MisspeltWords) {
             "espalier: --l2: found 'atuo'; did you mean auto?");
   EXPECT_EQ(error("train tag train.txt -o m.esp --format colums"),
             "espalier: --format: found 'colums'; did you mean columns?");
-  EXPECT_EQ(
-      error("train --l2 1"),
-      "espalier: unknown option '--l2' before the task; expected tag, classify, parse, treebank or graph "
-      "first; see 'espalier train --help'");
+  EXPECT_EQ(error("train --l2 1"),
+            "espalier: unknown option '--l2' before the task; expected tag, classify, parse, treebank, graph "
+            "or align "
+            "first; see 'espalier train --help'");
   EXPECT_EQ(error("train --l2 1 tag train.txt -o m.esp"),
             "espalier: --l2 before 'tag'; expected --l2 after it; see 'espalier train tag --help'");
   EXPECT_EQ(error("--verison"), "espalier: unknown option '--verison'; did you mean --version?");

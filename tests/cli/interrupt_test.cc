@@ -196,7 +196,7 @@ TEST_P(CliReadingTest, AlsoByTwoThreads) {
 }
 
 TEST_P(CliReadingTest, AlsoInHeldOutData) {
-  for (const std::string task : {"tag", "classify", "parse", "treebank", "graph"}) {
+  for (const std::string task : {"tag", "classify", "parse", "treebank", "graph", "align"}) {
     const std::string format = task == "classify" ? " --format crfsuite" : "";
     succeed("generate " + task + " -n 5 -o train.txt");
     interrupt("train " + task + " train.txt --dev pipe -o keep.esp" + format,

@@ -13,7 +13,8 @@ TEST_F(CliSeveralFilesTest, AreOneAfterTheOther) {
                                      {"classify", " --format crfsuite"},
                                      {"parse", " --unlabelled --hash-bits 12"},
                                      {"treebank", ""},
-                                     {"graph", ""}}) {
+                                     {"graph", ""},
+                                     {"align", ""}}) {
     SCOPED_TRACE(task);
     succeed("generate " + task + " -n 20 --seed 1 -o a.txt");
     succeed("generate " + task + " -n 10 --seed 2 -o b.txt");

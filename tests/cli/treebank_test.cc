@@ -371,8 +371,8 @@ TEST_F(CliTreebankTest, SaysWhatIsWrong) {
   EXPECT_EQ(error("predict model.esp dev.mrg --format conll"),
             "espalier: --format conll: given for a model of treebank; expected a model of parse");
   EXPECT_EQ(error("predict model.esp dev.mrg --marginals"),
-            "espalier: --marginals: given for a model of treebank; expected a model of tag, classify, parse "
-            "or graph");
+            "espalier: --marginals: given for a model of treebank; expected a model of tag, classify, parse, "
+            "graph or align");
   EXPECT_EQ(error("predict model.esp dev.mrg --marginals entity"),
             "espalier: --marginals entity: given for a model of treebank; expected a model of tag");
   EXPECT_EQ(error("predict model.esp", "rain"),

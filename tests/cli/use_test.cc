@@ -192,7 +192,7 @@ TEST_F(CliUseTest, ShowWeightsAreTheModel) {
 }
 
 TEST_F(CliUseTest, GenerateIsRepeatable) {
-  for (const std::string task : {"classify", "tag", "parse", "treebank", "graph"}) {
+  for (const std::string task : {"classify", "tag", "parse", "treebank", "graph", "align"}) {
     const std::string command = "generate " + task + " -n 20";
     const std::string one = succeed(command + " --seed 5");
     EXPECT_FALSE(one.empty());

@@ -5,6 +5,7 @@
 
 #include "generate/images.h"
 #include "generate/sentence_generator.h"
+#include "generate/sentence_pairs.h"
 #include "generate/writers.h"
 
 namespace espalier::testing {

@@ -1,4 +1,4 @@
-// A sixth task: what kind of word a word is, by its letters. Lines are "KIND WORD". All that it takes is in
+// A seventh task: what kind of word a word is, by its letters. Lines are "KIND WORD". All that it takes is in
 // this file.
 
 #include <fmt/format.h>

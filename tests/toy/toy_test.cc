@@ -134,9 +134,10 @@ TEST_F(ToyTest, MistakesAreItsOwn) {
   EXPECT_EQ(complaint({"train", "toy", words, "--tone", "loud", "-o", model}),
             "espalier: --tone: found 'loud'; expected calm or shrill; see 'espalier train toy --help'\n");
   succeed({"train", "toy", words, "-o", model, "--quiet"});
-  EXPECT_EQ(complaint({"predict", model, words, "--kbest", "2"}),
-            "espalier: --kbest: given for a model of toy; expected a model of tag, classify, parse, treebank "
-            "or graph\n");
+  EXPECT_EQ(
+      complaint({"predict", model, words, "--kbest", "2"}),
+      "espalier: --kbest: given for a model of toy; expected a model of tag, classify, parse, treebank, "
+      "graph or align\n");
   const std::string tags = folder.file("tags.txt", "a DT\ndog NN\n"), tagger = folder.path("tagger.esp");
   succeed({"train", "tag", tags, "-o", tagger, "--quiet"});
   EXPECT_EQ(complaint({"predict", tagger, tags, "--scores"}),

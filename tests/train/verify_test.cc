@@ -38,6 +38,7 @@ std::string classify_text(int seed) { return generated_sentences(seed, 30, appen
 std::string tag_text(int seed) { return generated_sentences(seed, 15, append_tag); }
 std::string parse_text(int seed) { return generated_sentences(seed, 6, append_parse); }
 std::string treebank_text(int seed) { return generated_sentences(seed, 5, append_treebank); }
+std::string align_text(int seed) { return generated_sentences(seed, 8, append_align); }
 std::string graph_text(int seed) { return generated_graphs(seed, 3); }
 
 const Case kCases[] = {
@@ -52,18 +53,20 @@ const Case kCases[] = {
     {"Treebank", "treebank", treebank_text, {{"hash_bits", "10"}}},
     {"TreebankTags", "treebank", treebank_text, {{"hash_bits", "8"}, {"tags", "predicted"}}},
     {"Graph", "graph", graph_text, {}},
+    {"Align", "align", align_text, {{"links", "2"}}},
     {"GraphRelaxed", "graph", graph_text, {{"inference", "trw"}}},
 };
 
 class VerifyTest : public ::testing::TestWithParam<Case> {
  protected:
   std::string file(int seed) const { return folder.file(fmt::format("{}", seed), GetParam().text(seed)); }
-  std::unique_ptr<TrainingSet> data(int seed, std::size_t threads = 1) const {
+  std::unique_ptr<TrainingSet> data(int seed, std::size_t threads = 1, const Loss& loss = Loss::crf()) const {
     const TaskEntry& task = *find_task(GetParam().task);
     OptionValues options(task.options());
     for (const auto& [name, value] : GetParam().options) options.set(name, value);
     Reading reading;
     reading.threads = threads;
+    reading.loss = loss;
     return read_training(task, file(seed), options, reading);
   }
   // As whoever has nothing but the model and the file reads it.
@@ -88,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Tasks, VerifyTest, ::testing::ValuesIn(kCases),
 TEST_P(VerifyTest, ProvesWhatTheModelSays) {
   for (const Loss& loss : {Loss::crf(), Loss::svm()}) {
     if (loss.gamma > 0 && GetParam().name == "GraphRelaxed") continue;
-    const auto set = data(1);
+    const auto set = data(1, 1, loss);
     const Model model = Model::from_bytes(train(*set, options(loss)).bytes());
     const auto again = data_of(model, 1);
     const Verification found = verify(model, *again);
