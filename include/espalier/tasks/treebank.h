@@ -67,7 +67,7 @@ struct TreebankOptions {
 };
 
 struct TreebankPredictOptions {
-  std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), or words
+  std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), words, or text
   std::size_t kbest = 0;            // the k best trees with their scores; 0: just the best
   bool json = false;                // JSON Lines, an object for each sentence
   std::size_t threads = 0;          // 0: one for each processor; the output does not depend on it

@@ -1,0 +1,31 @@
+#include "cli/column_models.h"
+
+#include <fmt/format.h>
+
+#include "espalier/base/error.h"
+
+namespace espalier::cli {
+
+ColumnModels::ColumnModels(const std::vector<std::string>& given, const std::string& task) {
+  if (!given.empty() && task != "tag" && task != "parse" && task != "treebank") {
+    throw Error::in("--columns", fmt::format("given for a model of {}", task),
+                    "expected a model of tag, parse or treebank");
+  }
+  for (const std::string& text : given) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw Error::in("--columns", in_quotes(text), "expected NAME=MODEL, as pos=POS.esp");
+    Model model(text.substr(equals + 1));
+    if (model.info().task != "tag")
+      throw Error::in(model.name(), fmt::format("a model of {}", model.info().task), "expected a tagger");
+    columns_.push_back({text.substr(0, equals), std::move(model)});
+  }
+}
+
+std::vector<ColumnTagger> ColumnModels::taggers() const {
+  std::vector<ColumnTagger> taggers;
+  for (const Column& column : columns_) taggers.push_back({column.name, &column.model.tagger()});
+  return taggers;
+}
+
+}  // namespace espalier::cli

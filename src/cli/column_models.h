@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "espalier/model/model.h"
+
+namespace espalier::cli {
+
+// The models that --columns NAME=MODEL names, which fill columns of plain text.
+class ColumnModels {
+ public:
+  // Throws Error for what is not NAME=MODEL, for models that do not tag, and where the model that is to see
+  // the columns is of a task that has none.
+  ColumnModels(const std::vector<std::string>& given, const std::string& task);
+
+  // Valid as long as this lives.
+  std::vector<ColumnTagger> taggers() const;
+
+ private:
+  struct Column {
+    std::string name;
+    Model model;
+  };
+  std::vector<Column> columns_;
+};
+
+}  // namespace espalier::cli
