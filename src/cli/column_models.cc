@@ -6,19 +6,24 @@
 
 namespace espalier::cli {
 
+std::pair<std::string, std::string> split_column(const std::string& given) {
+  const std::size_t equals = given.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == given.size())
+    throw Error::in("--columns", in_quotes(given), "expected NAME=MODEL, as pos=POS.esp");
+  return {given.substr(0, equals), given.substr(equals + 1)};
+}
+
 ColumnModels::ColumnModels(const std::vector<std::string>& given, const std::string& task) {
   if (!given.empty() && task != "tag" && task != "parse" && task != "treebank") {
     throw Error::in("--columns", fmt::format("given for a model of {}", task),
                     "expected a model of tag, parse or treebank");
   }
   for (const std::string& text : given) {
-    const std::size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-      throw Error::in("--columns", in_quotes(text), "expected NAME=MODEL, as pos=POS.esp");
-    Model model(text.substr(equals + 1));
+    const auto [name, path] = split_column(text);
+    Model model(path);
     if (model.info().task != "tag")
       throw Error::in(model.name(), fmt::format("a model of {}", model.info().task), "expected a tagger");
-    columns_.push_back({text.substr(0, equals), std::move(model)});
+    columns_.push_back({name, std::move(model)});
   }
 }
 

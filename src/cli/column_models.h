@@ -1,11 +1,15 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "espalier/model/model.h"
 
 namespace espalier::cli {
+
+// NAME and MODEL of --columns NAME=MODEL. Throws Error for what is none.
+std::pair<std::string, std::string> split_column(const std::string& given);
 
 // The models that --columns NAME=MODEL names, which fill columns of plain text.
 class ColumnModels {

@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(Commands, CliHelpTest,
                                            "cross-validate parse", "cross-validate treebank",
                                            "cross-validate graph", "race", "race classify", "race tag",
                                            "race parse", "race treebank", "race graph", "predict", "eval",
-                                           "show", "report", "verify", "convert", "attributes", "infer",
-                                           "demo", "generate"),
+                                           "show", "report", "serve", "verify", "convert", "attributes",
+                                           "infer", "demo", "generate"),
                          [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');
