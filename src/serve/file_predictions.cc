@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/registry.h"
+#include "features/sentence_breaks.h"
 #include "serve/predictions.h"
+#include "tasks/sequence_reader.h"
 
 namespace espalier::serve {
 namespace {
@@ -96,12 +100,56 @@ class FilePredictions final : public Predictions {
       options.set("format",
                   model_.treebank_parser().predicts_tags() && !tagged(*tokens) ? "words" : "tagged");
     options.check_effective();
+    if (tokens != nullptr) {
+      std::size_t all = 0;
+      for (const Json& sentence : *tokens) budget.check_parsed(sentence.size(), all);
+    } else if (parses) {
+      const Json format = options.get("format");
+      check_parsed(given->get<std::string>(), format == Json("text"), budget);
+    }
     PredictOptions prediction(options);
     if (text != nullptr) prediction.columns.assign(taggers_.begin(), taggers_.end());
     return predict(tokens != nullptr ? lines_of(*tokens) : given->get<std::string>(), prediction, budget, to);
   }
 
  private:
+  // Of plain text, of brackets, and of sentences that are lines (treebank) or have a line for each word
+  // (parse).
+  void check_parsed(std::string_view text, bool plain, const Budget& budget) const {
+    std::size_t all = 0, words = 0;
+    if (plain) {
+      std::vector<TextToken> tokens;
+      std::vector<std::size_t> ends;
+      SentenceBreaks().split(text, tokens, ends);
+      for (std::size_t i = 0; i < ends.size(); ++i)
+        budget.check_parsed(i == 0 ? ends[i] : ends[i] - ends[i - 1], all);
+      return;
+    }
+    const bool brackets = task_.name == "treebank" && text.find('(') != std::string_view::npos;
+    std::size_t depth = 0;
+    bool inside = false, in_line = false;  // a word, a line with some text
+    for (const char c : text) {
+      const bool blank = is_white_space(c);
+      if (brackets) {
+        if (c == '(') ++depth;
+        if (c == ')' && inside) ++words;  // (NN dog)
+        if (c == ')' && depth > 0 && --depth == 0) budget.check_parsed(std::exchange(words, 0), all);
+        inside = c != '(' && c != ')' && (inside || !blank);
+      } else if (task_.name == "treebank") {
+        if (!blank && !inside) ++words;
+        inside = !blank;
+        if (c == '\n') budget.check_parsed(std::exchange(words, 0), all);
+      } else if (c == '\n') {
+        if (in_line) ++words;
+        if (!in_line) budget.check_parsed(std::exchange(words, 0), all);
+        in_line = false;
+      } else {
+        in_line = in_line || !blank;
+      }
+    }
+    budget.check_parsed(words + (in_line ? 1 : 0), all);
+  }
+
   Labelled predict(const std::string& input, const PredictOptions& options, const Budget& budget,
                    std::string& to) const {
     const FileInMemory file(input);

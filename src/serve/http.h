@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,14 @@ struct Response {
   std::string body{};
   std::string type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+struct HttpLimits {
+  std::size_t body = std::size_t{1} << 20;    // bytes of a request
+  std::size_t connections = 1024;             // open at the same time; more are answered 503 and closed
+  std::chrono::milliseconds request{10'000};  // from the first byte of a request to its last one,
+                                              // and for a client to take the answer
+  std::chrono::milliseconds idle{30'000};     // between two requests of a connection
 };
 
 // {"error": {"status": 404, "message": "..."}}, what every answer but 2xx has.

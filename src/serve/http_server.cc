@@ -4,10 +4,8 @@
 // then.
 #include "serve/http_server.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <httplib.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -20,7 +18,6 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <system_error>
@@ -28,167 +25,43 @@
 
 #include "espalier/base/error.h"
 #include "espalier/base/json.h"
+#include "serve/connection.h"
 
 namespace espalier::serve {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMostHeaders = std::size_t{1} << 14;  // bytes, with the request line
-constexpr std::size_t kReadAtOnce = std::size_t{1} << 14, kWriteAtOnce = std::size_t{1} << 16;
-constexpr std::chrono::milliseconds kShort{1000};  // to see a client off
-
-int milliseconds_until(Clock::time_point deadline) {
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
-  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
-}
-
-enum class Ending { none, closed, timeout, too_large };
-
-// A socket, read and written up to a deadline.
-class Connection final : public httplib::Stream {
+// What the library reads from and writes to, and what is known of the request there.
+class Client final : public httplib::Stream {
  public:
-  Connection(int socket, int wake, const HttpLimits& limits)
-      : socket_(socket), wake_(wake), limits_(limits) {}
-  ~Connection() override { ::close(socket_); }
-  Connection(const Connection&) = delete;
-  Connection& operator=(const Connection&) = delete;
+  explicit Client(Connection& connection) : connection_(connection) {}
 
-  // Waits for the first byte of the next request; false if the client is gone, idle for too long, or `wake`
-  // says that the server is about to end.
-  bool wait_for_request() {
-    if (begin_ == end_) {
-      std::array<pollfd, 2> ready{pollfd{socket_, POLLIN, 0}, pollfd{wake_, POLLIN, 0}};
-      const auto deadline = Clock::now() + limits_.idle;
-      int found = 0;
-      do {
-        found = ::poll(ready.data(), ready.size(), milliseconds_until(deadline));
-      } while (found < 0 && errno == EINTR);
-      if (found <= 0 || ready[0].revents == 0) return false;
-      deadline_ = Clock::now() + limits_.request;
-      if (!fill()) return false;
-    }
-    deadline_ = Clock::now() + limits_.request;
-    left_ = kMostHeaders;
-    ending = Ending::none;
-    close_after = answered = false;
-    out_.clear();
-    return true;
-  }
-  // The headers were fine; what may follow is a body, in chunks perhaps, which have headers of their own.
-  void allow_body() { left_ = 2 * limits_.body + kMostHeaders; }
-
-  ssize_t read(char* to, std::size_t size) override {
-    if (ending != Ending::none) return -1;
-    if (left_ == 0) return fail(Ending::too_large);
-    if (begin_ == end_ && !fill()) return ending == Ending::closed ? 0 : -1;
-    const std::size_t count = std::min({size, end_ - begin_, left_});
-    std::memcpy(to, in_.data() + begin_, count);
-    begin_ += count;
-    left_ -= count;
-    return static_cast<ssize_t>(count);
-  }
-  ssize_t write(const char* from, std::size_t size) override {
-    out_.append(from, size);
-    if (out_.size() >= kWriteAtOnce && !flush()) return -1;
-    return static_cast<ssize_t>(size);
-  }
-  // In place of what was to be written and has not been.
-  void replace(const std::string& answer) {
-    if (sent_) return;
-    out_ = answer;
-  }
-  bool flush() {
-    const auto deadline = Clock::now() + limits_.request;
-    std::size_t at = 0;
-    while (at < out_.size()) {
-      const ssize_t sent = ::send(socket_, out_.data() + at, out_.size() - at, MSG_NOSIGNAL | MSG_DONTWAIT);
-      if (sent > 0) {
-        at += static_cast<std::size_t>(sent);
-      } else if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        if (!wait(POLLOUT, deadline)) break;
-      } else if (sent < 0 && errno != EINTR) {
-        break;
-      }
-    }
-    const bool all = at == out_.size();
-    sent_ = sent_ || at > 0;
-    out_.clear();
-    if (!all) ending = Ending::closed;
-    return all;
-  }
-  void begin_answer() { sent_ = false; }
-
-  // Where the client still sends what nobody reads, closing at once would make the system discard the answer.
-  void close_gently() {
-    ::shutdown(socket_, SHUT_WR);
-    const auto deadline = Clock::now() + kShort;
-    std::size_t budget = std::size_t{1} << 20;
-    while (wait(POLLIN, deadline)) {
-      const ssize_t got = ::recv(socket_, in_.data(), in_.size(), MSG_DONTWAIT);
-      if (got <= 0 || budget < static_cast<std::size_t>(got)) break;
-      budget -= static_cast<std::size_t>(got);
-    }
-  }
-
-  bool is_readable() const override { return begin_ != end_; }
+  bool is_readable() const override { return connection_.has_more(); }
   bool is_writable() const override { return true; }
+  ssize_t read(char* to, std::size_t size) override { return connection_.read(to, size); }
+  ssize_t write(const char* from, std::size_t size) override { return connection_.write(from, size); }
   // Nobody asks who a client is.
   void get_remote_ip_and_port(std::string&, int&) const override {}
   void get_local_ip_and_port(std::string&, int&) const override {}
-  socket_t socket() const override { return socket_; }
+  socket_t socket() const override { return connection_.socket(); }
 
-  Ending ending = Ending::none;
+  void allow_body() { connection_.allow_body(); }
+
   bool close_after = false;  // what the client sends next cannot be told from what it sent
   bool answered = false;     // somebody was told of this request
+  Clock::time_point began = Clock::now();
 
  private:
-  bool wait(short events, Clock::time_point deadline) const {
-    pollfd ready{socket_, events, 0};
-    while (true) {
-      const int found = ::poll(&ready, 1, milliseconds_until(deadline));
-      if (found > 0) return true;
-      if (found == 0 || errno != EINTR) return false;
-    }
-  }
-  bool fill() {
-    while (true) {
-      const ssize_t got = ::recv(socket_, in_.data(), in_.size(), MSG_DONTWAIT);
-      if (got > 0) {
-        begin_ = 0;
-        end_ = static_cast<std::size_t>(got);
-        return true;
-      }
-      if (got < 0 && errno == EINTR) continue;
-      if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK)) return fail(Ending::closed) > 0;
-      if (!wait(POLLIN, deadline_)) return fail(Ending::timeout) > 0;
-    }
-  }
-  ssize_t fail(Ending how) {
-    ending = how;
-    return -1;
-  }
-
-  int socket_, wake_;
-  const HttpLimits& limits_;
-  std::array<char, kReadAtOnce> in_;
-  std::size_t begin_ = 0, end_ = 0;  // of what is read ahead
-  std::size_t left_ = 0;             // bytes that this request may still have
-  std::string out_;
-  bool sent_ = false;
-  Clock::time_point deadline_;
+  Connection& connection_;
 };
 
-// What a thread is doing.
-thread_local Connection* current = nullptr;
-thread_local Clock::time_point began;
+thread_local Client* current = nullptr;  // whom a thread answers
 
 const char* phrase_of(int status) {
   switch (status) {
     case 408:
       return "Request Timeout";
-    case 413:
-      return "Payload Too Large";
     case 431:
       return "Request Header Fields Too Large";
     default:
@@ -232,64 +105,6 @@ bool is_loopback_name(std::string_view host) {
 }
 
 }  // namespace
-
-// The server's socket.
-struct HttpServer::Listener {
-  int socket = -1;
-  int port = 0;
-  bool loopback = false;
-
-  ~Listener() {
-    if (socket >= 0) ::close(socket);
-  }
-  void listen(const std::string& host, int port);
-};
-
-void HttpServer::Listener::listen(const std::string& host, int port) {
-  Listener& listener = *this;
-  addrinfo hints{};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int status = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (status != 0)
-    throw Error::in(fmt::format("{} {}", setting("host"), host), ::gai_strerror(status),
-                    "expected a name or an address of this machine");
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
-  int failed = 0;
-  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    const int fd = ::socket(at->ai_family, at->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at->ai_protocol);
-    if (fd < 0) {
-      failed = errno;
-      continue;
-    }
-    const int yes = 1;
-    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    if (::bind(fd, at->ai_addr, at->ai_addrlen) != 0 || ::listen(fd, SOMAXCONN) != 0) {
-      failed = errno;
-      ::close(fd);
-      continue;
-    }
-    listener.socket = fd;
-    sockaddr_storage own{};
-    socklen_t size = sizeof(own);
-    ::getsockname(fd, reinterpret_cast<sockaddr*>(&own), &size);
-    if (own.ss_family == AF_INET6) {
-      const auto& address = reinterpret_cast<const sockaddr_in6&>(own);
-      listener.port = ntohs(address.sin6_port);
-      listener.loopback = IN6_IS_ADDR_LOOPBACK(&address.sin6_addr) != 0;
-    } else {
-      const auto& address = reinterpret_cast<const sockaddr_in&>(own);
-      listener.port = ntohs(address.sin_port);
-      listener.loopback = (ntohl(address.sin_addr.s_addr) >> 24) == 127;
-    }
-    return;
-  }
-  throw Error::system(fmt::format("{} {}, {} {}", setting("host"), host, setting("port"), port), "listen",
-                      failed, "expected an address of this machine and a port that is free");
-}
-
 Response failure(int status, std::string_view message) {
   Json error = Json::object();
   error["status"] = status;
@@ -301,8 +116,10 @@ Response failure(int status, std::string_view message) {
 
 struct HttpServer::State final : httplib::Server {
   State(Settings of, Answer answers, Observe observes)
-      : settings(std::move(of)), answer(std::move(answers)), observe(std::move(observes)) {
-    listener.listen(settings.host, settings.port);
+      : settings(std::move(of)),
+        answer(std::move(answers)),
+        observe(std::move(observes)),
+        listener(settings.host, settings.port) {
     wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake < 0) throw Error::system("eventfd", "open", errno, "expected more files that may be open");
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(settings.limits.idle).count();
@@ -375,7 +192,7 @@ struct HttpServer::State final : httplib::Server {
   }
   std::string too_large() const { return fmt::format("a body of more than {} bytes", settings.limits.body); }
   void note(const std::string& path, int status) const {
-    observe(path, status, std::chrono::duration<double>(Clock::now() - began).count());
+    observe(path, status, std::chrono::duration<double>(Clock::now() - current->began).count());
   }
   std::string route_path(const std::string& path) const {
     return std::ranges::find(settings.routes, path, &Route::path) == settings.routes.end() ? "" : path;
@@ -389,7 +206,7 @@ struct HttpServer::State final : httplib::Server {
     if (count("Host") > 1 || (count("Host") == 0 && request.version == "HTTP/1.1"))
       return closing(failure(400, "expected one header Host"));
     const std::string host = request.get_header_value("Host");
-    if (listener.loopback && !host.empty() && !is_loopback_name(host_of(host)))
+    if (listener.loopback() && !host.empty() && !is_loopback_name(host_of(host)))
       return failure(403, "the header Host names another machine; expected localhost, 127.0.0.1 or [::1]");
     // Where a request ends has to be beyond doubt.
     const std::string length = request.get_header_value("Content-Length"),
@@ -448,33 +265,31 @@ struct HttpServer::State final : httplib::Server {
     const int yes = 1;
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
     Connection connection(socket, wake, settings.limits);
-    current = &connection;
     for (bool closed = false; !closed && connection.wait_for_request();) {
-      began = Clock::now();
-      connection.begin_answer();
+      Client client(connection);
+      current = &client;
       bool handled = false;
       try {
-        // What the library would do with these costs more than it gains.
-        handled = process_request(connection, false, closed, [](httplib::Request& request) {
+        // Compressing small answers costs more than it gains.
+        handled = process_request(client, false, closed, [](httplib::Request& request) {
           request.headers.erase("Accept-Encoding");
         });
       } catch (...) {
-        connection.close_after = true;
+        client.close_after = true;
       }
-      if (connection.ending == Ending::timeout || connection.ending == Ending::too_large) {
-        const int status = connection.ending == Ending::timeout ? 408 : 431;
+      const Connection::Ending ending = connection.ending();
+      if (ending == Connection::Ending::timeout || ending == Connection::Ending::too_large) {
+        const bool late = ending == Connection::Ending::timeout;
         connection.replace(last_words(
-            status, status == 408 ? "the request took too long to arrive" : "the headers are too long"));
-        if (!connection.answered) note("", status);
-        connection.close_after = true;
+            late ? 408 : 431, late ? "the request took too long to arrive" : "the headers are too long"));
+        if (!client.answered) note("", late ? 408 : 431);
+        client.close_after = true;
       }
-      const bool ended = connection.ending != Ending::none;
-      if (!connection.flush() || !handled || ended || connection.close_after || stopping) {
-        if (connection.close_after) connection.close_gently();
-        break;
-      }
+      current = nullptr;
+      const bool sent = connection.flush();
+      if (client.close_after) connection.close_gently();
+      if (!sent || !handled || ending != Connection::Ending::none || client.close_after || stopping) break;
     }
-    current = nullptr;
   }
 
   // A thread that serves one connection after the other, and ends when there is none for a while.
@@ -546,7 +361,7 @@ HttpServer::HttpServer(Settings settings, Answer answer, Observe observe)
     : state_(std::make_unique<State>(std::move(settings), std::move(answer), std::move(observe))) {}
 HttpServer::~HttpServer() = default;
 
-int HttpServer::port() const { return state_->listener.port; }
+int HttpServer::port() const { return state_->listener.port(); }
 std::string HttpServer::address() const {
   const std::string& host = state_->settings.host;
   return host.find(':') == std::string::npos ? fmt::format("http://{}:{}/", host, port())
@@ -559,18 +374,17 @@ HttpCounts HttpServer::counts() const {
 void HttpServer::run() {
   State& state = *state_;
   while (!state.stopping) {
-    std::array<pollfd, 2> ready{pollfd{state.listener.socket, POLLIN, 0}, pollfd{state.wake, POLLIN, 0}};
+    std::array<pollfd, 2> ready{pollfd{state.listener.socket(), POLLIN, 0}, pollfd{state.wake, POLLIN, 0}};
     if (::poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR) break;
     if (ready[1].revents != 0) break;
-    const int socket = ::accept4(state.listener.socket, nullptr, nullptr, SOCK_CLOEXEC);
+    const int socket = ::accept4(state.listener.socket(), nullptr, nullptr, SOCK_CLOEXEC);
     if (socket >= 0) {
       state.take(socket);
     } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
   }
-  ::close(state.listener.socket);
-  state.listener.socket = -1;
+  state.listener.close();
   std::unique_lock lock(state.mutex);
   state.stopping = true;
   state.arrived.notify_all();

@@ -11,14 +11,6 @@
 
 namespace espalier::serve {
 
-struct HttpLimits {
-  std::size_t body = std::size_t{1} << 20;    // bytes of a request
-  std::size_t connections = 1024;             // open at the same time; more are answered 503 and closed
-  std::chrono::milliseconds request{10'000};  // from the first byte of a request to its last one,
-                                              // and for a client to take the answer
-  std::chrono::milliseconds idle{30'000};     // between two requests of a connection
-};
-
 // What happens besides requests that are answered.
 struct HttpCounts {
   std::uint64_t connections = 0, refused = 0;  // so far
@@ -61,7 +53,6 @@ class HttpServer {
   void stop() noexcept;
 
  private:
-  struct Listener;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -22,6 +22,15 @@ void Budget::check_tokens(std::size_t tokens) const {
     throw BadQuestion(fmt::format("{} tokens; expected at most {}", tokens, limits_.tokens), 413);
 }
 
+void Budget::check_parsed(std::size_t words, std::size_t& all) const {
+  if (words > limits_.longest_parsed)
+    throw BadQuestion(
+        fmt::format("a sentence of {} words; expected at most {}", words, limits_.longest_parsed), 413);
+  all += words;
+  if (all > limits_.parsed_words)
+    throw BadQuestion(fmt::format("{} words and more; expected at most {}", all, limits_.parsed_words), 413);
+}
+
 void check_members(const Json& question, std::initializer_list<std::string_view> known) {
   if (!question.is_object()) throw BadQuestion("expected a JSON object");
   for (const Json::Member& member : question.items()) {

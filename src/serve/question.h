@@ -23,7 +23,9 @@ class BadQuestion : public std::runtime_error {
 // What a question may take.
 struct QuestionLimits {
   std::size_t kbest = 100;
-  std::size_t tokens = 20'000;                // of all sentences
+  std::size_t tokens = 20'000;  // of all sentences
+  // Of trees, whose time grows with the cube of a sentence's words, and of which one is not left half done.
+  std::size_t parsed_words = 2'000, longest_parsed = 200;
   std::size_t answer = std::size_t{1} << 25;  // bytes
   std::chrono::milliseconds seconds{10'000};  // of work
 };
@@ -37,6 +39,8 @@ class Budget {
   // Throw BadQuestion.
   void check(const std::string& answer) const;
   void check_tokens(std::size_t tokens) const;
+  // The words of sentences that are to be parsed, added one sentence after the other to `all`.
+  void check_parsed(std::size_t words, std::size_t& all) const;
   const QuestionLimits& limits() const { return limits_; }
 
  private:

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "espalier/train/read.h"
 #include "espalier/train/train.h"
 #include "support/temporary_folder.h"
 
@@ -222,6 +223,61 @@ TEST_F(ServiceTest, TreesInTheTasksFormat) {
   EXPECT_EQ(refused(R"({"text":"a dog"})").substr(0, 30), "format: 'text' for a model tha");
   EXPECT_EQ(refused(R"({"tokens":[["a b"]]})"), "tokens: white space in 'a b'; expected none");
   EXPECT_EQ(refused(R"({"input":"(S"})").substr(0, 8), "input:1:");
+
+  // What would take long is refused before it begins.
+  serve(model_->current()->model(), {}, {.parsed_words = 5, .longest_parsed = 3});
+  EXPECT_EQ(first(answer("{\"input\":\"" + tree + "\"}")), tree);
+  const std::string four = "(S (NP (DT a) (NN cat) (NN dog)) (VP (VBD slept)))";
+  EXPECT_EQ(refused("{\"input\":\"" + four + "\"}", 413), "a sentence of 4 words; expected at most 3");
+  EXPECT_EQ(refused("{\"input\":\"" + tree + "\\n" + tree + "\"}", 413),
+            "6 words and more; expected at most 5");
+  EXPECT_EQ(refused(R"({"input":"a_DT b_NN c_NN d_NN","format":"tagged"})", 413),
+            "a sentence of 4 words; expected at most 3");
+  EXPECT_EQ(refused(R"({"tokens":[[["a","DT"],["b","NN"],["c","NN"],["d","NN"]]]})", 413),
+            "a sentence of 4 words; expected at most 3");
+}
+
+TEST_F(ServiceTest, DependenciesOfTextAndTokens) {
+  ParseData data;
+  for (int i = 0; i < 3; ++i) {
+    data.add(
+        {.form = "Anna", .coarse = "PROPN", .fine = "NNP", .relation = "nsubj", .head = 2, .has_head = true});
+    data.add(
+        {.form = "left", .coarse = "VERB", .fine = "VBD", .relation = "root", .head = 0, .has_head = true});
+    data.end_sentence();
+  }
+  ParseOptions options;
+  options.hash_bits = 12;
+  serve(train(*make_parse_training(data, options)), {{"xpos", save(pos_tagger(), "pos.esp")}},
+        {.parsed_words = 5, .longest_parsed = 3});
+  const Json text = answer(R"({"text":"Anna left","marginals":true,"kbest":1})")["results"][0];
+  EXPECT_EQ(text["words"].dump(), R"(["Anna","left"])");
+  EXPECT_EQ(text["offsets"].dump(), "[[0,4],[5,9]]");
+  EXPECT_EQ(text["heads"].dump(), "[2,0]");
+  EXPECT_EQ(text["relations"].dump(), R"(["nsubj","root"])");
+  EXPECT_EQ(
+      answer(R"({"tokens":[[["Anna","PROPN","NNP"],["left","VERB","VBD"]]]})")["results"][0]["heads"].dump(),
+      "[2,0]");
+  EXPECT_EQ(refused(R"({"text":"one two three four"})", 413), "a sentence of 4 words; expected at most 3");
+  EXPECT_EQ(refused(R"({"text":"a b c\n\nd e f"})", 413), "6 words and more; expected at most 5");
+  std::string lines;
+  for (int i = 1; i <= 4; ++i) lines += std::to_string(i) + "\\ta\\t_\\t_\\t_\\t_\\n";
+  EXPECT_EQ(refused("{\"input\":\"" + lines + "\"}", 413), "a sentence of 4 words; expected at most 3");
+}
+
+TEST_F(ServiceTest, GraphsInTheTasksFormat) {
+  const std::string line =
+      R"({"nodes":[{"features":["a"]},{"features":["b"]}],"cliques":[{"nodes":[0,1]}],"labels":["x","y"]})";
+  const std::string path = folder_.file("g.jsonl", line + "\n" + line + "\n");
+  serve(train(*read_graph_training(path, {}), {.l2 = 0.1}));
+  Json question = Json::object();
+  question["input"] = line;
+  question["marginals"] = true;
+  const Json result = answer(question.dump())["results"][0];
+  EXPECT_EQ(result["labels"].dump(), R"(["x","y"])");
+  EXPECT_EQ(result["marginals"].size(), 2u);
+  EXPECT_EQ(refused(R"({"input":"{}"})").substr(0, 8), "input:1:");
+  EXPECT_EQ(refused(R"({"text":"a"})"), "the member 'text'; expected input, format, marginals, kbest");
 }
 
 // Nobody notices but by the labels.
