@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
+#include "serve/classify_reasons.h"
 #include "serve/predictions.h"
 #include "tasks/json_lines.h"
 
@@ -13,15 +14,17 @@ namespace {
 class ClassifyPredictions final : public Predictions {
  public:
   explicit ClassifyPredictions(const Model& model)
-      : classifier_(model.classifier()), files_(make_file_predictions(model, {})) {}
+      : classifier_(model.classifier()), files_(make_file_predictions(model, {})), reasons_(model) {}
 
   Labelled answer(const Json& question, const Budget& budget, std::string& to) override {
     if (member(question, "input") != nullptr) return files_->answer(question, budget, to);
-    check_members(question, {"text", "attributes", "input", "format", "marginals", "kbest"});
+    check_members(question, {"text", "attributes", "input", "format", "marginals", "kbest", "explain"});
     const Json *text = member(question, "text"), *attributes = member(question, "attributes");
     if ((text == nullptr) == (attributes == nullptr))
       throw BadQuestion("expected one of text, attributes and input");
     const std::size_t kbest = kbest_of(question, budget);
+    const Json* explain = member(question, "explain");
+    if (explain != nullptr) check_members(*explain, {"example", "label"});
     const std::string marginals = marginals_of(question);
     if (marginals == "entity") throw BadQuestion("marginals: expected true or \"label\"");
     if (!marginals.empty() && !classifier_.has_probabilities())
@@ -32,8 +35,11 @@ class ClassifyPredictions final : public Predictions {
     to += "\"examples\":[";
     const auto add = [&](const Json& one) {
       if (labelled.examples++ > 0) to += ',';
-      append(text != nullptr ? values_of_text(one) : values_of_attributes(one), !marginals.empty(), kbest,
-             to);
+      const std::vector<double> values = text != nullptr ? values_of_text(one) : values_of_attributes(one);
+      append(values, !marginals.empty(), kbest, to);
+      if (explain != nullptr && explained_number(*explain, "example").value_or(0) + 1 == labelled.examples)
+        append_reasons(one, *explain, values, to);
+      to += '}';
       budget.check(to);
     };
     if (given.is_array()) {
@@ -65,6 +71,7 @@ class ClassifyPredictions final : public Predictions {
     return classifier_.has_probabilities() ? classifier_.probabilities(all) : classifier_.scores(all);
   }
 
+  // All but the end.
   void append(const std::vector<double>& values, bool marginals, std::size_t kbest, std::string& to) const {
     std::vector<std::uint32_t> order(values.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -90,11 +97,24 @@ class ClassifyPredictions final : public Predictions {
         to += '}';
       });
     }
-    to += '}';
+  }
+
+  void append_reasons(const Json& example, const Json& explain, const std::vector<double>& values,
+                      std::string& to) {
+    std::string label(
+        classifier_.label(static_cast<std::uint32_t>(std::ranges::max_element(values) - values.begin())));
+    if (const Json* other = member(explain, "label")) {
+      label = other->is_string() ? other->get<std::string>() : std::string();
+      if (!classifier_.find_label(label))
+        throw BadQuestion(fmt::format("explain: {}; expected a label of the model", in_quotes(label)));
+    }
+    to += ",\"explanation\":";
+    append_explanation({}, label, reasons_.of(example, label), to);
   }
 
   const Classifier& classifier_;
   std::unique_ptr<Predictions> files_;
+  ClassifyReasons reasons_;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "serve/explanation.h"
 #include "serve/predictions.h"
 #include "tasks/json_lines.h"
 #include "tasks/tag/text_columns.h"
@@ -14,8 +14,6 @@
 
 namespace espalier::serve {
 namespace {
-
-constexpr std::size_t kMostContributions = 100;
 
 // What the model says of the columns that it was trained on.
 TagInput input_of(const Json& settings) {
@@ -187,8 +185,8 @@ class TagPredictions final : public Predictions {
     append_labels(sentence_.labels(), asked, to);
     if (asked.marginals == "label") append_marginals(to);
     if (asked.kbest > 0) append_kbest(asked, to);
-    if (asked.explain != nullptr && number_of("sentence", *asked.explain) == i)
-      append_explanation(*asked.explain, to);
+    if (asked.explain != nullptr && explained_number(*asked.explain, "sentence").value_or(0) == i)
+      append_reasons(*asked.explain, to);
     to += '}';
   }
 
@@ -237,60 +235,23 @@ class TagPredictions final : public Predictions {
     });
   }
 
-  static std::size_t number_of(const char* name, const Json& explain) {
-    const Json* value = member(explain, name);
-    if (value == nullptr && std::string_view(name) == "sentence") return 0;
-    if (value == nullptr || !value->is_unsigned())
-      throw BadQuestion(fmt::format("explain: expected the number of a {}", name));
-    return value->get<std::size_t>();
-  }
-
   // Why a token has its label, or would have another one: what adds up to its part of the score.
-  void append_explanation(const Json& explain, std::string& to) {
-    struct Reason {
-      std::string attribute;
-      std::vector<std::string_view> before;
-      double value, weight;
-      double contribution() const { return value * weight; }
-    };
-    const std::size_t t = number_of("token", explain);
-    if (t >= sentence_.size())
-      throw BadQuestion(fmt::format("explain: token {}; expected one of the {} of the sentence, from 0", t,
-                                    sentence_.size()));
+  void append_reasons(const Json& explain, std::string& to) {
+    const auto token = explained_number(explain, "token");
+    if (!token) throw BadQuestion("explain: expected the number of a token");
+    if (*token >= sentence_.size())
+      throw BadQuestion(fmt::format("explain: token {}; expected one of the {} of the sentence, from 0",
+                                    *token, sentence_.size()));
     std::vector<std::uint32_t> labels(sentence_.labels().begin(), sentence_.labels().end());
-    if (const Json* other = member(explain, "label")) labels[t] = label_of(*other, "explain");
+    if (const Json* other = member(explain, "label")) labels[*token] = label_of(*other, "explain");
     std::vector<Reason> reasons;
-    double sum = 0;
-    sentence_.for_each_contribution(t, labels, [&](const Tagger::Sentence::Contribution& one) {
+    sentence_.for_each_contribution(*token, labels, [&](const Tagger::Sentence::Contribution& one) {
       Reason reason{std::string(one.attribute), {}, one.value, one.weight};
       for (const std::uint32_t y : one.before) reason.before.push_back(tagger_.label(y));
-      sum += reason.contribution();
       reasons.push_back(std::move(reason));
     });
-    std::ranges::stable_sort(reasons, [](const Reason& a, const Reason& b) {
-      return std::abs(a.contribution()) > std::abs(b.contribution());
-    });
-    append_format(to, ",\"explanation\":{{\"token\":{},\"label\":", t);
-    append_json(tagger_.label(labels[t]), to);
-    to += ",\"score\":";
-    append_json(sum, to);
-    append_format(to, ",\"attributes\":{},\"contributions\":", reasons.size());
-    append_json_list(std::min(reasons.size(), kMostContributions), to, [&](std::size_t k) {
-      to += "{\"attribute\":";
-      append_json(reasons[k].attribute, to);
-      if (!reasons[k].before.empty()) {
-        to += ",\"before\":";
-        append_json_list(reasons[k].before, to);
-      }
-      to += ",\"value\":";
-      append_json(reasons[k].value, to);
-      to += ",\"weight\":";
-      append_json(reasons[k].weight, to);
-      to += ",\"contribution\":";
-      append_json(reasons[k].contribution(), to);
-      to += '}';
-    });
-    to += '}';
+    to += ",\"explanation\":";
+    append_explanation(token, tagger_.label(labels[*token]), std::move(reasons), to);
   }
 
   std::uint32_t label_of(const Json& name, const char* of) const {

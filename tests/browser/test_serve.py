@@ -123,7 +123,11 @@ def test_trees_and_labels(page, folder):
         page.open(address)
         write(page, "rain and wind")
         page.wait(lambda: page.all("#output .lead"))
-        assert page.find("#output .lead").text == predict(address, {"text": "rain and wind"})["examples"][0]["label"]
+        example = predict(address, {"text": "rain and wind", "explain": {}})["examples"][0]
+        assert page.find("#output .lead").text == example["label"]
+        shown = [mark.text for mark in page.all("#reasons td code")]
+        assert shown == [one["attribute"] for one in example["explanation"]["contributions"]]
+        assert page.complaints() == []
 
 
 def test_says_what_is_wrong(page, folder):

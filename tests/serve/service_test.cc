@@ -206,8 +206,35 @@ TEST_F(ServiceTest, Classification) {
   EXPECT_EQ(answer(R"({"text":["good","poor"]})")["examples"].dump(), R"([{"label":"yes"},{"label":"no"}])");
   EXPECT_EQ(answer(R"({"input":"good\npoor\n"})")["results"].dump(), R"([{"label":"yes"},{"label":"no"}])");
   EXPECT_EQ(refused(R"({"attributes":{"a":"b"}})"), "attributes: 'a' is no number");
+  EXPECT_EQ(refused(R"({"text":"good","explain":{"label":"maybe"}})"),
+            "explain: 'maybe'; expected a label of the model");
   EXPECT_EQ(refused(R"({"tokens":[]})"),
-            "the member 'tokens'; expected text, attributes, input, format, marginals, kbest");
+            "the member 'tokens'; expected text, attributes, input, format, marginals, kbest, explain");
+}
+
+// Scores differ by as much as the logarithms of probabilities do, however texts are weighted.
+TEST_F(ServiceTest, ReasonsOfClasses) {
+  ClassifyData data;
+  for (int i = 0; i < 3; ++i) {
+    data.add_text("good fine fine day", "yes");
+    data.add_text("bad poor day", "no");
+  }
+  for (const std::string weighting : {"count", "binary", "tf-idf"}) {
+    ClassifyOptions options;
+    options.weighting = weighting;
+    options.ngrams = 2;
+    options.bias = true;
+    serve(train(*make_classify_training(data, options), {.l2 = 0.1}));
+    const std::string text = R"({"text":["","fine fine new day"],"marginals":true)";
+    const Json p = answer(text + "}")["examples"][1]["marginals"];
+    const auto score = [&](const std::string& label) {
+      const Json why = answer(text + R"(,"explain":{"example":1,"label":")" + label + "\"}}");
+      return why["examples"][1]["explanation"]["score"].get<double>();
+    };
+    EXPECT_NEAR(score("yes") - score("no"), std::log(p["yes"].get<double>() / p["no"].get<double>()), 1e-5)
+        << weighting;
+    EXPECT_FALSE(answer(text + R"(,"explain":{}})")["examples"][1].contains("explanation"));
+  }
 }
 
 TEST_F(ServiceTest, TreesInTheTasksFormat) {

@@ -42,6 +42,8 @@
     return body;
   }
 
+  // Models of kernels have no weights of attributes.
+  const explains = () => !model.settings.kernel;
   // What is asked: text, or, once labels are fixed or a reason is asked for, the tokens that it has.
   function question() {
     const asked = {};
@@ -49,8 +51,11 @@
     else if (model.task === "tag" && answer && answer.sentences && (fixed.size || chosen)) {
       asked.tokens = answer.sentences.map(({tokens, columns}) => (columns ? tokens.map((word, t) => [word, ...columns[t]]) : tokens));
       if (fixed.size) asked.forced = answer.sentences.map(({tokens}, s) => tokens.map((_, t) => fixed.get(`${s} ${t}`) ?? null));
-      if (chosen) asked.explain = {sentence: chosen[0], token: chosen[1]};
-    } else asked.text = $("input").value;
+      if (chosen && explains()) asked.explain = {sentence: chosen[0], token: chosen[1]};
+    } else {
+      asked.text = $("input").value;
+      if (model.task === "classify" && explains()) asked.explain = {};
+    }
     if (model.probabilities && model.task !== "treebank") asked.marginals = true;
     const kbest = Number($("kbest").value);
     if (kbest > 1) asked.kbest = kbest;
@@ -124,10 +129,9 @@
   }
   function showReasons(list) {
     const sentence = chosen && list[chosen[0]];
-    $("why").hidden = !(sentence && sentence.explanation);
-    if ($("why").hidden) return;
-    const {explanation} = sentence, t = explanation.token;
-    const key = `${chosen[0]} ${t}`;
+    $("why").hidden = !sentence;
+    if (!sentence) return;
+    const t = chosen[1], key = `${chosen[0]} ${t}`;
     const select = make("select", {
       id: "label", onchange: (event) => {
         if (event.target.value) fixed.set(key, event.target.value);
@@ -139,11 +143,16 @@
     const labels = [...model.labels].sort((a, b) => (marginal ? marginal[b] - marginal[a] : 0));
     for (const label of labels) select.append(make("option", {value: label}, marginal ? `${label} (${percent(marginal[label])})` : label));
     select.value = fixed.get(key) || "";
+    $("reasons").replaceChildren(
+      make("p", {}, make("strong", {}, sentence.tokens ? sentence.tokens[t] : `token ${t + 1}`), ` is ${sentence.labels[t]}.`),
+      make("div", {class: "controls"}, make("label", {}, "Its label is ", select)),
+      ...(sentence.explanation ? reasons(sentence.explanation) : []));
+  }
+  function reasons(explanation) {
     const rows = explanation.contributions.slice(0, 25);
     const most = Math.max(1e-9, ...rows.map((row) => Math.abs(row.contribution)));
-    $("reasons").replaceChildren(
-      make("p", {}, make("strong", {}, sentence.tokens ? sentence.tokens[t] : `token ${t + 1}`), ` is ${explanation.label}: its attributes add up to a score of ${number(explanation.score)}.`),
-      make("div", {class: "controls"}, make("label", {}, "Its label is ", select)),
+    return [
+      make("p", {}, `What it looks at adds up to a score of ${number(explanation.score)}.`),
       make("div", {class: "scroll"}, make("table", {class: "reasons"},
         make("thead", {}, make("tr", {}, ...["Attribute", "Weight", "Score", ""].map((name) => make("th", {scope: "col"}, name)))),
         make("tbody", {}, ...rows.map((row) => make("tr", {},
@@ -151,7 +160,7 @@
           make("td", {class: "number"}, number(row.weight)),
           make("td", {class: "number"}, number(row.contribution)),
           make("td", {}, make("meter", {min: 0, max: most, value: Math.abs(row.contribution), "aria-label": `${row.contribution < 0 ? "against" : "for"} ${explanation.label}`}))))))),
-      make("p", {class: "faint"}, rows.length < explanation.attributes ? `The ${rows.length} largest of ${explanation.attributes}.` : ""));
+      make("p", {class: "faint"}, rows.length < explanation.attributes ? `The ${rows.length} largest of ${explanation.attributes}.` : "")];
   }
 
   // The best output of a parser; the others of the k best at a click.
@@ -178,6 +187,9 @@
       $("output").append(make("p", {class: "lead"}, make("strong", {}, example.label)));
       $("output").append(make("table", {class: "reasons"}, make("tbody", {}, ...rows.slice(0, 20).map(([label, p]) => make("tr", {},
         make("td", {}, label), make("td", {class: "number"}, percent(p)), make("td", {}, make("meter", {min: 0, max: 1, value: p, "aria-label": label})))))));
+      if (!example.explanation) continue;
+      $("why").hidden = false;
+      $("reasons").replaceChildren(...reasons(example.explanation));
     }
   }
   function show() {
