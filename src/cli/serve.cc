@@ -41,7 +41,7 @@ std::string read_token(const std::string& path) {
   return text;
 }
 
-void say(const std::string& line) {
+void tell(const std::string& line) {
   std::fputs((line + '\n').c_str(), stderr);
   std::fflush(stderr);
 }
@@ -89,7 +89,7 @@ class Warden {
         if (::read(file, &info, sizeof(info)) > 0) {
           if (stopping) ::_exit(kInterrupted);
           stopping = true;
-          say("stopping: requests that began are answered; once more ends at once");
+          tell("stopping: requests that began are answered; once more ends at once");
           server.stop();
         }
       }
@@ -100,7 +100,7 @@ class Warden {
           break;
         case serve::ServedModel::Change::loaded:
           service.metrics().count_reload(true);
-          say("loaded the model anew, since its file was replaced");
+          tell("loaded the model anew, since its file was replaced");
           break;
         case serve::ServedModel::Change::failed:
           service.metrics().count_reload(false);
@@ -143,12 +143,12 @@ int run_server(const ServeArguments& arguments) {
       std::move(http), [&](const serve::Request& request) { return service.answer(request); },
       [&](const std::string& path, int status, double seconds) { service.observe(path, status, seconds); });
   service.connections = [&] { return server.counts(); };
-  say(fmt::format("serving {} at {}; Ctrl-C stops", arguments.model, server.address()));
+  tell(fmt::format("serving {} at {}; Ctrl-C stops", arguments.model, server.address()));
   {
     const Warden warden(server, model, service);
     server.run();
   }
-  say("stopped");
+  tell("stopped");
   return kSuccess;
 }
 

@@ -34,12 +34,14 @@ bool is_one_of(utf8proc_int32_t code, std::initializer_list<utf8proc_category_t>
   if (code == kNoCharacter) return false;
   return std::ranges::find(categories, utf8proc_category(code)) != categories.end();
 }
-bool is_lower(utf8proc_int32_t code) { return is_one_of(code, {UTF8PROC_CATEGORY_LL}); }
+bool is_lower_case(utf8proc_int32_t code) { return is_one_of(code, {UTF8PROC_CATEGORY_LL}); }
 bool is_letter(utf8proc_int32_t code) {
   return is_one_of(code, {UTF8PROC_CATEGORY_LL, UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT,
                           UTF8PROC_CATEGORY_LM, UTF8PROC_CATEGORY_LO});
 }
-bool is_upper(utf8proc_int32_t code) { return is_one_of(code, {UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT}); }
+bool is_upper_case(utf8proc_int32_t code) {
+  return is_one_of(code, {UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT});
+}
 bool is_blank_character(utf8proc_int32_t code) {
   return is_one_of(code, {UTF8PROC_CATEGORY_ZS, UTF8PROC_CATEGORY_ZL, UTF8PROC_CATEGORY_ZP,
                           UTF8PROC_CATEGORY_CC, UTF8PROC_CATEGORY_CF});
@@ -93,7 +95,7 @@ bool is_abbreviation(std::string_view word, bool number_follows) {
 bool is_initial(std::string_view word) {
   const auto code = character_at(word, 0);
   utf8proc_uint8_t encoded[4];
-  return word != "I" && is_upper(code) &&
+  return word != "I" && is_upper_case(code) &&
          static_cast<std::size_t>(utf8proc_encode_char(code, encoded)) == word.size();
 }
 
@@ -101,7 +103,7 @@ bool is_initial(std::string_view word) {
 struct Gap {
   bool any = false, paragraph = false;
 };
-Gap look_at(std::string_view gap) {
+Gap gap_of(std::string_view gap) {
   Gap result;
   std::size_t newlines = 0;
   for (std::size_t i = 0; i < gap.size(); ++i) {
@@ -140,7 +142,7 @@ void SentenceBreaks::split(std::string_view text, std::vector<TextToken>& tokens
   for (std::size_t i = 0; i < found_.size(); ++i) {
     const TextToken token = found_[i];
     const bool last = i + 1 == found_.size();
-    const Gap gap = look_at(part(token.end, last ? text.size() : found_[i + 1].begin));
+    const Gap gap = gap_of(part(token.end, last ? text.size() : found_[i + 1].begin));
     const auto next = last ? kNoCharacter : character_at(text, found_[i + 1].begin);
 
     const Mark mark = token.valid ? mark_of(word(token)) : Mark::none;
@@ -152,7 +154,7 @@ void SentenceBreaks::split(std::string_view text, std::vector<TextToken>& tokens
       const std::string_view before = word(tokens.back());
       const bool inside = before.find('.') != std::string_view::npos && is_letter(character_at(before, 0));
       // "U.S. officials" goes on, "in the U.S. The" does not.
-      const bool goes_on = !gap.any || is_lower(next) || (!is_upper(next) && !is_letter(next));
+      const bool goes_on = !gap.any || is_lower_case(next) || (!is_upper_case(next) && !is_letter(next));
       const bool number = next >= '0' && next <= '9';
       abbreviated = is_initial(before) || is_abbreviation(before, number) || (inside && goes_on);
     }
@@ -174,7 +176,7 @@ void SentenceBreaks::split(std::string_view text, std::vector<TextToken>& tokens
       if (pending == Mark::ideographic) {
         ends_here = !more;
       } else {
-        ends_here = gap.any && !more && !is_lower(next) && next != ',' && next != ';';
+        ends_here = gap.any && !more && !is_lower_case(next) && next != ',' && next != ';';
       }
     }
     if (ends_here) {
