@@ -143,6 +143,8 @@ int run_server(const ServeArguments& arguments) {
       std::move(http), [&](const serve::Request& request) { return service.answer(request); },
       [&](const std::string& path, int status, double seconds) { service.observe(path, status, seconds); });
   service.connections = [&] { return server.counts(); };
+  if (!server.is_local() && arguments.token_file.empty())
+    complain("--host lets other machines in, and anyone there may ask; expected --token-file");
   tell(fmt::format("serving {} at {}; Ctrl-C stops", arguments.model, server.address()));
   {
     const Warden warden(server, model, service);

@@ -119,6 +119,10 @@ bool Connection::wait(short events, Clock::time_point deadline) const {
 }
 
 bool Connection::fill() {
+  if (!out_.empty()) {  // "100 Continue", which the client waits for; the answer is still to come
+    if (!flush()) return false;
+    sent_ = false;
+  }
   while (true) {
     if (Clock::now() > deadline_) return fail(Ending::timeout);
     const ssize_t got = ::recv(socket_, in_.data(), in_.size(), MSG_DONTWAIT);

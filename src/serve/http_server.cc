@@ -362,6 +362,7 @@ HttpServer::HttpServer(Settings settings, Answer answer, Observe observe)
 HttpServer::~HttpServer() = default;
 
 int HttpServer::port() const { return state_->listener.port(); }
+bool HttpServer::is_local() const { return state_->listener.loopback(); }
 std::string HttpServer::address() const {
   const std::string& host = state_->settings.host;
   return host.find(':') == std::string::npos ? fmt::format("http://{}:{}/", host, port())

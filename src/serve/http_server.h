@@ -44,6 +44,8 @@ class HttpServer {
   ~HttpServer();
 
   int port() const;
+  // Whether programs of this machine alone can ask.
+  bool is_local() const;
   // As in http://HOST:PORT/, with brackets where HOST is an address of IPv6.
   std::string address() const;
   HttpCounts counts() const;

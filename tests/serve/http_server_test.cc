@@ -83,11 +83,22 @@ TEST(HttpServer, OneConnectionManyRequests) {
       "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json; charset=utf-8\r\n"
       "Transfer-Encoding: chunked\r\n\r\n2\r\n[1\r\n1\r\n]\r\n0\r\n\r\n");
   EXPECT_TRUE(client.answer().ends_with("\r\n\r\n[1]"));
+  client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/v1/model"));
+  const std::string head = client.answer();  // which takes the next answer's first byte for its body
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\n"));
+  EXPECT_TRUE(client.answer().ends_with("/v1/model"));
+  client.send(
+      "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+      "3\r\n"
+      "Expect: 100-continue\r\n\r\n");
+  EXPECT_EQ(client.status(), 100);
+  client.send("[2]");
+  EXPECT_TRUE(client.answer().ends_with("\r\n\r\n[2]"));
   client.send(get("/", "Connection: close\r\n"));
   EXPECT_EQ(client.status(), 200);
   EXPECT_EQ(client.answer(), "");
   EXPECT_EQ(server.counts().connections, 1u);
-  EXPECT_EQ(server.observed(), 11);
+  EXPECT_EQ(server.observed(), 14);
 }
 
 TEST(HttpServer, RightStatus) {
