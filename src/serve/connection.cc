@@ -123,8 +123,8 @@ bool Connection::fill() {
     if (!flush()) return false;
     sent_ = false;
   }
+  // What is there already is taken, however late it is here: only waiting is limited.
   while (true) {
-    if (Clock::now() > deadline_) return fail(Ending::timeout);
     const ssize_t got = ::recv(socket_, in_.data(), in_.size(), MSG_DONTWAIT);
     if (got > 0) {
       begin_ = 0;
