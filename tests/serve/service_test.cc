@@ -331,6 +331,8 @@ TEST_F(ServiceTest, ReplacedUnderLoad) {
     fs::rename(folder_.path("new"), folder_.path("m.esp"));
     EXPECT_EQ(model_->look(problem), serve::ServedModel::Change::loaded) << problem;
     EXPECT_EQ(model_->look(problem), serve::ServedModel::Change::none);
+    // Each has its time.
+    for (const int before = ones + twos; ones + twos <= before + 3 && failed == 0;) std::this_thread::yield();
   }
   // Written over where it is, and damaged.
   folder_.file("m.esp", "no model");
@@ -344,7 +346,8 @@ TEST_F(ServiceTest, ReplacedUnderLoad) {
   stop = true;
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(failed, 0);
-  EXPECT_GT(ones + twos, 0);
+  EXPECT_GT(ones, 0);
+  EXPECT_GT(twos, 0);
   EXPECT_EQ(answer(R"({"tokens":[["Anna"]]})")["sentences"][0]["labels"][0].get<std::string>(), "B-TWO");
 }
 
