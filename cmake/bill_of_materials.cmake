@@ -25,6 +25,7 @@ endif()
 # NAME VERSION LICENCE(an SPDX expression) USE(linked: at run time; headers: compiled into it)
 set(materials
   "CLI11|${CLI11_VERSION}|BSD-3-Clause|headers"
+  "cpp-httplib|${httplib_VERSION}|MIT|linked"
   "fmt|${fmt_VERSION}|MIT|linked"
   "nlohmann-json|${nlohmann_json_VERSION}|MIT|headers"
   "highway|${hwy_VERSION}|Apache-2.0|linked"

@@ -1,7 +1,7 @@
 # Sourced by ./quickstart and ./test: the Debian packages that each job needs, and how to get the missing ones.
 # shellcheck shell=bash disable=SC2034
 
-build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libfmt-dev nlohmann-json3-dev libhwy-dev
+build_packages=(g++ cmake ninja-build pkg-config libcli11-dev libcpp-httplib-dev libfmt-dev nlohmann-json3-dev libhwy-dev
   liblbfgs-dev liblzma-dev libre2-dev libunistring-dev libutf8proc-dev libxxhash-dev zlib1g-dev libzstd-dev)
 python_packages=(pybind11-dev python3-dev)
 mpi_packages=(libopenmpi-dev openmpi-bin)

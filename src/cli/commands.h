@@ -19,6 +19,7 @@ void add_predict(Command program, Action& action);
 void add_eval(Command program, Action& action);
 void add_show(Command program, Action& action);
 void add_report(Command program, Action& action);
+void add_serve(Command program, Action& action);
 void add_verify(Command program, Action& action);
 void add_convert(Command program, Action& action);
 void add_attributes(Command program, Action& action);

@@ -1,5 +1,10 @@
+#include <fmt/format.h>
+
+#include <vector>
+
 #include "base/naming_file.h"
 #include "base/output.h"
+#include "cli/column_models.h"
 #include "cli/commands.h"
 #include "cli/ending.h"
 #include "cli/memory_limit.h"
@@ -13,6 +18,7 @@ void add_predict(Command program, Action& action) {
   Command command = program.add_subcommand("predict", "label new data with a model");
   struct Arguments {
     std::string model, input = "-", output = "-";
+    std::vector<std::string> columns;
     ModelOptions options{&TaskEntry::predict_options};
     MemoryLimit memory;
   };
@@ -23,13 +29,17 @@ void add_predict(Command program, Action& action) {
       .metavar("FILE");
   arguments->options.add_to(command, true);
   arguments->memory.add_to(command);
+  command
+      .add_option("--columns", arguments->columns,
+                  "with --format text: a tagger for a column, as pos=POS.esp")
+      .metavar("NAME=MODEL");
   command.footer(
       "Examples:\n"
       "  espalier predict tagger.esp new.txt -o tagged.txt --threads 4\n"
       "  espalier predict tagger.esp new.txt --marginals entity --min-confidence 0.5\n"
       "  espalier predict classifier.esp new.svm --json --marginals\n"
-      "  espalier predict parser.esp new.conllu --format tree --kbest 2\n"
-      "  espalier predict phrases.esp tagged.txt --format tagged\n\n"
+      "  espalier predict tagger.esp letter.txt --format text --columns pos=POS.esp --json\n"
+      "  espalier predict parser.esp new.conllu --format tree --kbest 2\n\n"
       "Output: for columns, the lines of the input with the label as one more column; for parse, with head\n"
       "and relation in their columns; for treebank, one bracketed tree per line; for align, sentences and\n"
       "links; otherwise one label per line. --kbest writes '# RANK PROBABILITY' above each output, from 0.");
@@ -41,6 +51,8 @@ void add_predict(Command program, Action& action) {
       // A model of a task that is in no table does not load.
       PredictOptions options = arguments->options.of(*find_task(model.info().task));
       options.warning = complain;
+      const ColumnModels columns(arguments->columns, model.info().task);
+      options.columns = columns.taggers();
       OutputFile output(arguments->output);
       const ReadingObserver observer = arguments->memory.observer();
       naming_file(arguments->input, [&] {

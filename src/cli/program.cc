@@ -55,6 +55,7 @@ Program make_program(Action& action) {
   add_race(program, action);
   add_show(program, action);
   add_report(program, action);
+  add_serve(program, action);
   add_verify(program, action);
   add_convert(program, action);
   add_attributes(program, action);

@@ -33,6 +33,10 @@ Check whole_number_from(std::uint64_t least) {
   return check_of(OptionKind::whole, {static_cast<double>(least)});
 }
 
+Check whole_number_between(std::uint64_t least, std::uint64_t most) {
+  return check_of(OptionKind::whole, {static_cast<double>(least), static_cast<double>(most)});
+}
+
 Check bits_of_weights() {
   return [](std::string& text) {
     return text == "16" || text == "32" ? std::string() : fmt::format("found '{}'; expected 16 or 32", text);

@@ -78,6 +78,12 @@ class SequenceBlock {
     const Place& place = sequences_[i];
     return {file, lines_, place.begin, place.end, place.first_line, place.weight};
   }
+  // For sequences that are no lines of a file: adds a line, and ends the sequence.
+  void add_line(std::string_view line) { lines_.add(line); }
+  void end_sequence(std::size_t first_line) {
+    sequences_.push_back({sequences_.empty() ? 0 : sequences_.back().end, lines_.size(), first_line, 1});
+    before_.add({});
+  }
   // The lines between the sequence before (and the blank line that ended it) and this one; after the last
   // sequence of the file.
   std::string_view before(std::size_t i) const { return before_[i]; }

@@ -1,4 +1,4 @@
-"""Pages in a real browser: one Chromium for all tests, without a network."""
+"""Pages in a real browser: one Chromium for all tests, without a network but for this machine itself."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def page():
     options = Options()
     options.binary_location = os.environ.get("ESPALIER_CHROMIUM", "/usr/bin/chromium")
     for argument in ("--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                     "--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking", "--no-first-run"):
+                     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--disable-background-networking", "--no-first-run"):
         options.add_argument(argument)
     if os.geteuid() == 0:
         options.add_argument("--no-sandbox")

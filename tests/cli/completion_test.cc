@@ -79,8 +79,8 @@ class CompletionTest : public CliTest {
 
 TEST_F(CompletionTest, BashOffersCommandsAndTasks) {
   EXPECT_EQ(bash("espalier "),
-            (Words{"train", "predict", "eval", "path", "cross-validate", "race", "show", "report", "verify",
-                   "convert", "attributes", "infer", "demo", "generate", "help"}));
+            (Words{"train", "predict", "eval", "path", "cross-validate", "race", "show", "report", "serve",
+                   "verify", "convert", "attributes", "infer", "demo", "generate", "help"}));
   EXPECT_EQ(bash("espalier tr"), Words{"train"});
   EXPECT_EQ(bash("espalier train t"), (Words{"tag", "treebank"}));
   EXPECT_EQ(bash("espalier help cross-validate cl"), Words{"classify"});

@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "cross-validate tag", "cross-validate parse", "cross-validate treebank",
                       "cross-validate graph", "cross-validate align", "race", "race classify", "race tag",
                       "race parse", "race treebank", "race graph", "race align", "predict", "eval", "show",
-                      "report", "verify", "convert", "attributes", "infer", "demo", "generate"),
+                      "report", "serve", "verify", "convert", "attributes", "infer", "demo", "generate"),
     [](const ::testing::TestParamInfo<std::string>& info) {
       std::string name = info.param;
       for (const char c : {' ', '-'}) std::replace(name.begin(), name.end(), c, '_');

@@ -26,8 +26,8 @@ class ManualTest : public CliTest {
 };
 
 TEST_F(ManualTest, EveryCommandAndTaskHasAPage) {
-  // Thirteen commands, four of them with six tasks, and the program.
-  EXPECT_EQ(pages().size(), 14u + 4 * 6 + 1);
+  // Fifteen commands, four of them with six tasks, and the program.
+  EXPECT_EQ(pages().size(), 15u + 4 * 6 + 1);
   EXPECT_TRUE(std::filesystem::exists(folder_.path("pages/man1/espalier.1")));
   EXPECT_TRUE(std::filesystem::exists(folder_.path("pages/man1/espalier-cross-validate-treebank.1")));
 }

@@ -95,8 +95,7 @@ TEST_F(CliTreebankTest, ReadsTaggedWords) {
   EXPECT_EQ(succeed("predict model.esp --format tagged", text), succeed("predict model.esp dev.mrg"));
   EXPECT_EQ(error("predict model.esp --format words", "rain"),
             "espalier: --format: 'words' for a model that takes the tags of its input; expected brackets or "
-            "tagged, or a "
-            "model trained with --tags predicted");
+            "tagged, a model trained with --tags predicted, or --format text with --columns pos=MODEL");
   EXPECT_EQ(error("predict model.esp --format tagged", "rain_NN\nfell"),
             "espalier: standard input:2: 'fell' without a tag; expected WORD_TAG");
   EXPECT_EQ(error("eval model.esp dev.mrg --format tagged"),

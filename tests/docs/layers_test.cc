@@ -21,9 +21,9 @@ namespace {
 const std::filesystem::path kSource = ESPALIER_SOURCE_DIR;
 
 // From the bottom to the top.
-constexpr std::array<std::string_view, 14> kLayers{
-    "base",    "fleet",     "generate", "kernels", "structures", "features", "learning",
-    "solvers", "selection", "tasks",    "model",   "train",      "report",   "cli"};
+constexpr std::array<std::string_view, 15> kLayers{
+    "base",      "fleet", "generate", "kernels", "structures", "features", "learning", "solvers",
+    "selection", "tasks", "model",    "train",   "report",     "serve",    "cli"};
 // Tasks make problems; they know nothing of who solves them, or of what is chosen by them.
 const std::map<std::string, std::set<std::string>> kNotBelow{
     {"tasks", {"solvers", "selection"}},

@@ -141,6 +141,13 @@ class TrainingSet {
   Json reading_ = Json::object();
 };
 
+// A tagger that fills a column of the words of plain text, such as their parts of speech. It has to outlive
+// the prediction.
+struct ColumnTagger {
+  std::string name;  // of the column, as the task calls it
+  const Tagger* tagger = nullptr;
+};
+
 // What a prediction may be told: a struct of the task's own, such as TagPredictOptions, or nothing for its
 // defaults.
 class PredictOptions {
@@ -153,6 +160,8 @@ class PredictOptions {
 
   // Told what looks wrong and does not end the prediction; may be empty.
   std::function<void(const std::string&)> warning{};
+  // Of plain text, in the order in which they are asked: each sees the columns that are filled before it.
+  std::vector<ColumnTagger> columns{};
 
   // Throws Error if they are those of another task.
   template <class Options>

@@ -67,7 +67,7 @@ struct TreebankOptions {
 };
 
 struct TreebankPredictOptions {
-  std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), or words
+  std::string format = "brackets";  // of what is read; or tagged (WORD_TAG), words, or text
   std::size_t kbest = 0;            // the k best trees with their scores; 0: just the best
   // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
   std::size_t samples = 0;

@@ -15,15 +15,55 @@
 #include "tasks/parse/model.h"
 #include "tasks/parse/tree_drawing.h"
 #include "tasks/parse/weights.h"
+#include "tasks/sequence_reader.h"
+#include "tasks/text_sentences.h"
 
 namespace espalier {
 namespace {
+
+// Plain text as the lines of CoNLL-U, which have the places of words as UDPipe writes them.
+class TextTreebank {
+ public:
+  TextTreebank(const std::string& path, std::span<const ColumnTagger> taggers)
+      : text_(path, taggers),
+        universal_(find_column(taggers, {"upos", "pos"})),
+        own_(find_column(taggers, {"xpos", "pos"})) {}
+
+  bool next(DependencySentence& sentence, std::vector<TextSentences::Place>& places) {
+    if (!text_.next()) return false;
+    places.assign(text_.places().begin(), text_.places().end());
+    lines_ = "# text = ";
+    bool blank = false;
+    for (const char c : text_.text()) {
+      if (!(blank && is_white_space(c))) lines_ += is_white_space(c) ? ' ' : c;
+      blank = is_white_space(c);
+    }
+    lines_ += '\n';
+    const auto column = [&](std::size_t t, std::optional<std::size_t> k) {
+      return k ? text_.column(t, *k) : std::string_view("_");
+    };
+    for (std::size_t t = 0; t < text_.size(); ++t) {
+      const TextSentences::Place& place = places[t];
+      append_format(lines_, "{}\t{}\t_\t{}\t{}\t_\t_\t_\t_\tTokenRange={}:{}\n", t + 1, text_.column(t, 0),
+                    column(t, universal_), column(t, own_), place.begin, place.end);
+    }
+    lines_ += '\n';
+    sentence = std::move(parse_dependencies(lines_, false).front());
+    return true;
+  }
+
+ private:
+  TextSource text_;
+  std::optional<std::size_t> universal_, own_;
+  std::string lines_;
+};
 
 // The sentences that one worker looks at together, and what comes of them.
 struct ParseBlock {
   static constexpr std::size_t kFull = 64;
 
-  std::vector<DependencySentence> sentences;  // used again
+  std::vector<DependencySentence> sentences;              // used again
+  std::vector<std::vector<TextSentences::Place>> places;  // of their words, of plain text
   std::size_t size = 0;
   std::size_t first = 0;  // sentences of the file before them
   std::string text;
@@ -32,10 +72,12 @@ struct ParseBlock {
   std::vector<std::string_view> relations;
   std::size_t in_pieces = 0;
 
-  bool read(DependencyReader& reader) {
+  using Next = std::function<bool(DependencySentence&, std::vector<TextSentences::Place>&)>;
+  bool read(const Next& next) {
     size = 0;
     if (sentences.empty()) sentences.resize(kFull);
-    while (size < kFull && reader.next(sentences[size])) ++size;
+    if (places.empty()) places.resize(kFull);
+    while (size < kFull && next(sentences[size], places[size])) ++size;
     return size > 0;
   }
 };
@@ -53,15 +95,30 @@ class ParsePredictor final : public Predictor {
     const auto options = of_task.of<ParsePredictOptions>("parse");
     check_options(options);
     const bool draw = options.format == "tree";
+    const bool is_text = options.format == kTextFormat;
+    const auto is_known = [](std::string_view name) {
+      return name == "pos" || name == "upos" || name == "xpos";
+    };
+    check_columns(of_task.columns, is_text, is_known, "pos, upos or xpos");
+    std::optional<DependencyReader> lines;
+    std::optional<TextTreebank> text;
+    if (is_text) {
+      text.emplace(input, of_task.columns);
+    } else {
+      lines.emplace(input, false);
+    }
     const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
     const EarlyWriter write_early(workers, write);
     run(
-        input, workers, false,
+        [&](DependencySentence& sentence, std::vector<TextSentences::Place>& places) {
+          return text ? text->next(sentence, places) : lines->next(sentence);
+        },
+        workers,
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], options, seed_of_item(options.seed, block.first + i), draw, parsed,
-                    block.text, write_early);
+            predict(block.sentences[i], block.places[i], options, seed_of_item(options.seed, block.first + i),
+                    draw, parsed, block.text, write_early);
         },
         [&](ParseBlock& block) { write(block.text); });
   }
@@ -70,8 +127,9 @@ class ParsePredictor final : public Predictor {
     check_format(options.format);
     AttachmentScores scores;
     std::size_t sentences = 0;
-    run(
-        gold, Threads::of(options.threads), true,
+    DependencyReader reader(gold, true);
+    run([&](DependencySentence& sentence, auto&) { return reader.next(sentence); },
+        Threads::of(options.threads),
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.heads.clear();
           block.relations.clear();
@@ -147,23 +205,21 @@ class ParsePredictor final : public Predictor {
       throw Error::in(setting("entropy"), "given for a non-projective parser of order 2",
                       "expected one of exact inference");
     }
-    if (options.format != "conll" && options.format != "tree")
-      throw Error::in(setting("format"), in_quotes(options.format), "expected conll or tree");
-    if (options.json && options.format != "conll")
+    if (options.format != "conll" && options.format != "tree" && options.format != kTextFormat)
+      throw Error::in(setting("format"), in_quotes(options.format), "expected conll, tree or text");
+    if (options.json && options.format == "tree")
       throw Error::in(setting("json"), fmt::format("given with {} {}", setting("format"), options.format),
                       "expected one of the two");
   }
 
   template <class Work, class Write>
-  void run(const std::string& path, std::size_t threads, bool needs_heads, const Work& work,
-           const Write& write) const {
-    DependencyReader reader(path, needs_heads);
+  void run(const ParseBlock::Next& next, std::size_t threads, const Work& work, const Write& write) const {
     std::vector<Parser::Sentence> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(parser_);
     std::size_t sentences = 0;
     const auto read = [&](ParseBlock& block) {
       block.first = sentences;
-      const bool more = block.read(reader);
+      const bool more = block.read(next);
       sentences += block.size;
       return more;
     };
@@ -176,10 +232,11 @@ class ParsePredictor final : public Predictor {
     return options.samples > 0 ? parsed.samples(options.samples, seed) : parsed.kbest(options.kbest);
   }
 
-  void predict(const DependencySentence& sentence, const ParsePredictOptions& options, std::uint64_t seed,
-               bool draw, Parser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
+  void predict(const DependencySentence& sentence, std::span<const TextSentences::Place> places,
+               const ParsePredictOptions& options, std::uint64_t seed, bool draw, Parser::Sentence& parsed,
+               std::string& out, const EarlyWriter& write_early) const {
     parsed.set(sentence);
-    if (options.json) return append_object(sentence, options, seed, parsed, out, write_early);
+    if (options.json) return append_object(sentence, places, options, seed, parsed, out, write_early);
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
       if (draw) {
@@ -228,9 +285,11 @@ class ParsePredictor final : public Predictor {
     }
   }
 
-  // {"words": [...], "heads": [...], "relations": [...], "marginals": [...], "entropy": ..., "kbest": [...]}
-  void append_object(const DependencySentence& sentence, const ParsePredictOptions& options,
-                     std::uint64_t seed, Parser::Sentence& parsed, std::string& out,
+  // {"words": [...], "offsets": [...], "heads": [...], "relations": [...], "marginals": [...], "entropy": ...,
+  // "kbest": [...]}
+  void append_object(const DependencySentence& sentence, std::span<const TextSentences::Place> places,
+                     const ParsePredictOptions& options, std::uint64_t seed, Parser::Sentence& parsed,
+                     std::string& out,
                      const EarlyWriter& write_early) const {
     const auto append = [&](std::span<const std::uint32_t> heads, const auto& relation) {
       out += "\"heads\":";
@@ -243,6 +302,10 @@ class ParsePredictor final : public Predictor {
     append_json_list(sentence.words.size(), out,
                      [&](std::size_t i) { append_json(sentence.words[i].form, out); });
     out += ',';
+    if (!places.empty()) {
+      append_offsets(places, out);
+      out += ',';
+    }
     append(parsed.heads(), [&](std::size_t i) { return parsed.relations()[i]; });
     if (options.marginals) {
       out += ",\"marginals\":";

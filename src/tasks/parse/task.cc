@@ -56,8 +56,8 @@ const OptionTable& options() {
 const OptionTable& predict_options() {
   using Options = ParsePredictOptions;
   static const OptionTable table{
-      OptionOf<Options>("format", &Options::format, "conll, or tree: drawings to look at")
-          .choices({"conll", "tree"})
+      OptionOf<Options>("format", &Options::format, "conll; tree: drawings to look at; text: read plain text")
+          .choices({"conll", "tree", "text"})
           .basic(),
       marginals_option<Options>("add the probability of every likely head"),
       kbest_option<Options>(),

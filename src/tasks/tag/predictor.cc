@@ -13,7 +13,9 @@
 #include "tasks/tag/model.h"
 #include "tasks/tag/parser.h"
 #include "tasks/tag/scores.h"
+#include "tasks/tag/text_columns.h"
 #include "tasks/tag/weights.h"
+#include "tasks/text_sentences.h"
 
 namespace espalier {
 namespace {
@@ -86,6 +88,8 @@ struct TagBlock {
   std::size_t num_tokens = 0;  // all of them
   // Prediction.
   std::string text;
+  TextStretch stretch;                       // of plain text, whose sentences these are then,
+  std::vector<TextSentences::Place> places;  // and where their tokens are in it
   // Evaluation.
   StringBuffer gold;
   std::vector<std::uint32_t> predicted;
@@ -108,6 +112,7 @@ class TagWorker {
                const EarlyWriter& write_early) {
     block.text.clear();
     block.num_known = block.num_tokens = 0;
+    places_ = block.places;
     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
       const SequenceLines lines = block.sequences.sequence(file, i);
       if (!options.json) append_between(block.sequences.before(i), file, options, block.text);
@@ -121,6 +126,7 @@ class TagWorker {
       const std::uint64_t seed = seed_of_item(options.seed, block.first + i);
       if (options.json) {
         append_object(lines, marginals, options, seed, block.text, write_early);
+        if (!places_.empty()) places_ = places_.subspan(lines.size());
         continue;
       }
       if (options.entropy) append_entropy_comment(sentence_.entropy(), block.text);
@@ -137,6 +143,27 @@ class TagWorker {
       });
     }
     if (!options.json) append_between(block.sequences.after(), file, options, block.text);
+  }
+
+  // Plain text, by columns as text_columns() has them.
+  void read_text(std::span<const ColumnTagger> taggers, std::span<const TextColumn> columns,
+                 TagBlock& block) {
+    if (!text_) text_.emplace(taggers);
+    text_->split(block.stretch);
+    block.sequences.clear();
+    std::string line;
+    for (std::size_t i = 0; i < text_->size(); ++i) {
+      for (std::size_t t = text_->begin(i); t < text_->begin(i + 1); ++t) {
+        line.clear();
+        for (const TextColumn& column : columns) {
+          if (!line.empty()) line += '\t';
+          line += column ? text_->column(t, *column) : "1";
+        }
+        block.sequences.add_line(line);
+      }
+      block.sequences.end_sequence(block.stretch.first_line);
+    }
+    block.places.assign(text_->places().begin(), text_->places().end());
   }
 
   void evaluate(const SequenceFile& file, TagBlock& block) {
@@ -265,6 +292,10 @@ class TagWorker {
                        [&](std::size_t t) { append_json(find_field(input_, lines.line(t), word), to); });
       to += ',';
     }
+    if (!places_.empty()) {
+      append_offsets(places_.first(lines.size()), to);
+      to += ',';
+    }
     append_labels(sentence_.labels(), options, to);
     if (!marginals.empty()) {
       const std::size_t width = tagger_.num_labels();
@@ -388,6 +419,8 @@ class TagWorker {
   std::vector<std::uint32_t> allowed_;
   std::span<const Tagger::Chunk> chunks_;  // of the labels whose confidences were found last
   std::vector<double> confidences_;
+  std::optional<TextSentences> text_;
+  std::span<const TextSentences::Place> places_;  // of the tokens from this sentence on, of plain text
 };
 
 class TagPredictor final : public Predictor {
@@ -407,22 +440,24 @@ class TagPredictor final : public Predictor {
     check_probabilities(options.marginals != TagMarginals::none, setting("marginals"), loss_);
     check_probabilities(options.min_confidence > 0, setting("min_confidence"), loss_);
     check_drawing(options, loss_);
+    if (options.format == kTextFormat) return predict_text(input, options, of_task, write);
+    check_columns(of_task.columns, false, {}, {});
     check_format(options.format);
     const TagLabels labels = forced_labels(options.forced, model_.input.format);
     SequenceReader reader(input, model_.input, SequenceReader::Between::keep);
     const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
     const EarlyWriter write_early(workers, write);
     std::size_t known = 0, tokens = 0;
-    for_each_block(
-        reader, workers, labels, output_encoding(options.encoding),
-        [&](TagWorker& worker, TagBlock& block) {
-          worker.predict(reader.file(), options, block, write_early);
-        },
-        [&](const TagBlock& block) {
-          write(block.text);
-          known += block.num_known;
-          tokens += block.num_tokens;
-        });
+    for_each_block([&](TagBlock& block) { return read_block(reader, block); }, workers, labels,
+                   output_encoding(options.encoding),
+                   [&](TagWorker& worker, TagBlock& block) {
+                     worker.predict(reader.file(), options, block, write_early);
+                   },
+                   [&](const TagBlock& block) {
+                     write(block.text);
+                     known += block.num_known;
+                     tokens += block.num_tokens;
+                   });
     if (model_.dictionaries.attributes.size() > 0)
       check_known({known, tokens, left_out_}, reader.name(), to_string(model_.input.format), of_task.warning);
   }
@@ -434,24 +469,24 @@ class TagPredictor final : public Predictor {
     std::vector<std::string_view> right, predicted;
     std::size_t sequences = 0, known = 0;
     bool known_label = model_.input.encoding.has_value();  // which may have others for the same chunks
-    for_each_block(
-        reader, Threads::of(options.threads), {true, {}}, {},
-        [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
-        [&](const TagBlock& block) {
-          std::size_t token = 0;
-          for (std::size_t i = 0; i < block.sequences.size(); ++i) {
-            right.clear();
-            predicted.clear();
-            for (const std::size_t end = token + block.sequences.length(i); token < end; ++token) {
-              right.push_back(block.gold[token]);
-              known_label = known_label || tagger_.find_label(right.back());
-              predicted.push_back(tagger_.label(block.predicted[token]));
-            }
-            scores.add(right, predicted);
-          }
-          sequences += block.sequences.size();
-          known += block.num_known;
-        });
+    for_each_block([&](TagBlock& block) { return read_block(reader, block); }, Threads::of(options.threads),
+                   {true, {}}, {},
+                   [&](TagWorker& worker, TagBlock& block) { worker.evaluate(reader.file(), block); },
+                   [&](const TagBlock& block) {
+                     std::size_t token = 0;
+                     for (std::size_t i = 0; i < block.sequences.size(); ++i) {
+                       right.clear();
+                       predicted.clear();
+                       for (const std::size_t end = token + block.sequences.length(i); token < end; ++token) {
+                         right.push_back(block.gold[token]);
+                         known_label = known_label || tagger_.find_label(right.back());
+                         predicted.push_back(tagger_.label(block.predicted[token]));
+                       }
+                       scores.add(right, predicted);
+                     }
+                     sequences += block.sequences.size();
+                     known += block.num_known;
+                   });
     if (sequences == 0) fail_without_sequences(reader.name());
     if (model_.dictionaries.attributes.size() > 0)
       refuse_unknown({known, sequences, left_out_}, reader.name(), to_string(model_.input.format),
@@ -476,6 +511,38 @@ class TagPredictor final : public Predictor {
   const Dictionary& attributes() const override { return model_.dictionaries.attributes; }
 
  private:
+  void predict_text(const std::string& input, const TagPredictOptions& options, const PredictOptions& of_task,
+                    const std::function<void(std::string_view)>& write) const {
+    if (options.forced)
+      throw Error::in(setting("forced"), "given for plain text", "expected input with a column of labels");
+    const std::vector<TextColumn> columns = text_columns(model_.input, of_task.columns);
+    TextReader reader(input);
+    // All of its lines have the columns of this one.
+    SequenceFile file{reader.name(), "word", 1};
+    for (std::size_t k = 1; k < columns.size(); ++k) file.first_line += "\tcolumn";
+    const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
+    const EarlyWriter write_early(workers, write);
+    std::size_t known = 0, tokens = 0, stretches = 0;
+    // How many sentences a stretch has is known only once it was split.
+    const auto next = [&](TagBlock& block) {
+      block.first = stretches++ << 32;
+      return reader.next(block.stretch);
+    };
+    for_each_block(next, workers, {},
+                   output_encoding(options.encoding),
+                   [&](TagWorker& worker, TagBlock& block) {
+                     worker.read_text(of_task.columns, columns, block);
+                     worker.predict(file, options, block, write_early);
+                   },
+                   [&](const TagBlock& block) {
+                     write(block.text);
+                     known += block.num_known;
+                     tokens += block.num_tokens;
+                   });
+    if (model_.dictionaries.attributes.size() > 0)
+      check_known({known, tokens, left_out_}, reader.name(), kTextFormat, of_task.warning);
+  }
+
   // Attributes of one format mean nothing in the other.
   void check_format(const std::optional<std::string>& format) const {
     if (!format || parse_tag_format(*format) == model_.input.format) return;
@@ -498,7 +565,7 @@ class TagPredictor final : public Predictor {
   }
 
   // The file in blocks, one worker for each thread. What `write` sees comes in the order of the file.
-  void for_each_block(SequenceReader& reader, std::size_t threads, TagLabels labels,
+  void for_each_block(const std::function<bool(TagBlock&)>& read, std::size_t threads, TagLabels labels,
                       std::optional<Encoding> encoding,
                       const std::function<void(TagWorker&, TagBlock&)>& work,
                       const std::function<void(const TagBlock&)>& write) const {
@@ -508,7 +575,7 @@ class TagPredictor final : public Predictor {
     std::size_t sequences = 0;
     const auto read = [&](TagBlock& block) {
       block.first = sequences;
-      const bool more = read_block(reader, block);
+      const bool more = next(block);
       sequences += block.sequences.size();
       return more;
     };

@@ -95,7 +95,7 @@ const OptionTable& predict_options() {
   using Options = TagPredictOptions;
   static const OptionTable table{
       OptionOf<Options>("format", &Options::format, "format of INPUT; default: that of the training data")
-          .choices({"columns", "crfsuite", "wapiti"})
+          .choices({"columns", "crfsuite", "wapiti", "text"})
           .basic(),
       OptionOf<Options>("marginals", &Options::marginals,
                         std::vector<std::pair<std::string, TagMarginals>>{{"label", TagMarginals::label},

@@ -8,6 +8,7 @@
 #include "tasks/common.h"
 #include "tasks/drawing.h"
 #include "tasks/json_lines.h"
+#include "tasks/text_sentences.h"
 #include "tasks/treebank/model.h"
 #include "tasks/treebank/parseval.h"
 #include "tasks/treebank/reader.h"
@@ -27,10 +28,10 @@ struct TreebankBlock {
   std::vector<ParsevalCounts> counts;  // evaluation
   std::size_t unparsed = 0, in_pieces = 0;
 
-  bool read(TreebankReader& reader) {
+  bool read(const std::function<bool(TreebankSentence&)>& next) {
     size = 0;
     if (sentences.empty()) sentences.resize(kFull);
-    while (size < kFull && reader.next(sentences[size])) ++size;
+    while (size < kFull && next(sentences[size])) ++size;
     return size > 0;
   }
 };
@@ -46,13 +47,25 @@ class TreebankPredictor final : public Predictor {
     check_drawing(options, loss_);
     const std::size_t workers = workers_for(Threads::of(options.threads), list_length(options));
     const EarlyWriter write_early(workers, write);
-    run(
-        input, format_of(options.format), workers,
+    const bool is_text = options.format == kTextFormat;
+    constexpr std::string_view kPos = "pos";
+    check_columns(
+        of_task.columns, is_text, [&](std::string_view name) { return name == kPos; }, std::string(kPos));
+    std::optional<TreebankReader> trees;
+    std::optional<TextSource> text;
+    if (is_text) {
+      check_tags(options.format, !of_task.columns.empty());
+      text.emplace(input, of_task.columns);
+    } else {
+      trees.emplace(input, format_of(options.format), model_.norm());
+    }
+    run([&](TreebankSentence& sentence) { return trees ? trees->next(sentence) : take(*text, sentence); },
+        workers,
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i].words, options, seed_of_item(options.seed, block.first + i), parsed,
-                    block.text, write_early);
+            predict(block.sentences[i], options, seed_of_item(options.seed, block.first + i), parsed, block.text,
+                    write_early);
         },
         [&](TreebankBlock& block) { write(block.text); });
   }
@@ -63,8 +76,8 @@ class TreebankPredictor final : public Predictor {
                       "expected brackets: without trees there is no gold");
     ParsevalScores scores;
     std::size_t sentences = 0;
-    run(
-        gold, TreebankFormat::brackets, Threads::of(options.threads),
+    TreebankReader reader(gold, TreebankFormat::brackets, model_.norm());
+    run([&](TreebankSentence& sentence) { return reader.next(sentence); }, Threads::of(options.threads),
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.counts.clear();
           block.unparsed = block.in_pieces = 0;
@@ -119,23 +132,38 @@ class TreebankPredictor final : public Predictor {
  private:
   TreebankFormat format_of(const std::optional<std::string>& name) const {
     const TreebankFormat format = name ? parse_treebank_format(*name) : TreebankFormat::brackets;
-    if (format == TreebankFormat::words && !model_.predicts_tags())
-      throw Error::in(
-          setting("format"), "'words' for a model that takes the tags of its input",
-          fmt::format("expected brackets or tagged, or a model trained with {} predicted", setting("tags")));
+    if (format == TreebankFormat::words) check_tags(*name, false);
     return format;
+  }
+  void check_tags(const std::string& format, bool tagged) const {
+    if (tagged || model_.predicts_tags()) return;
+    throw Error::in(
+        setting("format"), fmt::format("'{}' for a model that takes the tags of its input", format),
+        fmt::format(
+            "expected brackets or tagged, a model trained with {} predicted, or {} text with {} pos=MODEL",
+            setting("tags"), setting("format"), setting("columns")));
+  }
+  // With tags, if there is a column of them.
+  static bool take(TextSource& text, TreebankSentence& sentence) {
+    if (!text.next()) return false;
+    sentence.words.clear();
+    sentence.places.assign(text.places().begin(), text.places().end());
+    for (std::size_t t = 0; t < text.size(); ++t) {
+      sentence.words.push_back({without_brackets(text.column(t, 0)), {}});
+      if (text.num_columns() > 1) sentence.words.back().tag = without_brackets(text.column(t, 1));
+    }
+    return true;
   }
 
   template <class Work, class Write>
-  void run(const std::string& path, TreebankFormat format, std::size_t threads, const Work& work,
+  void run(const std::function<bool(TreebankSentence&)>& next, std::size_t threads, const Work& work,
            const Write& write) const {
-    TreebankReader reader(path, format, model_.norm());
     std::vector<TreebankParser::Sentence> workers;
     for (std::size_t k = 0; k < threads; ++k) workers.emplace_back(parser_);
     std::size_t sentences = 0;
     const auto read = [&](TreebankBlock& block) {
       block.first = sentences;
-      const bool more = block.read(reader);
+      const bool more = block.read(next);
       sentences += block.size;
       return more;
     };
@@ -149,10 +177,10 @@ class TreebankPredictor final : public Predictor {
     return options.samples > 0 ? parsed.samples(options.samples, seed) : parsed.kbest(options.kbest);
   }
 
-  void predict(std::span<const TaggedWord> words, const TreebankPredictOptions& options, std::uint64_t seed,
+  void predict(const TreebankSentence& sentence, const TreebankPredictOptions& options, std::uint64_t seed,
                TreebankParser::Sentence& parsed, std::string& out, const EarlyWriter& write_early) const {
-    parsed.set(words);
-    if (options.json) return append_object(options, seed, parsed, out, write_early);
+    parsed.set(sentence.words);
+    if (options.json) return append_object(sentence, options, seed, parsed, out, write_early);
     if (options.entropy) append_entropy_comment(parsed.entropy(), out);
     if (list_length(options) == 0) {
       append_brackets(parsed.tree(), out);
@@ -168,23 +196,35 @@ class TreebankPredictor final : public Predictor {
     }
   }
 
-  // {"tree": "(S ...)", "entropy": ..., "kbest": [...]}
-  void append_object(const TreebankPredictOptions& options, std::uint64_t seed,
+  // {"words": [...], "offsets": [...], "tree": "(S ...)", "entropy": ..., "kbest": [...]}, the first two of plain
+  // text
+  void append_object(const TreebankSentence& sentence, const TreebankPredictOptions& options,
+                     std::uint64_t seed,
                      TreebankParser::Sentence& parsed, std::string& out,
                      const EarlyWriter& write_early) const {
     std::string brackets;
     const auto append = [&](const BracketTree& tree) {
       brackets.clear();
       append_brackets(tree, brackets);
-      out += "{\"tree\":";
+      out += "\"tree\":";
       append_json(brackets, out);
     };
+    out += '{';
+    if (options.format == kTextFormat) {
+      out += "\"words\":";
+      append_json_list(sentence.words.size(), out,
+                       [&](std::size_t i) { append_json(sentence.words[i].word, out); });
+      out += ',';
+      append_offsets(sentence.places, out);
+      out += ',';
+    }
     append(parsed.tree());
     if (options.entropy) append_entropy_json(parsed.entropy(), out);
     if (list_length(options) > 0) {
       const auto best = listed(options, seed, parsed);
       append_format(out, ",\"{}\":", list_name(options));
       append_json_list(best.size(), out, [&](std::size_t r) {
+        out += '{';
         append(best[r].tree);
         append_json_value(loss_.smooth(), loss_.smooth() ? parsed.probability(best[r].score) : best[r].score,
                           out);

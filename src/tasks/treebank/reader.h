@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "espalier/tasks/treebank.h"
+#include "tasks/text_sentences.h"
 #include "tasks/treebank/bracket_reader.h"
 
 namespace espalier {
@@ -22,8 +23,9 @@ TreebankFormat parse_treebank_format(std::string_view name);
 std::string without_brackets(std::string_view text);
 
 struct TreebankSentence {
-  std::vector<TaggedWord> words;  // with empty tags where the format has none
-  BracketTree tree;               // brackets alone
+  std::vector<TaggedWord> words;             // with empty tags where the format has none
+  std::vector<TextSentences::Place> places;  // of these, plain text alone
+  BracketTree tree;                          // brackets alone
 };
 
 // Sentences to be parsed, with their trees where the file has them.

@@ -57,8 +57,8 @@ const OptionTable& predict_options() {
   using Options = TreebankPredictOptions;
   static const OptionTable table{
       OptionOf<Options>("format", &Options::format,
-                        "format of INPUT: brackets, tagged (WORD_TAG WORD_TAG ...) or words")
-          .choices({"brackets", "tagged", "words"})
+                        "brackets, tagged (WORD_TAG WORD_TAG ...), words or plain text")
+          .choices({"brackets", "tagged", "words", "text"})
           .basic(),
       kbest_option<Options>(),
       samples_option<Options>(),
