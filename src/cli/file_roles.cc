@@ -45,6 +45,7 @@ const Role kRoles[] = {
     {"INPUT", Use::reads, "the input"},
     {"GOLD", Use::reads, "the labelled data"},
     {"DATA", Use::reads, "the training data"},
+    {"data", Use::reads, "the labelled data (--data)", "report"},
     {"data", Use::reads, "the training data (--data)"},
     {"FILE", Use::reads, "the graphical model"},
     {"evidence", Use::reads, "the evidence (--evidence)"},
