@@ -35,6 +35,7 @@ const Role kRoles[] = {
     {"output", Use::writes, "the output (-o)"},
     {"log", Use::reads, "the log (--log)", "report"},
     {"log", Use::writes, "the log (--log)"},
+    {"report", Use::writes, "the report (--report)"},
     {"checkpoint", Use::writes, "the checkpoint (--checkpoint)"},
     {"picture", Use::writes, "the picture (--picture)"},
     {"TRAIN", Use::reads, "the training data"},

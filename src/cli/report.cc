@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <filesystem>
-
 #include "base/output.h"
 #include "cli/commands.h"
+#include "cli/run_report.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
 #include "report/document.h"
@@ -27,8 +26,7 @@ int write_report(const ReportArguments& arguments) {
   const Model model(arguments.model);
   std::vector<RunEvents> runs;
   for (const std::string& log : arguments.logs) runs.push_back(read_run_events(log));
-  const std::string title = std::filesystem::path(arguments.model).filename().string();
-  const Json document = report_document(title, &model, runs, arguments.data);
+  const Json document = report_document(report_title(arguments.model), &model, runs, arguments.data);
   OutputFile output(arguments.output);
   output.write(arguments.json ? document.dump() + '\n' : report_page(document));
   output.commit();

@@ -10,7 +10,7 @@ namespace espalier::cli {
 namespace {
 
 struct TrainArguments : TrainingOptions {
-  TrainArguments() { l1_is_advanced = false; }
+  TrainArguments() { l1_is_advanced = report_is_advanced = false; }
   std::string l2 = "1";
   L2Limits limits;
 };

@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/ranks.h"
 #include "cli/run_log.h"
+#include "cli/run_report.h"
 #include "espalier/base/error.h"
 #include "espalier/train/trainer.h"
 
@@ -31,6 +32,7 @@ class Session {
         log_(is_first_rank() ? options.log : "", [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)),
         over_l1_(std::holds_alternative<L1Path>(l2)) {
+    if (!options.report.empty() && is_first_rank()) log_.keep();
     options.check_solver();
     options.check_regularizer(first_of(l2));
     if (is_first_rank()) options.check_outputs();
@@ -151,12 +153,19 @@ class Session {
     const bool checkpointed = trainer_->checkpointed();
     if (checkpointed) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
+    std::string reported;
+    if (!options_.report.empty() && is_first_rank() && path.status != Status::failed && !in_vain) {
+      const Model model = trainer_->model();
+      reported = write_run_report(
+          options_.report, options_.output.empty() ? options_.train_name() : report_title(options_.output),
+          &model, log_.events(), options_.dev);
+    }
     const std::string resumable = checkpointed ? "; --resume continues from " + options_.checkpoint : "";
     if (in_vain) throw Stopped(nothing_saved(new_passes_) + resumable);
     if (path.status == Status::failed)
       throw Error(message + "; expected finite numbers: check the values in the data, and l2");
     display_.note(message + (relaxed() ? " (of the relaxed problem: inference is trw)" : "") +
-                  (save ? "; saved " + options_.output : "") + resumable);
+                  (save ? "; saved " + options_.output : "") + reported + resumable);
     if (interrupt_.interrupted()) return kInterrupted;
     return options_.check_gap(certificate, display_) ? kSuccess : kMissedGap;
   }

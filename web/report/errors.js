@@ -3,12 +3,12 @@
 function renderErrors(section, quality, labels, charts) {
   const {element, number, percent} = charts, {errors, task} = quality, kPage = 20;
   section.append(element("h3", {id: "errors"}, "Errors"));
-  const what = {tag: "sentences", classify: "examples", parse: "sentences", treebank: "sentences", graph: "graphs"}[task];
+  const what = {tag: "sentence", classify: "example", parse: "sentence", treebank: "sentence", graph: "graph"}[task];
   const measure = {probability: "by the probability of what is wrong", score: "by the difference of its score from that of the gold labels",
                    errors: "by the number of errors"}[errors.measure];
-  section.append(element("p", {class: "faint"}, `${number(errors.all)} ${what} have errors${errors.shown < errors.all
+  section.append(element("p", {class: "faint"}, `${errors.all === 1 ? `One ${what} has` : `${number(errors.all)} ${what}s have`} errors${errors.shown < errors.all
     ? `; this page has ${number(errors.shown)} of them: those the model was surest of, and some of each kind` : ""}. The surest come first, ${measure}.`));
-  const controls = element("div", {class: "controls"}), list = element("ol", {class: "examples"}), more = element("button", {type: "button"}, "More");
+  const controls = element("div", {class: "controls"}), list = element("ol", {class: quality.pixels ? "examples pictured" : "examples"}), more = element("button", {type: "button"}, "More");
   const count = element("output", {class: "faint", "aria-live": "polite"});
   section.append(controls, list, more);
 

@@ -80,7 +80,7 @@ function renderLearnt(section, learnt, charts) {
   const {histogram} = weights;
   if (histogram.counts.length > 0) {
     charts.histogram(section, {title: "How heavy weights are", edges: histogram.edges, counts: histogram.counts, x: {title: "absolute value", scale: "log"},
-                               y: {title: "weights", scale: "log"}, description: `${number(histogram.zeros)} are exactly 0.`});
+                               y: {title: "weights", scale: "log"}, description: histogram.zeros > 0 ? `${number(histogram.zeros)} more are exactly 0.` : "None is exactly 0."});
   }
 
   if (learnt.search && learnt.search.attributes.length > 0) renderSearch(section, learnt, name, charts);

@@ -41,6 +41,7 @@ function renderQuality(section, quality, charts) {
   let errors = null;
   if (quality.confusion && quality.confusion.labels.length > 1) renderConfusion(section, quality.confusion, charts, (gold, predicted) => errors && errors.filter(gold, predicted));
   section.append(grid);
+  const beside = element("div");  // the tall chart
   if (quality.calibration) {
     const what = task === "parse" ? "head" : "label";
     charts.scatter(grid, {title: "Calibration", diagonal: true, sizeTitle: "predictions",
@@ -50,28 +51,28 @@ function renderQuality(section, quality, charts) {
   }
   if (quality.lengths) {
     const name = task === "tag" ? "Accuracy" : "UAS";
-    charts.bars(grid, {title: `${name} by length of sentence`, description: "Tokens that are right; the notes say how many sentences there are.",
+    charts.bars(beside, {title: `${name} by length of sentence`, description: "Tokens that are right; the notes say how many sentences there are.",
                        nameTitle: "tokens", unit: "", format: percent,
                        bars: ranges(quality.lengths).map((one) => ({name: one.name, value: rate(one.correct, one.tokens),
                          note: `${number(one.sentences)} sentences, ${number(one.exact)} without errors`}))});
   }
   if (quality.words) {
     const {seen, unseen, template} = quality.words;
-    charts.bars(grid, {title: "Accuracy by whether training had the word", description: `Known words are those with an attribute ${template} in the model.`,
+    charts.bars(beside, {title: "Accuracy by whether training had the word", description: `Known words are those with an attribute ${template} in the model.`,
                        format: percent, bars: [["known", seen], ["unknown", unseen]].filter(([, of]) => of.tokens > 0).map(([name, of]) => ({
                          name, value: rate(of.correct, of.tokens), note: `${number(of.tokens)} tokens`}))});
   }
   if (quality.confused && quality.confused.length > 0) {
-    charts.bars(grid, {title: "Most confused pairs", description: "Gold and predicted label. The examples below can be narrowed to them.", nameTitle: "gold → predicted",
+    charts.bars(beside, {title: "Most confused pairs", description: "Gold and predicted label. The examples below can be narrowed to them.", nameTitle: "gold → predicted",
                        bars: quality.confused.map((one) => ({name: `${one.gold} → ${one.predicted}`, value: one.count}))});
   }
+  if (beside.children.length > 0) grid.append(beside);
   if (quality.errors && quality.errors.list.length > 0) errors = renderErrors(section, quality, labels, charts);
 }
 
 // Gold against predicted labels, sorted as chosen; a click shows the errors of a cell.
 function renderConfusion(section, confusion, charts, onCell) {
   const {element, number} = charts, {labels, counts} = confusion;
-  section.append(element("h3", {}, "Confusion matrix"));
   const controls = element("div", {class: "controls"}), place = element("div");
   section.append(controls, place);
   const sum = (list) => list.reduce((a, b) => a + b, 0);

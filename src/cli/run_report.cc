@@ -1,0 +1,28 @@
+#include "cli/run_report.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "base/output.h"
+#include "report/document.h"
+#include "report/page.h"
+
+namespace espalier::cli {
+
+std::string report_title(const std::string& model) {
+  return std::filesystem::path(model).filename().string();
+}
+
+std::string write_run_report(const std::string& path, const std::string& title, const Model* model,
+                             RunEvents run, const std::string& dev) {
+  if (path.empty()) return "";
+  std::vector<RunEvents> runs;
+  runs.push_back(std::move(run));
+  const Json document = report_document(title, model, runs, dev == "-" ? std::string() : dev);
+  OutputFile file(path);
+  file.write(report_page(document));
+  file.commit();
+  return "; wrote " + path;
+}
+
+}  // namespace espalier::cli

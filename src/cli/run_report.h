@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "espalier/model/model.h"
+#include "report/run_events.h"
+
+namespace espalier::cli {
+
+// What a report of a model that was read from this file is called.
+std::string report_title(const std::string& model);
+
+// The report of a run, as its option --report asks for: the model that it ended with (nullptr: none), with its
+// quality on held-out data (empty or standard input: without). An empty path writes nothing. Returns what to say
+// of it, "; wrote FILE".
+std::string write_run_report(const std::string& path, const std::string& title, const Model* model,
+                             RunEvents run, const std::string& dev);
+
+}  // namespace espalier::cli
