@@ -179,7 +179,7 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   std::optional<Model> model;
   if (saved && !arguments.report.empty()) model.emplace(arguments.output);
   message +=
-      write_run_report(arguments.report, model ? report_title(arguments.output) : arguments.train_name(),
+      write_run_report(arguments.report, report_title(model ? arguments.output : arguments.train_name()),
                        model ? &*model : nullptr, log.events(), "");
   display.note(message);
   if (interrupt.interrupted()) return kInterrupted;

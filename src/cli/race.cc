@@ -136,7 +136,7 @@ int run_race(const RaceArguments& arguments) {
     display->note("drew " + arguments.picture);
   }
   if (!arguments.report.empty()) {
-    write_run_report(arguments.report, name, nullptr, log.events(), "");
+    write_run_report(arguments.report, report_title(name), nullptr, log.events(), "");
     display->note("wrote " + arguments.report);
   }
   return interrupt.interrupted() ? kInterrupted : kSuccess;

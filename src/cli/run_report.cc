@@ -9,8 +9,8 @@
 
 namespace espalier::cli {
 
-std::string report_title(const std::string& model) {
-  return std::filesystem::path(model).filename().string();
+std::string report_title(const std::string& file) {
+  return std::filesystem::path(file).filename().string();
 }
 
 std::string write_run_report(const std::string& path, const std::string& title, const Model* model,

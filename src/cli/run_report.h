@@ -7,8 +7,8 @@
 
 namespace espalier::cli {
 
-// What a report of a model that was read from this file is called.
-std::string report_title(const std::string& model);
+// What a report of a model, or of what was trained on, is called, after its file.
+std::string report_title(const std::string& file);
 
 // The report of a run, as its option --report asks for: the model that it ended with (nullptr: none), with its
 // quality on held-out data (empty or standard input: without). An empty path writes nothing. Returns what to say

@@ -157,7 +157,7 @@ class Session {
     if (!options_.report.empty() && is_first_rank() && path.status != Status::failed && !in_vain) {
       const Model model = trainer_->model();
       reported = write_run_report(
-          options_.report, options_.output.empty() ? options_.train_name() : report_title(options_.output),
+          options_.report, report_title(options_.output.empty() ? options_.train_name() : options_.output),
           &model, log_.events(), options_.dev);
     }
     const std::string resumable = checkpointed ? "; --resume continues from " + options_.checkpoint : "";

@@ -15,4 +15,12 @@ inline TemplateParts template_parts(std::string_view attribute) {
   return {attribute.substr(0, end), attribute.substr(end + 1)};
 }
 
+// Those of graphs begin with the type of their nodes: "cell:0,1=B" is of cell:0,1, and "pixel:dark" of pixel.
+inline std::string_view graph_template(std::string_view attribute) {
+  const std::size_t type = attribute.find(':');
+  if (type == std::string_view::npos) return {};
+  const std::string_view feature = template_parts(attribute.substr(type + 1)).name;
+  return attribute.substr(0, feature.empty() ? type : type + 1 + feature.size());
+}
+
 }  // namespace espalier

@@ -18,7 +18,7 @@ namespace {
 
 // How much of it a page has room for.
 constexpr std::size_t kMostLabels = 40, kTopOfLabel = 15, kMostTemplates = 40, kTopOfTemplate = 12;
-constexpr std::size_t kMostMatrices = 6, kMostSearched = 6000, kLabelsOfSearched = 8;
+constexpr std::size_t kMostPixels = 30'000, kMostMatrices = 6, kMostSearched = 6000, kLabelsOfSearched = 8;
 constexpr std::size_t kMostSearchedBytes = 500'000, kLongestName = 200;
 
 // A few things of the largest keys; of equals the first.
@@ -203,6 +203,7 @@ class WeightSurvey {
     depth_ = name.before.size();
     std::string_view of = depth_ > 0 && !graph_ ? kTransitionTemplate
                           : hashed_             ? kind_of_hashed(attribute_)
+                          : graph_              ? graph_template(attribute_)
                                                 : template_parts(attribute_).name;
     if (of.empty()) of = kNoTemplate;
     rule_ = of == kRules;
@@ -290,6 +291,7 @@ class WeightSurvey {
         squares[one.label] += square;
       }
       std::vector<std::uint32_t> shown_labels;
+      shown_labels.reserve(squares.size());
       for (const auto& [label, ignored] : squares) shown_labels.push_back(label);
       std::ranges::stable_sort(shown_labels, [&](auto a, auto b) { return squares[a] > squares[b]; });
       const std::size_t left_out = shown_labels.size() - std::min(shown_labels.size(), kMostLabels);
@@ -346,7 +348,7 @@ class WeightSurvey {
 Json pictures_of(const Predictor& predictor) {
   const auto grid = find_pixels(predictor.attributes());
   const Dictionary& labels = predictor.labels();
-  if (!grid || labels.size() > kMostLabels) return nullptr;
+  if (!grid || grid->rows * grid->columns * labels.size() > kMostPixels) return nullptr;
   std::vector<std::vector<Json>> values(labels.size(), std::vector<Json>(grid->rows * grid->columns, 0));
   predictor.for_each_weight([&](const WeightName& name, float weight) {
     const auto place = pixel_place(name.attribute);

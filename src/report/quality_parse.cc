@@ -1,6 +1,7 @@
 // Where a dependency parser is wrong.
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <span>
 #include <string>
@@ -28,12 +29,16 @@ class AttachedBy {
     of.labelled += labelled ? 1 : 0;
   }
   bool empty() const { return counts_.empty(); }
-  Json json(const char* caption, const char* what) const {
+  // The most frequent ones first; or in the order of `names`.
+  Json json(const char* caption, const char* what, std::span<const std::string> names = {}) const {
     constexpr std::size_t kMost = 60;
     std::vector<std::pair<std::string, Attached>> order(counts_.begin(), counts_.end());
     std::ranges::stable_sort(order,
                              [](const auto& a, const auto& b) { return a.second.words > b.second.words; });
     order.resize(std::min(order.size(), kMost));
+    if (!names.empty())
+      std::ranges::sort(order, {},
+                        [&](const auto& one) { return std::ranges::find(names, one.first) - names.begin(); });
     Json list = Json::array();
     for (const auto& [name, of] : order)
       list.push_back({{"name", name}, {"words", of.words}, {"heads", of.heads}, {"labelled", of.labelled}});
@@ -48,10 +53,12 @@ std::string_view part_of_speech(const DependencyWord& word) {
   return word.coarse.empty() || word.coarse == "_" ? word.fine : word.coarse;
 }
 
-std::string distance_name(std::size_t head, std::size_t word) {
-  if (head == 0) return "root";
-  const std::size_t distance = head < word ? word - head : head - word;
-  return std::to_string(distance < 10 ? distance : 10) + (distance < 10 ? "" : " or more");
+const std::array<std::string, 11> kDistances{"root", "1", "2", "3", "4",         "5",
+                                             "6",    "7", "8", "9", "10 or more"};
+
+const std::string& distance_name(std::size_t head, std::size_t word) {
+  if (head == 0) return kDistances.front();
+  return kDistances[std::min(head < word ? word - head : head - word, kDistances.size() - 1)];
 }
 
 class ParseQuality {
@@ -93,7 +100,7 @@ class ParseQuality {
     Json& tables = quality["attachment"] = Json::array();
     if (!by_relation_.empty()) tables.push_back(by_relation_.json("By relation", "relation"));
     tables.push_back(by_tag_.json("By part of speech", "part of speech"));
-    tables.push_back(by_distance_.json("By distance to the head", "distance"));
+    tables.push_back(by_distance_.json("By distance to the head", "distance", kDistances));
     if (!by_relation_.empty()) quality["confusion"] = pairs_.json();
     quality["lengths"] = lengths_.json();
     if (!calibration_.empty()) quality["calibration"] = calibration_.json();

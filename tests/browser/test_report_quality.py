@@ -206,6 +206,11 @@ def test_classes(page, reports):
     assert tokens(page)[0] == [[f"example {first['number']}", pair[first["gold"]], pair[first["predicted"]], True]]
     shown = page.find(".examples .sentence").text
     assert all((a if isinstance(a, str) else a[0]) in shown for a in first["attributes"])
+    pair = quality["confused"][0]
+    page.script("arguments[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))", page.chart("Most confused pairs").find_element("css selector", ".mark"))
+    assert {tuple(token[1:3]) for sentence in tokens(page) for token in sentence} == {(pair["gold"], pair["predicted"])}
+    choose(page, "Gold", "any")
+    choose(page, "Predicted", "any")
     more = next(button for button in page.all("#quality button") if button.text == "More")
     page.script("arguments[0].click()", more)
     assert len(page.all(".examples > li")) == min(40, quality["errors"]["shown"])

@@ -318,6 +318,45 @@ TEST_F(CliReportQualityTest, Graphs) {
   for (std::size_t v = 0; v < 64; ++v) EXPECT_EQ(positions[v], Json::array({v % 8, v / 8}));
   EXPECT_EQ(quality.at("errors").at("list")[0].at("edges").size(), 2u * 7 * 8);
 
+  // What nodes and edges contribute, at the labels that are predicted around a node.
+  std::map<std::string, double> weights;
+  for (const std::string& line : lines(succeed("show m.esp --weights"))) {
+    const std::vector<std::string> of = fields(line);
+    std::string name = of[0];
+    for (std::size_t k = 1; k + 1 < of.size(); ++k) name += ' ' + of[k];
+    weights[name] = *parse_double(of.back());
+  }
+  std::map<std::string, double> covariance;
+  double variance = 0;
+  for (const std::string& line : lines(succeed("predict m.esp test"))) {
+    const Json graph = Json::parse(line);
+    const auto labels = graph.at("labels").get<std::vector<std::string>>();
+    for (std::size_t v = 0; v < labels.size(); ++v) {
+      std::map<std::string, double> ink;  // how much more than to paper; centred, half of it
+      const auto feature = graph.at("nodes")[v].at("features")[0].get<std::string>();
+      ink["pixel"] = weights.at("pixel:" + feature + " ink") - weights.at("pixel:" + feature + " paper");
+      for (const Json& clique : graph.at("cliques")) {
+        const auto a = clique.at("nodes")[0].get<std::size_t>(), b = clique.at("nodes")[1].get<std::size_t>();
+        if (a != v && b != v) continue;
+        const auto type = clique.at("type").get<std::string>();
+        const auto weight = [&](const std::string& label) {
+          const std::string first = a == v ? label : labels[a], second = b == v ? label : labels[b];
+          return weights.at(type + ":constant " + first + ' ' + second);
+        };
+        ink[type] += weight("ink") - weight("paper");
+      }
+      double score = 0;
+      for (const auto& [name, c] : ink) score += c;
+      variance += score * score;
+      for (const auto& [name, c] : ink) covariance[name] += c * score;
+    }
+  }
+  ASSERT_EQ(document.at("learnt").at("templates").size(), 3u);
+  for (const Json& one : document.at("learnt").at("templates")) {
+    const auto name = one.at("name").get<std::string>();
+    EXPECT_NEAR(one.at("share").get<double>(), covariance.at(name) / variance, 2e-4) << name;
+  }
+
   write(
       "placed",
       R"({"nodes":[{"type":"pixel","features":["light"]},{"type":"pixel","features":["dark"]}],"positions":[[0.5,2],[3,1]],"labels":["ink","paper"]})"

@@ -104,6 +104,8 @@ TEST(Tallies, TemplatesOfAttributes) {
   using Pair = std::pair<std::string, std::string>;
   EXPECT_EQ(parts("w[0]=The"), Pair("w[0]", "The"));
   EXPECT_EQ(parts("U02:The=a"), Pair("U02", "The=a"));
+  EXPECT_EQ(graph_template("cell:0,1=B"), "cell:0,1");
+  EXPECT_EQ(graph_template("pixel:dark"), "pixel");
   for (const std::string plain : {"suffix", "=", ":", "a=", "=a", "3,4"})
     EXPECT_EQ(parts(plain), Pair("", plain));
 }

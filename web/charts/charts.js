@@ -4,7 +4,7 @@
 //
 //   charts.line(parent, {title, description, x, y, series, marks})     lines with points; series: [{name, points: [[x, y, deviation]]}]
 //   charts.scatter(parent, {title, description, x, y, points, diagonal})      points: [{x, y, name, size}]
-//   charts.bars(parent, {title, description, bars, unit})                 lying bars: [{name, value, note}]
+//   charts.bars(parent, {title, description, bars, unit, onClick})        lying bars: [{name, value, note}]
 //   charts.histogram(parent, {title, description, x, y, edges, counts})
 //   charts.heatmap(parent, {title, description, rows, columns, values, shades, rowTitle, columnTitle, onClick})      shades: else values
 //   charts.table(parent, {caption, columns, rows})                        columns: [{name, numeric, format, wide}]
@@ -303,12 +303,13 @@ const charts = (() => {
       const scale = (negative ? (width - left - 2 * room) / 2 : width - left - room) / largest;
       const marks = all.map((bar, k) => {
         const y = 4 + k * row, length = Math.max(1, Math.abs(bar.value) * scale), towards = bar.value < 0 && !mirrored, start = towards ? zero - length : zero;
-        const node = shape("rect", {class: `mark ${bar.value < 0 ? "f1" : "f0"}`, x: start, y, width: length, height: row - 5,
+        const node = shape("rect", {class: `mark ${bar.value < 0 ? "f1" : "f0"}${options.onClick ? " clickable" : ""}`, x: start, y, width: length, height: row - 5,
                                     "data-name": bar.name, "data-value": bar.value});
         svg.append(shape("text", {x: left - 6, y: y + 12, "text-anchor": "end"}, cut(bar.name, letters)), node,
                    shape("text", {class: "value", x: towards ? start - 5 : start + length + 5, y: y + 12,
                                   "text-anchor": towards ? "end" : "start"}, format(bar.value)));
-        return {node, text: [`${bar.name}: ${format(bar.value)}${options.unit ? ` ${options.unit}` : ""}`, bar.note].filter(Boolean).join("\n")};
+        return {node, text: [`${bar.name}: ${format(bar.value)}${options.unit ? ` ${options.unit}` : ""}`, bar.note].filter(Boolean).join("\n"),
+                click: options.onClick && (() => options.onClick(k))};
       });
       svg.append(shape("line", {class: "axis", x1: zero, x2: zero, y1: 0, y2: 4 + all.length * row}));
       return {height: 8 + all.length * row, marks};

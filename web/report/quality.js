@@ -32,8 +32,12 @@ function renderQuality(section, quality, charts) {
       rows: Object.entries(types).map(([name, of]) => [name, of.precision ?? rate(of.correct, of.predicted), of.recall ?? rate(of.correct, of.gold),
                                                        of.f1 ?? rate(2 * of.correct, of.gold + of.predicted), of.gold, of.predicted, of.correct])});
   }
+  const tables = element("div", {class: "grid"});
+  if (quality.attachment) section.append(tables);
   for (const [caption, first, list] of quality.attachment || []) {
-    charts.table(section, {caption, columns: [{name: first}, {name: "UAS", numeric: true, format: percent},
+    const column = element("div");
+    tables.append(column);
+    charts.table(column, {caption, columns: [{name: first}, {name: "UAS", numeric: true, format: percent},
       ...(Number.isFinite(report.las) ? [{name: "LAS", numeric: true, format: percent}] : []), {name: "words", numeric: true}],
       rows: list.map((one) => [one.name, rate(one.heads, one.words), ...(Number.isFinite(report.las) ? [rate(one.labelled, one.words)] : []), one.words])});
   }
@@ -63,7 +67,8 @@ function renderQuality(section, quality, charts) {
                          name, value: rate(of.correct, of.tokens), note: `${number(of.tokens)} tokens`}))});
   }
   if (quality.confused && quality.confused.length > 0) {
-    charts.bars(beside, {title: "Most confused pairs", description: "Gold and predicted label. The examples below can be narrowed to them.", nameTitle: "gold → predicted",
+    charts.bars(beside, {title: "Most confused pairs", description: "Gold and predicted label. A click shows the examples.",
+                         onClick: (k) => errors && errors.filter(quality.confused[k].gold, quality.confused[k].predicted), nameTitle: "gold → predicted",
                        bars: quality.confused.map((one) => ({name: `${one.gold} → ${one.predicted}`, value: one.count}))});
   }
   if (beside.children.length > 0) grid.append(beside);
