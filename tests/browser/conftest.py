@@ -92,7 +92,14 @@ class Page:
         """What the marks of a chart say they show, a dictionary each."""
         return self.script("return [...arguments[0].querySelectorAll('.mark')].map((mark) => ({...mark.dataset}))", figure)
 
-    def wait(self, condition, seconds=5):
+    def bring(self, node):
+        """Scrolls to a node; what follows from that is over, such as tooltips that go."""
+        self.driver.execute_async_script("""
+            const [node, done] = arguments;
+            node.scrollIntoView({block: 'center', behavior: 'instant'});
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));""", node)
+
+    def wait(self, condition, seconds=10):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "waited in vain"

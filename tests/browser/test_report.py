@@ -142,7 +142,7 @@ def test_a_race_has_all_solvers(report, folder):
 def test_tooltips_by_pointer_and_by_keyboard(report):
     figure = report.chart("Gap by passes")
     svg = figure.find_element("css selector", ".drawing svg")
-    report.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", svg)
+    report.bring(svg)
     mark = figure.find_elements("css selector", ".mark")[1]
     box = report.script("const b = arguments[0].getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]", mark)
     report.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + 1, "y": box[1]})

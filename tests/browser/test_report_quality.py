@@ -61,7 +61,7 @@ def cells(page, title):
 
 
 def tooltip_over(page, node):
-    page.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", node)
+    page.bring(node)
     box = page.script("const b = arguments[0].getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]", node)
     page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 1, "y": 1})
     page.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0], "y": box[1]})
@@ -138,7 +138,7 @@ def test_errors_are_in_their_sentences(page, reports):
     label, probability = errors[0]["likely"][str(at)][0]
     assert f"predicted {wanted[0][at][2]}, gold {wanted[0][at][1]}" in text and labels[label] in text and "%" in text
     assert float(text.split(f"\n{labels[label]} ")[1].split(" %")[0]) == pytest.approx(100 * probability, abs=0.05)
-    page.script("arguments[0].focus()", node)
+    page.script("arguments[0].focus({preventScroll: true})", node)
     assert page.find(".tooltip").is_displayed()
 
     word = wanted[1][0][0]
@@ -233,7 +233,8 @@ def test_dependency_trees(page, reports):
         right = [arc for arc in arcs if arc["kind"] == "right"]
         assert all(arc["relation"] == labels[one["relations"][int(arc["word"]) - 1]] for arc in right)
     svg = page.find(".examples .drawing svg")
-    page.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'}); arguments[0].focus({preventScroll: true})", svg)
+    page.bring(svg)
+    page.script("arguments[0].focus({preventScroll: true})", svg)
     page.script("arguments[0].dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true, cancelable: true}))", svg)
     assert "←" in page.find(".tooltip").text
     for caption, _, rows in quality["attachment"]:
