@@ -9,9 +9,7 @@
 
 namespace espalier::cli {
 
-std::string report_title(const std::string& file) {
-  return std::filesystem::path(file).filename().string();
-}
+std::string report_title(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
 std::string write_run_report(const std::string& path, const std::string& title, const Model* model,
                              RunEvents run, const std::string& dev) {

@@ -12,9 +12,9 @@ namespace espalier {
 // shares of the scores there, too.
 Json learnt_of(const Model& model, const std::string& data);
 
-// What each template of attributes contributes to the scores of labelled data: its share of the variance of the
-// scores of labels at a token or example, which add up to 1. {"examples": how many were looked at, "shares":
-// {template: share}}; null where the task has none.
+// What each template of attributes contributes to the scores of labelled data: its share of the variance of
+// the scores of labels at a token or example, which add up to 1. {"examples": how many were looked at,
+// "shares": {template: share}}; null where the task has none.
 Json template_shares(const Model& model, const std::string& data);
 
 // What attributes without a template are called together.

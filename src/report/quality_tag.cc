@@ -19,8 +19,8 @@ struct Right {
   Json json() const { return {{"tokens", tokens}, {"correct", correct}}; }
 };
 
-// Accuracy of words that the model has an attribute for, and of others. The words' attributes are those of the
-// template that has the most of the data's words; without one, nothing is known of words.
+// Accuracy of words that the model has an attribute for, and of others. The words' attributes are those of
+// the template that has the most of the data's words; without one, nothing is known of words.
 Json known_words(const std::unordered_map<std::string, Right>& words, const Dictionary& attributes) {
   std::map<std::string, std::size_t, std::less<>> matches;
   for (std::uint32_t id = 0; id < attributes.size(); ++id) {

@@ -24,8 +24,8 @@ class Calibration {
 
   void add(double probability, bool right);
   bool empty() const { return total_ == 0; }
-  // {"bins": [{"from", "to", "count", "confidence", "accuracy"}], "error": ...}, where the error is the mean of
-  // |confidence - accuracy| over predictions. Bins without any are left out.
+  // {"bins": [{"from", "to", "count", "confidence", "accuracy"}], "error": ...}, where the error is the mean
+  // of |confidence - accuracy| over predictions. Bins without any are left out.
   Json json() const;
 
  private:
@@ -43,8 +43,8 @@ class LabelPairs {
   static constexpr std::size_t kMostShown = 30;
 
   void add(std::string_view gold, std::string_view predicted);
-  // {"labels": [...], "counts": [gold][predicted], "left_out": labels}: all labels, the most frequent gold ones
-  // first, or, of more than can be shown, those with the most errors.
+  // {"labels": [...], "counts": [gold][predicted], "left_out": labels}: all labels, the most frequent gold
+  // ones first, or, of more than can be shown, those with the most errors.
   Json json() const;
   // The most frequent confusions: [{"gold", "predicted", "count"}], most frequent first.
   Json most_confused(std::size_t top) const;
@@ -75,8 +75,8 @@ class ErrorList {
   static constexpr std::size_t kSurest = 150, kOfEachKind = 3, kMost = 400;
   static constexpr std::size_t kMostBytes = 700'000;
 
-  // How sure the model was; what kinds of errors it has, such as gold and predicted label. null: it counts, but is none
-  // to show.
+  // How sure the model was; what kinds of errors it has, such as gold and predicted label. null: it counts,
+  // but is none to show.
   void add(double sureness, std::vector<std::string> kinds, Json content);
   // {"all": number, "shown": number, "list": [...]}, the surest first.
   Json json();

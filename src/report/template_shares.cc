@@ -113,8 +113,8 @@ Json shares_of_classes(const Model& model, const std::string& data) {
   return shares.json();
 }
 
-// What the features of a node or clique contribute to the scores of the labels of node v, beside the labels that
-// are predicted of the clique's other nodes: `names` has them all, and one place of it is v's.
+// What the features of a node or clique contribute to the scores of the labels of node v, beside the labels
+// that are predicted of the clique's other nodes: `names` has them all, and one place of it is v's.
 void add_features(const Predictor& predictor, GraphLabeller::Graph& graph, std::size_t v,
                   std::string_view type, const std::optional<LabelledGraph::Features>& given,
                   std::vector<std::string_view>& names, std::size_t place, Shares& shares) {

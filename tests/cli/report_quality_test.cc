@@ -1,4 +1,5 @@
-// What a report says of a model's errors and weights, counted anew from what `predict`, `eval` and `show --weights` print.
+// What a report says of a model's errors and weights, counted anew from what `predict`, `eval` and `show
+// --weights` print.
 
 #include <algorithm>
 #include <cmath>
@@ -341,7 +342,12 @@ TEST_F(CliReportQualityTest, Graphs) {
         const auto type = clique.at("type").get<std::string>();
         const auto weight = [&](const std::string& label) {
           const std::string first = a == v ? label : labels[a], second = b == v ? label : labels[b];
-          return weights.at(type + ":constant " + first + ' ' + second);
+          std::string name = type;
+          name += ":constant ";
+          name += first;
+          name += ' ';
+          name += second;
+          return weights.at(name);
         };
         ink[type] += weight("ink") - weight("paper");
       }
