@@ -178,9 +178,9 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   log.end(outcome);
   std::optional<Model> model;
   if (saved && !arguments.report.empty()) model.emplace(arguments.output);
-  message +=
-      write_run_report(arguments.report, report_title(model ? arguments.output : arguments.train_name()),
-                       model ? &*model : nullptr, log.events(), "");
+  message += write_run_report(
+      arguments.report, report_title(model ? arguments.output : arguments.train_name()),
+      model ? &*model : nullptr, log.events(), "", [&](const std::string& line) { display.warn(line); });
   display.note(message);
   if (interrupt.interrupted()) return kInterrupted;
   return !saved || arguments.check_gap(*saved, display) ? kSuccess : kMissedGap;

@@ -136,8 +136,9 @@ int run_race(const RaceArguments& arguments) {
     display->note("drew " + arguments.picture);
   }
   if (!arguments.report.empty()) {
-    write_run_report(arguments.report, report_title(name), nullptr, log.events(), "");
-    display->note("wrote " + arguments.report);
+    const std::string wrote = write_run_report(arguments.report, report_title(name), nullptr, log.events(),
+                                               "", [&](const std::string& line) { display->warn(line); });
+    if (!wrote.empty()) display->note(wrote.substr(2));
   }
   return interrupt.interrupted() ? kInterrupted : kSuccess;
 }

@@ -127,12 +127,14 @@ class Session {
     const bool save = !options_.output.empty() && path.status != Status::failed && !in_vain;
     Certificate certificate = best.certificate;
     std::string rounded;
+    const bool with_report = !options_.report.empty() && path.status != Status::failed && !in_vain;
+    std::optional<Model> model;  // made by all ranks together
+    if (save || with_report) model = trainer_->model();
     if (save) {
-      const Model model = trainer_->model();
-      if (is_first_rank()) save_model(model, options_.output);
-      certificate = model.certificate();
-      if (model.info().bits < 32)
-        rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model.info().bits,
+      if (is_first_rank()) save_model(*model, options_.output);
+      certificate = model->certificate();
+      if (model->info().bits < 32)
+        rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model->info().bits,
                               certificate.relative_gap());
     }
     message += describe_miss({best.status,
@@ -153,13 +155,13 @@ class Session {
     const bool checkpointed = trainer_->checkpointed();
     if (checkpointed) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
-    std::string reported;
-    if (!options_.report.empty() && is_first_rank() && path.status != Status::failed && !in_vain) {
-      const Model model = trainer_->model();
-      reported = write_run_report(
-          options_.report, report_title(options_.output.empty() ? options_.train_name() : options_.output),
-          &model, log_.events(), options_.dev);
-    }
+    const std::string reported =
+        with_report && is_first_rank()
+            ? write_run_report(
+                  options_.report,
+                  report_title(options_.output.empty() ? options_.train_name() : options_.output), &*model,
+                  log_.events(), options_.dev, [this](const std::string& line) { display_.warn(line); })
+            : "";
     const std::string resumable = checkpointed ? "; --resume continues from " + options_.checkpoint : "";
     if (in_vain) throw Stopped(nothing_saved(new_passes_) + resumable);
     if (path.status == Status::failed)

@@ -36,7 +36,7 @@ class ClassifyQuality {
     double sureness = 0;
     if (!example.probabilities.empty()) {
       sureness = example.probabilities[best];
-      content["likely"] = likely(example.probabilities);
+      content["likely"] = most_likely(example.probabilities);
     } else if (gold_id < example.scores.size()) {
       sureness = example.scores[best] - example.scores[gold_id];
     }
@@ -64,20 +64,6 @@ class ClassifyQuality {
 
  private:
   static constexpr std::string_view kUnknown = "(unknown)";
-
-  static Json likely(std::span<const double> probabilities) {
-    constexpr double kLeast = 0.005;
-    constexpr std::size_t kMost = 4;
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t y = 0; y < probabilities.size(); ++y) {
-      if (probabilities[y] >= kLeast) order.push_back(y);
-    }
-    std::ranges::sort(order, [&](auto a, auto b) { return probabilities[a] > probabilities[b]; });
-    order.resize(std::min(order.size(), kMost));
-    Json list = Json::array();
-    for (const std::uint32_t y : order) list.push_back(Json::array({y, short_json(probabilities[y], 3)}));
-    return list;
-  }
 
   // The attributes of an example, in its order: [name, value] where the value is not 1.
   Json strongest(const Classifier::Labelled& example) const {

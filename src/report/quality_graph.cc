@@ -49,7 +49,6 @@ class GraphQuality {
 
   void add(const LabelledGraph& gold, const Json& json) {
     constexpr std::size_t kLargest = 900;  // nodes that a page can draw
-    constexpr double kLeast = 0.005;
     graph_.set(gold);
     const auto best = graph_.labels();
     const std::vector<std::uint32_t> predicted(best.begin(), best.end());
@@ -69,12 +68,9 @@ class GraphQuality {
       calibration_.add(mu[predicted[v]], !wrong);
       if (!wrong) continue;
       sureness = std::max(sureness, mu[predicted[v]]);
-      Json list = Json::array();
-      for (std::uint32_t y = 0; y < mu.size(); ++y) {
-        if (mu[y] >= kLeast)
-          list.push_back(Json::array({labels_.add(graph_.label(v, y)), short_json(mu[y], 3)}));
-      }
-      likely[std::to_string(v)] = list;
+      Json& list = likely[std::to_string(v)] = Json::array();
+      for (const Json& one : most_likely(mu))
+        list.push_back(Json::array({labels_.add(graph_.label(v, one[0].get<std::uint32_t>())), one[1]}));
     }
     const std::size_t number = ++graphs_;
     if (kinds.empty()) return;

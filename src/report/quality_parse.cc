@@ -112,22 +112,12 @@ class ParseQuality {
 
  private:
   void add_probabilities(std::size_t i, const DependencyWord& word, bool right) {
-    constexpr double kLeast = 0.005;
-    constexpr std::size_t kMost = 4;
     const std::span<const double> of = parsed_.head_probabilities(i + 1);
     const double predicted = of[heads_[i]];
     calibration_.add(predicted, right);
     if (right) return;
     sureness_ = std::max(sureness_, predicted);
-    std::vector<std::size_t> order;
-    for (std::size_t head = 0; head < of.size(); ++head) {
-      if (of[head] >= kLeast || head == word.head) order.push_back(head);
-    }
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return of[a] > of[b]; });
-    order.resize(std::min(order.size(), kMost));
-    Json list = Json::array();
-    for (const std::size_t head : order) list.push_back(Json::array({head, short_json(of[head], 3)}));
-    likely_[std::to_string(i + 1)] = list;
+    likely_[std::to_string(i + 1)] = most_likely(of, word.head);
   }
 
   void add_error(const DependencySentence& gold, std::size_t wrong) {

@@ -94,22 +94,6 @@ class TagQuality {
     return parts.name.empty() ? word : parts.value;
   }
 
-  // [[label, probability], ...] of the labels that are probable enough to be seen, most probable first.
-  Json likely(std::size_t t) const {
-    constexpr double kLeast = 0.005;
-    constexpr std::size_t kMost = 4;
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t y = 0; y < tagger_.num_labels(); ++y) {
-      if (probability(t, y) >= kLeast) order.push_back(y);
-    }
-    std::ranges::sort(
-        order, [&](std::uint32_t a, std::uint32_t b) { return probability(t, a) > probability(t, b); });
-    order.resize(std::min(order.size(), kMost));
-    Json list = Json::array();
-    for (const std::uint32_t y : order) list.push_back(Json::array({y, short_json(probability(t, y), 3)}));
-    return list;
-  }
-
   void add_error(Tagger::Sentence& sentence, const Tagger::Labelled& labelled) {
     constexpr std::size_t kLongest = 200;  // tokens that are shown of a sentence
     constexpr double kSure = 0.995;
@@ -133,7 +117,8 @@ class TagQuality {
       gold.push_back(labels_.add(labelled.gold[t]));
       predicted.push_back(predicted_[t]);
       if (!probabilities_.empty() && (!right || probability(t, predicted_[t]) < kSure))
-        likely_labels[std::to_string(t)] = likely(t);
+        likely_labels[std::to_string(t)] =
+            most_likely(probabilities_.subspan(t * tagger_.num_labels(), tagger_.num_labels()));
     }
     Json content{{"words", words}, {"gold", gold}, {"predicted", predicted}};
     if (predicted_.size() > kLongest) content["left_out"] = predicted_.size() - kLongest;

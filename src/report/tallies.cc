@@ -15,6 +15,25 @@ Json short_json(double value, int digits) {
   return parse_double(fmt::format("{:.{}g}", value, digits)).value_or(value);
 }
 
+Json most_likely(std::span<const double> probabilities, std::optional<std::size_t> always) {
+  constexpr double kLeast = 0.005;
+  constexpr std::size_t kMost = 4;
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < probabilities.size(); ++k) {
+    if (probabilities[k] >= kLeast || k == always) order.push_back(k);
+  }
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return probabilities[a] > probabilities[b]; });
+  if (order.size() > kMost) {
+    const bool cut = always && std::ranges::find(order, *always) - order.begin() >= std::ptrdiff_t{kMost};
+    order.resize(kMost);
+    if (cut) order.back() = *always;
+  }
+  Json list = Json::array();
+  for (const std::size_t k : order) list.push_back(Json::array({k, short_json(probabilities[k], 3)}));
+  return list;
+}
+
 void Calibration::add(double probability, bool right) {
   const double place = std::ceil(probability * kBins) - 1;
   Bin& bin = bins_[static_cast<std::size_t>(std::clamp(place, 0.0, kBins - 1.0))];

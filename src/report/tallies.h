@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +18,10 @@ namespace espalier {
 
 // With as many digits as a page can show.
 Json short_json(double value, int digits = 4);
+
+// [[index, probability], ...] of what is probable enough to be seen, most probable first; `always` is among
+// them.
+Json most_likely(std::span<const double> probabilities, std::optional<std::size_t> always = {});
 
 // Whether predictions of some probability are right as often as it says: those with p in ((k - 1)/10, k/10].
 class Calibration {

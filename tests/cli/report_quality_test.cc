@@ -436,6 +436,12 @@ TEST_F(CliReportQualityTest, RunsWriteTheirOwn) {
   succeed("race tag train --solvers eg,lbfgs --quiet --report race.html");
   EXPECT_EQ(document_of("race.html").at("certificate").at("runs")[0].at("race").size(), 2u);
 
+  // What goes wrong with it does not lose the run.
+  const Outcome full = run("train tag train --quiet -o saved.esp --report /dev/full");
+  EXPECT_EQ(full.status, 0);
+  EXPECT_TRUE(files().contains("saved.esp"));
+  EXPECT_TRUE(full.err.ends_with("; there is no report\n")) << full.err;
+
   EXPECT_EQ(error("train tag train --quiet -o m.esp --report -"),
             "espalier: --report -: found standard output; expected the name of a file");
   EXPECT_EQ(error("train tag train --quiet -o m.esp --report m.esp"),

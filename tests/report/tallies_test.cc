@@ -28,6 +28,14 @@ TEST(Tallies, CalibrationByHand) {
   EXPECT_EQ(zero.json().at("bins")[0].at("from"), 0.0);
 }
 
+TEST(Tallies, WhatIsLikelyIsFirst) {
+  const std::vector<double> probabilities{0.001, 0.5, 0.2, 0.1, 0.1, 0.099};
+  EXPECT_EQ(most_likely(probabilities), Json::parse("[[1,0.5],[2,0.2],[3,0.1],[4,0.1]]"));
+  EXPECT_EQ(most_likely(probabilities, 0), Json::parse("[[1,0.5],[2,0.2],[3,0.1],[0,0.001]]"));
+  EXPECT_EQ(most_likely(probabilities, 2), most_likely(probabilities));
+  EXPECT_EQ(most_likely(std::vector<double>{0.002, 0.998}), Json::parse("[[1,0.998]]"));
+}
+
 TEST(Tallies, LengthsAreInTheirRanges) {
   LengthTally lengths;
   lengths.add(5, 5);
