@@ -9,6 +9,7 @@
 #include "cli/ending.h"
 #include "cli/interrupt.h"
 #include "cli/run_log.h"
+#include "cli/run_report.h"
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
@@ -131,6 +132,7 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   display.note(fmt::format("read {}: {}", arguments.train_name(), data->describe()));
   const SolverEntry solver = find_solver(arguments.solver, options.train.loss);
   RunLog log(arguments.log, [&](const std::string& line) { display.warn(line); });
+  if (!arguments.report.empty()) log.keep();
   Json start = arguments.to_json();
   start["solver"] = solver.name;
   start["folds"] = arguments.folds;
@@ -176,6 +178,11 @@ int run_cross_validation(const CrossValidateArguments& arguments) {
   }
   outcome["message"] = message;
   log.end(outcome);
+  std::optional<Model> model;
+  if (saved && !arguments.report.empty()) model.emplace(arguments.output);
+  message += write_run_report(
+      arguments.report, report_title(model ? arguments.output : arguments.train_name()),
+      model ? &*model : nullptr, log.events(), "", [&](const std::string& line) { display.warn(line); });
   display.note(message);
   if (interrupt.interrupted()) return kInterrupted;
   return !saved || arguments.check_gap(*saved, display) ? kSuccess : kMissedGap;

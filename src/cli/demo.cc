@@ -31,6 +31,8 @@ class DemoFolder {
   }
   DemoFolder(const DemoFolder&) = delete;
   DemoFolder& operator=(const DemoFolder&) = delete;
+  // Where the demo was called.
+  const std::filesystem::path& before() const { return before_; }
 
  private:
   std::filesystem::path before_, folder_;
@@ -59,12 +61,32 @@ std::vector<std::string> words_of(std::string_view command) {
   return words;
 }
 
-void run_demo(const TaskEntry& task) {
+// What follows a word of a command, "-o" say; empty where it has none.
+std::string word_after(const std::vector<std::string>& words, std::string_view word) {
+  const auto found = std::ranges::find(words, word);
+  return found == words.end() || found + 1 == words.end() ? "" : *(found + 1);
+}
+
+void run_demo(const TaskEntry& task, bool report) {
   const TaskDemo& demo = task.demo;
   fmt::print("{}\n", demo.question);
   const DemoFolder folder;
-  for (const TaskDemo::Step& one : demo.steps) step(one.why, words_of(one.command));
+  std::string model, data;  // that a report shows: what was trained, and what it was measured on
+  for (const TaskDemo::Step& one : demo.steps) {
+    std::vector<std::string> words = words_of(one.command);
+    if (words.front() == "train") {
+      model = word_after(words, "-o");
+      if (report) words.insert(words.end(), {"--log", "run.jsonl"});
+    }
+    if (words.front() == "eval") data = word_after(words, model);
+    step(one.why, words);
+  }
   if (demo.outcome) fmt::print("\n{}", demo.outcome());
+  if (report) {
+    const std::string page = (folder.before() / fmt::format("espalier-demo-{}.html", task.name)).string();
+    step("a page for the browser", {"report", model, "--data", data, "--log", "run.jsonl", "-o", page});
+    fmt::print("{}\n", page);
+  }
   fmt::print("\nNext: your own data. 'espalier train {} --help' has the {}.\n", task.name, demo.next);
 }
 
@@ -77,13 +99,13 @@ std::vector<std::string> demos() {
   return names;
 }
 
-int run_demo_of(const std::string& name) {
+int run_demo_of(const std::string& name, bool report) {
   const TaskEntry* task = find_task(name);
   if (task == nullptr || task->demo.steps.empty())
     throw Error("demo: " + unknown_name("task", name, demos()));
   const InterruptGuard interrupt;
   try {
-    run_demo(*task);
+    run_demo(*task, report);
   } catch (const Interrupted&) {
     return kInterrupted;
   }
@@ -98,10 +120,14 @@ void add_demo(Command program, Action& action) {
   const std::vector<std::string> names = demos();
   const auto task = std::make_shared<std::string>(names.at(0));
   command.add_option("TASK", *task, listed(names)).capture_default_str().offer(names);
-  std::string examples = "Examples:\n  espalier demo";
+  const auto report = std::make_shared<bool>(false);
+  command.add_flag("--report", *report,
+                   "also write espalier-demo-TASK.html here: what it made, for the browser");
+  std::string examples = "Examples:\n  espalier demo\n  espalier demo --report";
   for (std::size_t i = 1; i < names.size(); ++i) examples += "\n  espalier demo " + names[i];
   command.footer(examples);
-  command.callback([task, &action] { action = [task] { return run_demo_of(*task); }; });
+  command.callback(
+      [task, report, &action] { action = [task, report] { return run_demo_of(*task, *report); }; });
 }
 
 }  // namespace espalier::cli

@@ -11,6 +11,7 @@
 #include "cli/interrupt.h"
 #include "cli/race_report.h"
 #include "cli/run_log.h"
+#include "cli/run_report.h"
 #include "cli/task_commands.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
@@ -96,6 +97,7 @@ int run_race(const RaceArguments& arguments) {
   const std::string name = arguments.train_name();
   display->note(fmt::format("read {}: {}", name, data->describe()));
   RunLog log(arguments.log, [&](const std::string& line) { display->warn(line); });
+  if (!arguments.report.empty()) log.keep();
   log.start(arguments.start(solvers), false);
   until_trained.reset();
 
@@ -135,6 +137,11 @@ int run_race(const RaceArguments& arguments) {
                                                    file, loss.name(), arguments.l2)));
     picture.commit();
     display->note("drew " + arguments.picture);
+  }
+  if (!arguments.report.empty()) {
+    const std::string wrote = write_run_report(arguments.report, report_title(name), nullptr, log.events(),
+                                               "", [&](const std::string& line) { display->warn(line); });
+    if (!wrote.empty()) display->note(wrote.substr(2));
   }
   return interrupt.interrupted() ? kInterrupted : kSuccess;
 }

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <filesystem>
 
 #include "cli/commands.h"
 #include "espalier/base/error.h"
@@ -19,10 +20,13 @@ void set(Json& event, const char* key, double value) {
 }  // namespace
 
 void RunLog::start(const Json& settings, bool resumed) {
-  if (path_.empty()) return;
+  resumed_ = resumed;
+  if (path_.empty() && !keeps_) return;
   const char* mode = resumed ? "a" : "w";
-  file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), mode) : std::fopen(path_.c_str(), mode));
-  if (!file_) throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
+  if (!path_.empty())
+    file_.reset(path_ == "-" ? ::fdopen(::dup(STDOUT_FILENO), mode) : std::fopen(path_.c_str(), mode));
+  if (!file_ && !path_.empty())
+    throw Error::system(path_, "create", errno, "expected a folder that exists and can be written");
   Json event{{"event", "start"}, {"command", given_command()}};
   event.update(settings);
   write(event);
@@ -51,7 +55,14 @@ void RunLog::end(const Json& outcome, const char* name) {
   write(event);
 }
 
+RunEvents RunLog::events() const {
+  std::error_code ignored;
+  if (resumed_ && std::filesystem::is_regular_file(path_, ignored)) return read_run_events(path_);
+  return {path_.empty() ? "this run" : path_, kept_};
+}
+
 void RunLog::write(const Json& event) {
+  if (keeps_) kept_.push_back(event);
   if (!file_) return;
   const std::string line = event.dump() + '\n';
   if (std::fwrite(line.data(), 1, line.size(), file_.get()) == line.size() && std::fflush(file_.get()) == 0)

@@ -6,9 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "espalier/base/json.h"
 #include "espalier/base/progress.h"
+#include "report/run_events.h"
 
 namespace espalier::cli {
 
@@ -19,6 +21,11 @@ class RunLog {
  public:
   RunLog(std::string path, std::function<void(const std::string&)> warn)
       : path_(std::move(path)), warn_(std::move(warn)) {}
+
+  // Keeps what is logged from now on, with or without a file.
+  void keep() { keeps_ = true; }
+  // Those that were kept; of a run that went on from another one, what the log has of that, too.
+  RunEvents events() const;
 
   // Creates the file, or continues with the one of the run that this one resumes; a run that never starts
   // leaves an old one alone. A pipe is opened but once, and waits for its reader. Throws Error if it cannot
@@ -40,6 +47,8 @@ class RunLog {
   std::string path_;
   std::function<void(const std::string&)> warn_;
   std::unique_ptr<std::FILE, Close> file_;
+  bool keeps_ = false, resumed_ = false;
+  std::vector<Json> kept_;
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 };
 

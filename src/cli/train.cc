@@ -11,7 +11,7 @@ namespace {
 
 struct TrainArguments : TrainingOptions {
   TrainArguments() {
-    l1_is_advanced = false;
+    l1_is_advanced = report_is_advanced = false;
     in_rounds = true;
   }
   std::string l2 = "1";

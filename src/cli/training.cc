@@ -18,6 +18,7 @@
 #include "cli/ranks.h"
 #include "cli/run_forecast.h"
 #include "cli/run_log.h"
+#include "cli/run_report.h"
 #include "espalier/base/error.h"
 #include "espalier/train/trainer.h"
 
@@ -35,6 +36,7 @@ class Session {
         log_(is_first_rank() ? options.log : "", [this](const std::string& line) { display_.warn(line); }),
         several_(!std::holds_alternative<double>(l2)),
         over_l1_(std::holds_alternative<L1Path>(l2)) {
+    if (!options.report.empty() && is_first_rank()) log_.keep();
     options.check_solver();
     options.check_regularizer(first_of(l2));
     if (is_first_rank()) options.check_outputs();
@@ -133,12 +135,14 @@ class Session {
     const bool save = !options_.output.empty() && path.status != Status::failed && !in_vain;
     Certificate certificate = best.certificate;
     std::string rounded;
+    const bool with_report = !options_.report.empty() && path.status != Status::failed && !in_vain;
+    std::optional<Model> model;  // made by all ranks together
+    if (save || with_report) model = trainer_->model();
     if (save) {
-      const Model model = trainer_->model();
-      if (is_first_rank()) save_model(model, options_.output);
-      certificate = model.certificate();
-      if (model.info().bits < 32)
-        rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model.info().bits,
+      if (is_first_rank()) save_model(*model, options_.output);
+      certificate = model->certificate();
+      if (model->info().bits < 32)
+        rounded = fmt::format("; rounded to {} bits: relative gap {:.2g}", model->info().bits,
                               certificate.relative_gap());
     }
     message += describe_miss({best.status,
@@ -159,12 +163,19 @@ class Session {
     const bool checkpointed = trainer_->checkpointed();
     if (checkpointed) outcome["checkpoint"] = options_.checkpoint;
     log_.end(outcome);
+    const std::string reported =
+        with_report && is_first_rank()
+            ? write_run_report(
+                  options_.report,
+                  report_title(options_.output.empty() ? options_.train_name() : options_.output), &*model,
+                  log_.events(), options_.dev, [this](const std::string& line) { display_.warn(line); })
+            : "";
     const std::string resumable = checkpointed ? "; --resume continues from " + options_.checkpoint : "";
     if (in_vain) throw Stopped(nothing_saved(new_passes_) + resumable);
     if (path.status == Status::failed)
       throw Error(message + "; expected finite numbers: check the values in the data, and l2");
     display_.note(message + (relaxed() ? " (of the relaxed problem: log-partitions are upper bounds)" : "") +
-                  (save ? "; saved " + options_.output : "") + resumable);
+                  (save ? "; saved " + options_.output : "") + reported + resumable);
     if (interrupt_.interrupted()) return kInterrupted;
     return options_.check_gap(certificate, display_) ? kSuccess : kMissedGap;
   }

@@ -103,6 +103,10 @@ void TrainingOptions::add_to(Command command) {
 
   command.group(kOutput);
   command.add_option("--log", log, "write a log of the run, one JSON object per line").metavar("FILE");
+  Option page =
+      command.add_option("--report", report, "write a page that shows the run and its model in the browser")
+          .metavar("FILE");
+  if (report_is_advanced) page.advanced();
   command
       .add_flag("--require-gap", require_gap,
                 "exit with status 3 if the model misses --gap; the model is saved anyway")
@@ -212,7 +216,8 @@ TrainOptions TrainingOptions::checked_train_options(std::span<const SolverEntry>
 }
 
 void TrainingOptions::check_outputs() const {
-  for (const std::string& path : {output, log}) {
+  if (report == "-") throw Error("--report -: found standard output; expected the name of a file");
+  for (const std::string& path : {output, log, report}) {
     if (!path.empty()) check_writable(path);
   }
   check_model_name(output);

@@ -33,13 +33,14 @@ inline constexpr const char* kOutput = "Output";
 struct TrainingOptions {
   TaskEntry task;
   std::vector<std::string> train;
-  std::string dev, output, log;
+  std::string dev, output, log, report;
   std::string init, checkpoint;
   std::string group_by;  // cross-validate
   std::string loss = "crf", solver = "auto";
   SolverArguments solver_arguments;
   OptionValues of_training{train_option_table()};  // but for loss, solver and l2
-  bool l1_is_advanced = true;  // in the help: not where whoever comes from another program looks for it
+  bool l1_is_advanced = true;      // in the help: not where whoever comes from another program looks for it
+  bool report_is_advanced = true;  // in the help, where that of a command is full
   bool in_rounds = false;  // also objectives that are not convex: only where one value of l2 is trained with
   bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds

@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-constexpr const char* kExpectedLog = "expected a run log, as train --log writes it";
+constexpr const char* kExpectedLog = "expected a run log, as training writes it";
 
 }  // namespace
 

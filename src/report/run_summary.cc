@@ -251,7 +251,7 @@ Json summary_of(const RunEvents& run) {
     return summarised(run);
   } catch (const JsonError& e) {
     throw Error::in(run.name, fmt::format("an event that no run logs ({})", e.what()),
-                    "expected a run log, as train --log writes it");
+                    "expected a run log, as training writes it");
   }
 }
 

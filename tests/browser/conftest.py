@@ -17,6 +17,9 @@ except ImportError:
     webdriver = None
 
 PROGRAM = os.environ.get("ESPALIER_PROGRAM", "espalier")
+# Where it is not, pages are checked without it. It is got by: npm install --no-save --prefix build/axe axe-core@4
+AXE = pathlib.Path(os.environ.get("ESPALIER_AXE") or
+                   pathlib.Path(__file__).parents[2] / "build/axe/node_modules/axe-core/axe.min.js")
 
 
 def run(folder, *arguments):
@@ -89,7 +92,14 @@ class Page:
         """What the marks of a chart say they show, a dictionary each."""
         return self.script("return [...arguments[0].querySelectorAll('.mark')].map((mark) => ({...mark.dataset}))", figure)
 
-    def wait(self, condition, seconds=5):
+    def bring(self, node):
+        """Scrolls to a node; what follows from that is over, such as tooltips that go."""
+        self.driver.execute_async_script("""
+            const [node, done] = arguments;
+            node.scrollIntoView({block: 'center', behavior: 'instant'});
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)));""", node)
+
+    def wait(self, condition, seconds=10):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "waited in vain"
@@ -123,3 +133,44 @@ def contrast(one, other):
     """Of two colours as CSS computes them, as WCAG defines it."""
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
+
+
+def check_accessibility(page):
+    """What no page may lack, checked without any library; and by axe-core, where it is."""
+    assert len(page.all("h1")) == 1
+    assert page.script("return document.documentElement.lang") == "en"
+    wrong = page.script("""
+        const wrong = [];
+        for (const svg of document.querySelectorAll('figure.chart svg[role]')) {
+          if (svg.getAttribute('role') !== 'img' || !svg.getAttribute('aria-label')) wrong.push('a chart without a name');
+          if (svg.tabIndex !== 0) wrong.push('a chart that keys do not reach');
+        }
+        for (const table of document.querySelectorAll('table')) {
+          if (!table.querySelector('thead th[scope=col]')) wrong.push('a table without headers');
+          if (!table.caption) wrong.push('a table without a caption');
+        }
+        for (const input of document.querySelectorAll('input, select, textarea')) {
+          if (!input.labels.length && !input.getAttribute('aria-label')) wrong.push('an input without a label');
+        }
+        for (const button of document.querySelectorAll('button')) {
+          if (!button.textContent.trim() && !button.getAttribute('aria-label')) wrong.push('a button without a name');
+        }
+        const ids = [...document.querySelectorAll('[id]')].map((node) => node.id);
+        if (new Set(ids).size < ids.length) wrong.push('an id twice');
+        let before = 1;
+        for (const heading of document.querySelectorAll('h1, h2, h3, h4')) {
+          if (heading.closest('[hidden]')) continue;
+          const level = Number(heading.tagName[1]);
+          if (level > before + 1) wrong.push(`a heading of level ${level} after ${before}`);
+          before = level;
+        }
+        return wrong;""")
+    assert wrong == []
+    if not AXE.exists():
+        return
+    page.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
+    page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE.read_text()})
+    found = page.driver.execute_async_script(
+        "const done = arguments[0]; axe.run().then((r) => done(r.passes.length > 0 ? r.violations : [{id: 'nothing was checked', impact: 'serious', nodes: []}]), (e) => done([{id: String(e), impact: 'serious', nodes: []}]));")
+    serious = [(v["id"], [node["html"][:200] for node in v["nodes"]][:3]) for v in found if v["impact"] in ("serious", "critical")]
+    assert serious == []

@@ -4,13 +4,11 @@ import base64
 import hashlib
 import json
 import math
-import os
-import pathlib
 import re
 
 import pytest
 
-from conftest import contrast, run
+from conftest import check_accessibility, contrast, run
 
 
 @pytest.fixture(scope="session")
@@ -144,7 +142,7 @@ def test_a_race_has_all_solvers(report, folder):
 def test_tooltips_by_pointer_and_by_keyboard(report):
     figure = report.chart("Gap by passes")
     svg = figure.find_element("css selector", ".drawing svg")
-    report.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", svg)
+    report.bring(svg)
     mark = figure.find_elements("css selector", ".mark")[1]
     box = report.script("const b = arguments[0].getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]", mark)
     report.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": box[0] + 1, "y": box[1]})
@@ -243,47 +241,6 @@ def test_colours_have_contrast(page, folder, dark):
     assert len({colours[f"c{k}"] for k in range(8)}) == 8
     for k in (0, 1, 2, 6):  # lines have dashes, too
         assert contrast(colours[f"c{k}"], colours["ground"]) >= 3, k
-
-
-def check_accessibility(page):
-    """What no page may lack, checked without any library; with one, too, where ESPALIER_AXE says where it is."""
-    assert len(page.all("h1")) == 1
-    assert page.script("return document.documentElement.lang") == "en"
-    wrong = page.script("""
-        const wrong = [];
-        for (const svg of document.querySelectorAll('figure.chart svg[role]')) {
-          if (svg.getAttribute('role') !== 'img' || !svg.getAttribute('aria-label')) wrong.push('a chart without a name');
-          if (svg.tabIndex !== 0) wrong.push('a chart that keys do not reach');
-        }
-        for (const table of document.querySelectorAll('table')) {
-          if (!table.querySelector('thead th[scope=col]')) wrong.push('a table without headers');
-          if (!table.caption) wrong.push('a table without a caption');
-        }
-        for (const input of document.querySelectorAll('input, select, textarea')) {
-          if (!input.labels.length && !input.getAttribute('aria-label')) wrong.push('an input without a label');
-        }
-        for (const button of document.querySelectorAll('button')) {
-          if (!button.textContent.trim() && !button.getAttribute('aria-label')) wrong.push('a button without a name');
-        }
-        const ids = [...document.querySelectorAll('[id]')].map((node) => node.id);
-        if (new Set(ids).size < ids.length) wrong.push('an id twice');
-        let before = 1;
-        for (const heading of document.querySelectorAll('h1, h2, h3, h4')) {
-          if (heading.closest('[hidden]')) continue;
-          const level = Number(heading.tagName[1]);
-          if (level > before + 1) wrong.push(`a heading of level ${level} after ${before}`);
-          before = level;
-        }
-        return wrong;""")
-    assert wrong == []
-    axe = os.environ.get("ESPALIER_AXE")
-    if axe:
-        page.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
-        page.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": pathlib.Path(axe).read_text()})
-        found = page.driver.execute_async_script(
-            "const done = arguments[0]; axe.run().then((r) => done(r.violations), (e) => done([{id: String(e), impact: 'serious', nodes: []}]));")
-        serious = [(v["id"], [node["html"][:200] for node in v["nodes"]][:3]) for v in found if v["impact"] in ("serious", "critical")]
-        assert serious == []
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -120,9 +120,9 @@ TEST_F(CliRepeatTest, NotWithWhatKeepsOneRun) {
       error(std::string(kTrain) + "--repeat 0"),
       "espalier: --repeat: found '0'; expected a whole number >= 1; see 'espalier train classify --help'");
   EXPECT_EQ(error("path classify train.txt --dev train.txt --repeat 2"),
-            "espalier: unknown option '--repeat'; see 'espalier path classify --help'");
+            "espalier: unknown option '--repeat'; did you mean --report?");
   EXPECT_EQ(error("cross-validate classify train.txt --repeat 2"),
-            "espalier: unknown option '--repeat'; see 'espalier cross-validate classify --help'");
+            "espalier: unknown option '--repeat'; did you mean --report?");
 }
 
 using CliAnnealTest = CliRepeatTest;

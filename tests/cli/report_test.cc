@@ -100,7 +100,7 @@ TEST_F(CliReportTest, HostileNames) {
 TEST_F(CliReportTest, Refuses) {
   train();
   EXPECT_EQ(error("report m.esp --log train.txt -o r.html"),
-            "espalier: train.txt:1: no JSON object; expected a run log, as train --log writes it");
+            "espalier: train.txt:1: no JSON object; expected a run log, as training writes it");
   EXPECT_EQ(error("report m.esp --log missing.jsonl -o r.html").substr(0, 24), "espalier: missing.jsonl:");
   EXPECT_EQ(error("report m.esp -o m.esp"),
             "espalier: m.esp: is both the output (-o) and the model; expected another file for the output");

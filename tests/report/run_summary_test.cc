@@ -133,7 +133,7 @@ TEST(RunEvents, RefusesOtherFiles) {
     const std::string path = folder.file("run.jsonl", text);
     return testing::error_message([&] { read_run_events(path); }).substr(path.size());
   };
-  const std::string expected = "; expected a run log, as train --log writes it";
+  const std::string expected = "; expected a run log, as training writes it";
   EXPECT_EQ(refused("a\tb\nc\td\n"), ":1: no JSON object" + expected);
   EXPECT_EQ(refused("{\"event\":\"start\"}\nx\n{\"event\":\"end\"}\n"), ":2: no JSON object" + expected);
   EXPECT_EQ(refused("{\"a\":1}\n"), ":1: no \"event\"" + expected);

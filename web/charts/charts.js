@@ -4,9 +4,9 @@
 //
 //   charts.line(parent, {title, description, x, y, series, marks})     lines with points; series: [{name, points: [[x, y, deviation]]}]
 //   charts.scatter(parent, {title, description, x, y, points, diagonal})      points: [{x, y, name, size}]
-//   charts.bars(parent, {title, description, bars, unit})                 lying bars: [{name, value, note}]
+//   charts.bars(parent, {title, description, bars, unit, onClick})        lying bars: [{name, value, note}]
 //   charts.histogram(parent, {title, description, x, y, edges, counts})
-//   charts.heatmap(parent, {title, description, rows, columns, values, rowTitle, columnTitle, onClick})
+//   charts.heatmap(parent, {title, description, rows, columns, values, shades, rowTitle, columnTitle, onClick})      shades: else values
 //   charts.table(parent, {caption, columns, rows})                        columns: [{name, numeric, format, wide}]
 //
 // x and y are {title, scale: "linear" or "log", min, max, format}. On a log axis there is no place for what is not above 0. Every mark
@@ -297,18 +297,19 @@ const charts = (() => {
       const row = 21, values = all.map((bar) => bar.value);
       const letters = Math.min(Math.floor(width * 0.4 / kLetter), Math.max(1, ...all.map((bar) => bar.name.length)));
       const room = kLetter * Math.max(3, ...all.map((bar) => format(bar.value).length)) + 10;
-      const left = letters * kLetter + 10, negative = values.some((value) => value < 0);
+      const left = letters * kLetter + 16, mirrored = values.every((value) => value <= 0), negative = !mirrored && values.some((value) => value < 0);
       const largest = Math.max(1e-300, ...values.map(Math.abs));
       const zero = negative ? left + room + (width - left - 2 * room) / 2 : left;
       const scale = (negative ? (width - left - 2 * room) / 2 : width - left - room) / largest;
       const marks = all.map((bar, k) => {
-        const y = 4 + k * row, length = Math.max(1, Math.abs(bar.value) * scale), start = bar.value < 0 ? zero - length : zero;
-        const node = shape("rect", {class: `mark ${bar.value < 0 ? "f1" : "f0"}`, x: start, y, width: length, height: row - 5,
+        const y = 4 + k * row, length = Math.max(1, Math.abs(bar.value) * scale), towards = bar.value < 0 && !mirrored, start = towards ? zero - length : zero;
+        const node = shape("rect", {class: `mark ${bar.value < 0 ? "f1" : "f0"}${options.onClick ? " clickable" : ""}`, x: start, y, width: length, height: row - 5,
                                     "data-name": bar.name, "data-value": bar.value});
         svg.append(shape("text", {x: left - 6, y: y + 12, "text-anchor": "end"}, cut(bar.name, letters)), node,
-                   shape("text", {class: "value", x: bar.value < 0 ? start - 5 : start + length + 5, y: y + 12,
-                                  "text-anchor": bar.value < 0 ? "end" : "start"}, format(bar.value)));
-        return {node, text: [`${bar.name}: ${format(bar.value)}${options.unit ? ` ${options.unit}` : ""}`, bar.note].filter(Boolean).join("\n")};
+                   shape("text", {class: "value", x: towards ? start - 5 : start + length + 5, y: y + 12,
+                                  "text-anchor": towards ? "end" : "start"}, format(bar.value)));
+        return {node, text: [`${bar.name}: ${format(bar.value)}${options.unit ? ` ${options.unit}` : ""}`, bar.note].filter(Boolean).join("\n"),
+                click: options.onClick && (() => options.onClick(k))};
       });
       svg.append(shape("line", {class: "axis", x1: zero, x2: zero, y1: 0, y2: 4 + all.length * row}));
       return {height: 8 + all.length * row, marks};
@@ -348,7 +349,8 @@ const charts = (() => {
       const left = letters(rows) * kLetter + 30, top = letters(columns) * kLetter * 0.75 + 34;
       const size = Math.max(14, Math.min(44, (room - left - 20) / columns.length));
       const width = Math.max(room, left + size * columns.length + 24), height = top + size * rows.length + 8;
-      const largest = Math.max(1e-300, ...values.flat().filter(Number.isFinite).map(Math.abs));
+      const shades = options.shades || values;
+      const largest = Math.max(1e-300, ...shades.flat().filter(Number.isFinite).map(Math.abs));
       svg.append(shape("text", {class: "axis-title", x: left, y: 11}, options.columnTitle || ""),
                  shape("text", {class: "axis-title", transform: `translate(11 ${top + size * rows.length / 2}) rotate(-90)`,
                                 "text-anchor": "middle"}, options.rowTitle || ""));
@@ -360,10 +362,10 @@ const charts = (() => {
       rows.forEach((row, r) => {
         svg.append(shape("text", {class: "tick", x: left - 6, y: top + size * (r + 0.5) + 4, "text-anchor": "end"}, cut(row, 14)));
         columns.forEach((column, c) => {
-          const value = values[r][c], known = Number.isFinite(value);
-          const node = shape("rect", {class: `mark cell ${value < 0 ? "f1" : "f0"}${options.onClick ? " clickable" : ""}`,
+          const value = values[r][c], known = Number.isFinite(value), shade = shades[r][c];
+          const node = shape("rect", {class: `mark cell ${shade < 0 ? "f1" : "f0"}${options.onClick ? " clickable" : ""}`,
                                       x: left + size * c, y: top + size * r, width: size, height: size,
-                                      "fill-opacity": known ? (Math.abs(value) / largest).toFixed(3) : 0,
+                                      "fill-opacity": known ? (Math.abs(shade) / largest).toFixed(3) : 0,
                                       "data-row": row, "data-column": column, "data-value": known ? value : ""});
           svg.append(node);
           const names = `${options.rowTitle ? `${options.rowTitle} ` : ""}${row}, ${options.columnTitle ? `${options.columnTitle} ` : ""}${column}`;
@@ -421,5 +423,34 @@ const charts = (() => {
     return list;
   };
 
-  return {line, scatter, bars, histogram, heatmap, table, tiles, element, shape, number, percent, cut};
+  // A tooltip for what is no mark of a chart: by pointer, and where `keys`, by keyboard.
+  const explain = (node, text, keys = true) => {
+    const show = () => showTooltip(text, node.getBoundingClientRect());
+    node.addEventListener("pointerenter", show);
+    node.addEventListener("pointerleave", hideTooltip);
+    if (!keys) return node;
+    node.addEventListener("focus", show);
+    node.addEventListener("blur", hideTooltip);
+    return node;
+  };
+
+  // An SVG drawing, which may be wider than the page and is moved then: marks are those of interact().
+  const drawing = (parent, label, svg, marks) => {
+    svg.setAttribute("role", "img");
+    svg.setAttribute("tabindex", 0);
+    svg.setAttribute("aria-label", label);
+    interact(svg, marks, false);
+    parent.append(element("div", {class: "drawing"}, svg));
+    return svg;
+  };
+
+  // A choice: [[value, text], ...]; calls change(value).
+  const choice = (parent, label, options, change) => {
+    const select = element("select", {}, ...options.map(([value, text]) => element("option", {value}, text)));
+    select.addEventListener("change", () => change(select.value));
+    parent.append(element("label", {}, label, select));
+    return select;
+  };
+
+  return {line, scatter, bars, histogram, heatmap, table, tiles, element, shape, number, percent, cut, explain, drawing, choice};
 })();

@@ -16,10 +16,7 @@
   name();
 
   const contents = document.getElementById("contents");
-  const sections = {certificate: renderCertificate};
-  // Sections of other files, which may not be part of the page.
-  if (typeof renderQuality === "function") sections.quality = renderQuality;
-  if (typeof renderLearnt === "function") sections.learnt = renderLearnt;
+  const sections = {certificate: renderCertificate, quality: renderQuality, learnt: renderLearnt};
   for (const [key, render] of Object.entries(sections)) {
     const section = document.getElementById(key);
     if (!section || !report[key]) continue;

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -166,6 +167,19 @@ class Classifier {
   virtual std::uint32_t classify_text(std::string_view text) const = 0;
   virtual std::vector<double> text_scores(std::string_view text) const = 0;
   virtual std::vector<double> text_probabilities(std::string_view text) const = 0;
+
+  // An example of a file: its label there (empty: one that the model does not have), the attributes that the
+  // model knows, and the score of every label.
+  struct Labelled {
+    std::string_view gold;
+    std::span<const std::uint32_t> attributes;      // ids in Predictor::attributes()
+    std::span<const float> values;                  // empty: all are 1
+    std::span<const double> scores, probabilities;  // probabilities: empty where the model has none
+  };
+  // Reads labelled data as `eval` does, and hands over each example, in the order of the file, until `visit`
+  // returns false. What it gets is valid during the call.
+  virtual void for_each_labelled(const std::string& path,
+                                 const std::function<bool(const Labelled&)>& visit) const = 0;
 };
 
 }  // namespace espalier

@@ -205,6 +205,17 @@ class Tagger {
   // False for models of beta = infinity, which have scores alone.
   bool has_probabilities() const { return loss_.smooth(); }
 
+  // A sentence of a file, with the labels that it has there, in the model's encoding; they may be others than
+  // the model's. Words are the first column that is no label, or the first attribute of each token.
+  struct Labelled {
+    std::span<const std::string_view> words, gold;
+  };
+  // Reads labelled data as `eval` does, and hands over each sentence, in the order of the file, until `visit`
+  // returns false. What it gets is valid during the call. Throws Error for what is no labelled data of the
+  // model's format.
+  void for_each_labelled(const std::string& path,
+                         const std::function<bool(Sentence&, const Labelled&)>& visit) const;
+
  private:
   ChainShape shape() const;
 

@@ -371,6 +371,22 @@ class ClassifyPredictor final : public Predictor, public Classifier {
     return probabilities_of(text_scores(text));
   }
 
+  void for_each_labelled(const std::string& path,
+                         const std::function<bool(const Labelled&)>& visit) const override {
+    const ClassifyExamples examples = read(path, {}, true, Threads::of(0));
+    std::vector<double> s(labels_.size()), mu(loss_.smooth() ? labels_.size() : 0);
+    Workspace ws;
+    for (std::size_t i = 0; i < examples.labels.size(); ++i) {
+      score(examples, i, theta_, nodes_.get(), s, ws);
+      if (loss_.smooth()) probabilities(s, mu, ws);
+      const std::uint32_t gold = examples.labels[i];
+      const SparseRows::Row row = examples.rows.row(i);
+      if (!visit(
+              {gold == kUnknownLabel ? std::string_view() : labels_.name(gold), row.ids, row.values, s, mu}))
+        return;
+    }
+  }
+
   Evaluation evaluate(const std::string& gold, const EvaluateOptions& options) const override {
     const ClassifyExamples examples = read(gold, options.format, true, Threads::of(options.threads));
     refuse_unknown({num_known(examples), examples.labels.size(), left_out_}, name_of(gold),

@@ -565,7 +565,7 @@ class TagPredictor final : public Predictor {
   }
 
   // The file in blocks, one worker for each thread. What `write` sees comes in the order of the file.
-  void for_each_block(const std::function<bool(TagBlock&)>& read, std::size_t threads, TagLabels labels,
+  void for_each_block(const std::function<bool(TagBlock&)>& next, std::size_t threads, TagLabels labels,
                       std::optional<Encoding> encoding,
                       const std::function<void(TagWorker&, TagBlock&)>& work,
                       const std::function<void(const TagBlock&)>& write) const {
