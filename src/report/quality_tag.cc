@@ -35,8 +35,15 @@ Json known_words(const std::unordered_map<std::string, Right>& words, const Dict
   if (best == matches.end() || best->second * 4 < words.size()) return nullptr;
   const std::string& name = best->first;
   Right seen, unseen;
+  std::string attribute;
   for (const auto& [word, right] : words) {
-    const bool known = attributes.find(name + '=' + word) || attributes.find(name + ':' + word);
+    const auto has = [&](char between) {
+      attribute = name;
+      attribute += between;
+      attribute += word;
+      return attributes.find(attribute).has_value();
+    };
+    const bool known = has('=') || has(':');
     Right& of = known ? seen : unseen;
     of.tokens += right.tokens;
     of.correct += right.correct;
