@@ -34,10 +34,16 @@ Json known_words(const std::unordered_map<std::string, Right>& words, const Dict
       std::ranges::max_element(matches, [](const auto& a, const auto& b) { return a.second < b.second; });
   if (best == matches.end() || best->second * 4 < words.size()) return nullptr;
   const std::string& name = best->first;
+  std::string attribute;
+  const auto has = [&](char between, const std::string& word) {
+    attribute = name;
+    attribute += between;
+    attribute += word;
+    return attributes.find(attribute).has_value();
+  };
   Right seen, unseen;
   for (const auto& [word, right] : words) {
-    const bool known = attributes.find(name + '=' + word) || attributes.find(name + ':' + word);
-    Right& of = known ? seen : unseen;
+    Right& of = has('=', word) || has(':', word) ? seen : unseen;
     of.tokens += right.tokens;
     of.correct += right.correct;
   }

@@ -6,8 +6,8 @@ function renderErrors(section, quality, labels, charts) {
   const what = {tag: "sentence", classify: "example", parse: "sentence", treebank: "sentence", graph: "graph"}[task];
   const measure = {probability: "by the probability of what is wrong", score: "by the difference of its score from that of the gold labels",
                    errors: "by the number of errors"}[errors.measure];
-  section.append(element("p", {class: "faint"}, `${errors.all === 1 ? `One ${what} has` : `${number(errors.all)} ${what}s have`} errors${errors.shown < errors.all
-    ? `; this page has ${number(errors.shown)} of them: those the model was surest of, and some of each kind` : ""}. The surest come first, ${measure}.`));
+  const left = errors.shown < errors.all ? `; this page has ${number(errors.shown)} of them: those the model was surest of, and some of each kind` : "";
+  section.append(element("p", {class: "faint"}, `${errors.all === 1 ? `One ${what} has` : `${number(errors.all)} ${what}s have`} errors${left}. The surest come first, ${measure}.`));
   const controls = element("div", {class: "controls"}), list = element("ol", {class: quality.pixels ? "examples pictured" : "examples"}), more = element("button", {type: "button"}, "More");
   const count = element("output", {class: "faint", "aria-live": "polite"});
   section.append(controls, list, more);

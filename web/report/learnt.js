@@ -36,15 +36,19 @@ function renderLearnt(section, learnt, charts) {
     section.append(element("h3", {}, "Templates"));
     const shared = learnt.templates.filter((one) => Number.isFinite(one.share));
     if (shared.length > 1) {
-      charts.bars(section, {title: "What a template contributes to the scores", unit: "of the variance", format: percent, nameTitle: "template",
-                            description: `Its share of the variance of the scores of labels, over ${number(learnt.share_examples)} tokens or examples of the data: what is lost of it without the template. Shares add up to 100 %; a share below 0 works against the others.`,
-                            bars: [...shared].sort((a, b) => b.share - a.share).map((one) => ({name: one.name, value: one.share, note: `${number(one.attributes)} attributes`}))});
+      const description = `Its share of the variance of the scores of labels, over ${number(learnt.share_examples)} tokens, examples or nodes of the `
+        + "data: what is lost of it without the template. Shares add up to 100 %; a share below 0 works against the others.";
+      const bars = [...shared].sort((a, b) => b.share - a.share)
+        .map((one) => ({name: one.name, value: one.share, note: `${number(one.attributes)} attributes`}));
+      charts.bars(section, {title: "What a template contributes to the scores", description, bars, unit: "of the variance", format: percent,
+                            nameTitle: "template"});
     }
     charts.table(section, {caption: "Templates of attributes", columns: [
       {name: "template"}, ...["attributes", "weights", "not zero"].map((title) => ({name: title, numeric: true})),
       {name: "of all squared weights", numeric: true, format: percent},
       ...(shared.length > 0 ? [{name: "of the variance of scores", numeric: true, format: percent}] : [])],
-      rows: learnt.templates.map((one) => [one.name, one.attributes, one.weights, one.nonzero, one.squares, ...(shared.length > 0 ? [one.share ?? null] : [])])});
+      rows: learnt.templates.map((one) => [one.name, one.attributes, one.weights, one.nonzero, one.squares,
+                                           ...(shared.length > 0 ? [one.share ?? null] : [])])});
     if (learnt.templates_left_out) section.append(element("p", {class: "faint"}, `${number(learnt.templates_left_out)} templates of lighter weights are left out.`));
     const named = learnt.templates.filter((one) => one.strongest.length > 0);
     if (named.length > 0) {
