@@ -206,6 +206,14 @@ void Templates::check_columns(std::size_t num_columns, std::size_t label_column)
   for (const Template& line : transitions_) check(line);
 }
 
+bool Templates::use_column(std::size_t column) const {
+  const auto uses = [&](const Template& line) {
+    return std::ranges::any_of(line.macros_,
+                               [&](const Template::Macro& macro) { return macro.column == column; });
+  };
+  return std::ranges::any_of(tokens_, uses) || std::ranges::any_of(transitions_, uses);
+}
+
 void Template::expand(const TokenTable& table, std::size_t t, std::string& to) const {
   const auto size = static_cast<std::ptrdiff_t>(table.size());
   for (const Macro& macro : macros_) {

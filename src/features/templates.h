@@ -80,6 +80,9 @@ class Templates {
   // Throws Error if a macro uses the label or a column that the data does not have.
   void check_columns(std::size_t num_columns, std::size_t label_column) const;
 
+  // Whether a macro looks at the column, counted from 0.
+  bool use_column(std::size_t column) const;
+
   std::span<const Template> tokens() const { return tokens_; }            // U and * lines
   std::span<const Template> transitions() const { return transitions_; }  // B and * lines
 

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "espalier/base/error.h"
+#include "model/make_model.h"
 #include "serve/explanation.h"
 #include "serve/predictions.h"
 #include "tasks/json_lines.h"
@@ -16,7 +17,8 @@ namespace espalier::serve {
 namespace {
 
 // What the model says of the columns that it was trained on.
-TagInput input_of(const Json& settings) {
+TagInput input_of(const Model& model) {
+  const Json settings = model.describe().at("settings");
   TagInput input;
   if (settings.at("format") != Json("columns")) {
     input.format = TagFormat::crfsuite;
@@ -24,6 +26,8 @@ TagInput input_of(const Json& settings) {
   }
   input.num_columns = settings.at("columns").get<std::size_t>();
   input.label_column = settings.at("label_column").get<std::size_t>() - 1;
+  input.templates = section_of(model, "templates");
+  input.template_name = model.name();
   input.tabs = true;  // nothing here separates columns, so they may have spaces
   if (settings.contains("example_weights") && settings.at("example_weights").is_unsigned())
     input.weight_column = settings.at("example_weights").get<std::size_t>() - 1;
@@ -45,7 +49,7 @@ class TagPredictions final : public Predictions {
         words_(taggers),
         files_(make_file_predictions(model, {})) {
     try {
-      columns_ = text_columns(input_of(model.describe().at("settings")), taggers);
+      columns_ = text_columns(input_of(model), taggers);
     } catch (const Error& error) {
       no_text_ = error.what();
     }
@@ -111,7 +115,7 @@ class TagPredictions final : public Predictions {
     shown_.clear();
     for (std::size_t t = begin; t < end; ++t) {
       fields_.clear();
-      for (const TextColumn& column : columns_) fields_.push_back(column ? words_.column(t, *column) : "1");
+      for (const TextColumn& column : columns_) fields_.push_back(column.at(words_, t));
       sentence_.add_columns(fields_);
       shown_.insert(shown_.end(), fields_.begin(), fields_.end());
     }

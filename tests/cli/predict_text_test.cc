@@ -77,6 +77,20 @@ TEST_F(PredictTextTest, ATaggerFillsAColumn) {
             "espalier: nul.txt:2: a NUL byte; expected a text file, plain or compressed by gzip, zstd or xz");
 }
 
+// A template that does not look at a column needs nobody to fill it.
+TEST_F(PredictTextTest, ColumnsThatNobodyLooksAt) {
+  write("word.template", "U00:%x[0,0]\nB\n");
+  succeed("train tag train.txt --template word.template --quiet --gap 0.1 -o word.esp");
+  const std::string text = succeed("predict word.esp --format text", kText);
+  EXPECT_TRUE(text.starts_with("Mr.\t_\t")) << text;
+  EXPECT_EQ(text, succeed("predict word.esp",
+                          "Mr.\t_\nTremley\t_\nflew\t_\nto\t_\nParis\t_\n.\t_\n\nHe\t_\nlikes\t_\n"
+                          "caf\u00e9s\t_\n!\t_\n\nThe\t_\nend\t_\n"));
+  write("both.template", "U00:%x[0,0]\nU01:%x[-1,1]\nB\n");
+  succeed("train tag train.txt --template both.template --quiet --gap 0.1 -o both.esp");
+  EXPECT_NE(error("predict both.esp --format text", kText).find("looks at column 2"), std::string::npos);
+}
+
 // Long text is read in stretches, which nobody sees.
 TEST_F(PredictTextTest, LongText) {
   std::string text, columns;

@@ -157,7 +157,7 @@ class TagWorker {
         line.clear();
         for (const TextColumn& column : columns) {
           if (!line.empty()) line += '\t';
-          line += column ? text_->column(t, *column) : "1";
+          line += column.at(*text_, t);
         }
         block.sequences.add_line(line);
       }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "features/templates.h"
 #include "tasks/sequence_reader.h"
 #include "tasks/text_sentences.h"
 
@@ -20,21 +21,24 @@ std::vector<TextColumn> text_columns(const TagInput& input, std::span<const Colu
                     "expected a model that was trained on columns");
   }
   // Columns have the numbers that they have in training; pos is the second one, as in CoNLL's files.
+  std::optional<Templates> templates;
+  if (!input.templates.empty()) templates.emplace(input.templates, input.template_name);
   std::vector<TextColumn> columns;
   std::vector<std::string> names;
   bool has_word = false;
   for (std::size_t column = 0; column < input.num_columns; ++column) {
     if (column == input.label_column) continue;
     if (column == input.weight_column) {
-      columns.push_back(std::nullopt);
+      columns.push_back({std::nullopt, "1"});
     } else if (!std::exchange(has_word, true)) {
-      columns.push_back(0);
+      columns.push_back({0});
     } else {
       const std::string number = std::to_string(column + 1);
       names.push_back(number);
       if (column == 1) names.emplace_back(kPos);
-      columns.push_back(column == 1 ? find_column(taggers, {number, kPos}) : find_column(taggers, {number}));
-      if (!columns.back()) {
+      columns.push_back(
+          {column == 1 ? find_column(taggers, {number, kPos}) : find_column(taggers, {number}), "_"});
+      if (!columns.back().of_text && (!templates || templates->use_column(column))) {
         throw Error::in(
             setting("format"),
             fmt::format("{} for a model that looks at column {} besides the words", kTextFormat, number),
