@@ -71,6 +71,7 @@ PARTS = (
     Part("spanish-table3", "Collins et al. 2008, Table 3", "papers.spanish.table3", minutes=3),
     Part("uai", "Exact, loopy and tree-reweighted inference", "papers.uai.table", minutes=3),
     Part("snakes", "Snakes", "papers.snakes.table", minutes=6),
+    Part("losses-noise", "Martins et al. 2010, footnote 1: wrong labels", "papers.losses.noise", minutes=6),
     Part("references", "Fields of references", "races.references.race", minutes=6),
     Part("ocr-table", "Taskar et al. 2003: handwritten words", "papers.ocr.table", minutes=6),
     Part("ner-table1", "Martins et al. 2010, Table 1, named entities", "papers.ner.table1", minutes=10),
