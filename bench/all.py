@@ -72,6 +72,7 @@ PARTS = (
     Part("uai", "Exact, loopy and tree-reweighted inference", "papers.uai.table", minutes=3),
     Part("snakes", "Snakes", "papers.snakes.table", minutes=6),
     Part("align", "Word alignment", "papers.align.table", minutes=3),
+    Part("losses-noise", "Martins et al. 2010, footnote 1: wrong labels", "papers.losses.noise", minutes=6),
     Part("references", "Fields of references", "races.references.race", minutes=6),
     Part("ocr-table", "Taskar et al. 2003: handwritten words", "papers.ocr.table", minutes=6),
     Part("ner-table1", "Martins et al. 2010, Table 1, named entities", "papers.ner.table1", minutes=10),

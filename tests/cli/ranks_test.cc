@@ -58,6 +58,8 @@ TEST_F(CliRanksTest, ErrorsAreOneLineAndStatusTwo) {
   EXPECT_EQ(
       mpirun(2, "train tag train.txt --loss svm --solver smo -o model.esp 2>&1 | grep '^espalier: '").out,
       "espalier: --solver smo: not on several ranks; expected one of auto, eg, eg-batch, bmrm\n");
+  EXPECT_EQ(mpirun(2, "train tag train.txt --loss ramp -o model.esp 2>&1 | grep '^espalier: '").out,
+            "espalier: --loss ramp: not on several ranks; expected a convex problem\n");
   EXPECT_EQ(files().count("model.esp"), 0u);
 }
 
