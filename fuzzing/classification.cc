@@ -39,7 +39,7 @@ void check_examples(std::string_view bytes, ClassifyReadOptions options, Choices
   const std::string path = memory_file().write(bytes);
   const std::string expected = read_examples(path, options);
   read_unlabelled(path, options);
-  if (!turn_of_threads()) return;
+  if (!turn_of_slow()) return;
   options.chunks = {2, chunk};
   expect(read_examples(path, options) == expected, "the same in chunks");
 }

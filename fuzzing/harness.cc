@@ -55,7 +55,7 @@ std::string message_of(const std::function<void()>& read) {
   }
 }
 
-bool turn_of_threads() {
+bool turn_of_slow() {
   constexpr std::size_t kFew = 100, kEvery = 16;
   static std::size_t inputs = 0;
   return ++inputs <= kFew || inputs % kEvery == 0;

@@ -35,9 +35,9 @@ MemoryFile& memory_file(std::size_t i = 0);
 // Anything else that it throws ends the program.
 std::string message_of(const std::function<void()>& read);
 
-// Whether this input is one of those that several threads read, too: they take ten times as long to start as
-// an input takes. Every input where there are few, as in CI.
-bool turn_of_threads();
+// Whether this input is one of those for what takes ten times as long as an input does, such as starting
+// threads. Every input where there are few, as in CI.
+bool turn_of_slow();
 
 // The first byte of an input chooses between ways of reading the rest.
 class Choices {
