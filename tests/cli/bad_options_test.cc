@@ -113,11 +113,11 @@ INSTANTIATE_TEST_SUITE_P(
         bad_option("NoValue", "--dev", std::string("--dev: no value; expected one") + kSee),
         BadInput{"NoTrainingData", "train classify -o out.esp", std::string("TRAIN is required") + kSee},
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
-        BadInput{
-            "NoCommand", "",
-            "no command; expected train, predict, eval, path, cross-validate, race, show, verify, convert, "
-            "attributes, infer, demo or generate; see "
-            "'espalier --help'"},
+        BadInput{"NoCommand", "",
+                 "no command; expected train, predict, eval, path, cross-validate, race, show, report, "
+                 "serve, verify, convert, "
+                 "attributes, infer, demo or generate; see "
+                 "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm", "unknown command 'trane'; did you mean train?"},
         BadInput{"NoTask", "train",
                  "no task; expected tag, classify, parse, treebank or graph; see 'espalier train --help'"},
