@@ -96,11 +96,12 @@ struct ParseOptions {
 };
 
 struct ParsePredictOptions {
-  std::string format = "conll";  // tree: what is written is drawn for people; text: what is read is plain text
-  bool marginals = false;        // the probability of every likely head
-  std::size_t kbest = 0;         // the k best trees with their scores; 0: just the best
-  bool json = false;             // JSON Lines, an object for each sentence
-  std::size_t threads = 0;       // 0: one for each processor; the output does not depend on it
+  std::string format =
+      "conll";              // tree: what is written is drawn for people; text: what is read is plain text
+  bool marginals = false;   // the probability of every likely head
+  std::size_t kbest = 0;    // the k best trees with their scores; 0: just the best
+  bool json = false;        // JSON Lines, an object for each sentence
+  std::size_t threads = 0;  // 0: one for each processor; the output does not depend on it
 };
 
 inline constexpr int kParseVersion = 1;
