@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"NoOutput", "train classify good.svm", std::string("--output is required") + kSee},
         BadInput{"NoCommand", "",
                  "no command; expected train, predict, eval, path, cross-validate, race, show, report, "
-                 "verify, convert, "
+                 "serve, verify, convert, "
                  "attributes, infer, demo or generate; see "
                  "'espalier --help'"},
         BadInput{"UnknownCommand", "trane classify good.svm", "unknown command 'trane'; did you mean train?"},

@@ -96,9 +96,10 @@ struct ParseOptions {
 };
 
 struct ParsePredictOptions {
-  std::string format = "conll";  // tree: what is written is drawn for people; text: what is read is plain text
-  bool marginals = false;        // the probability of every likely head
-  std::size_t kbest = 0;         // the k best trees with their scores; 0: just the best
+  std::string format =
+      "conll";             // tree: what is written is drawn for people; text: what is read is plain text
+  bool marginals = false;  // the probability of every likely head
+  std::size_t kbest = 0;   // the k best trees with their scores; 0: just the best
   // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
   std::size_t samples = 0;
   std::uint64_t seed = 1;
