@@ -179,7 +179,8 @@ const SolverEntry& find_one(std::string_view name, const Loss& loss, bool of_seq
 SolverMemory memory_of(const SolverEntry& solver, const Objective& objective,
                        const SolverSettings& settings) {
   const Problem& problem = objective.problem;
-  const MemoryUse use = solver.memory(objective, settings);
+  // Who brings a solver of its own need not know.
+  const MemoryUse use = solver.memory ? solver.memory(objective, settings) : MemoryUse{20, 8};
   const Factored* factored = use.clique_marginal > 0 ? problem.factored() : nullptr;
   const WeightShape shape = problem.weight_shape();
   constexpr double kOfExample = 64;  // values, gaps and sizes that certificates and schedules note

@@ -159,6 +159,7 @@ SolverEntry solvers_in_sequence(std::vector<SolverEntry> stages) {
   sequence.memory = [stages](const Objective& objective, const SolverSettings& settings) {
     MemoryUse most;
     for (const SolverEntry& stage : stages) {
+      if (!stage.memory) continue;
       const MemoryUse use = stage.memory(objective, settings);
       most.weight = std::max(most.weight, use.weight);
       most.statistic += use.statistic;

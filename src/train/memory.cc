@@ -80,9 +80,9 @@ std::string smaller_by(const MemoryForecast& forecast, const TrainingSet& data, 
   if (forecast.weights > kMuch * forecast.total()) {
     // Of few labels, nearly all have been seen with an attribute.
     constexpr std::size_t kManyLabels = 16;
-    if (const OptionRow* features = row("features");
-        features != nullptr && value_of(data, *features) == Json("all") &&
-        data.problem().weight_shape().width >= kManyLabels)
+    if (const OptionRow* features = row("features"); features != nullptr &&
+                                                     value_of(data, *features) == Json("all") &&
+                                                     data.problem().weight_shape().width >= kManyLabels)
       add("features", "observed");
     if (const OptionRow* bits = row("hash_bits"); bits != nullptr && value_of(data, *bits).is_number()) {
       constexpr int kFewer = 2, kFewest = 10;
