@@ -33,9 +33,11 @@ double objective_of(const Problem& inner, const Loss& loss, double l2, const Wei
 
 TEST(DifferenceRounds, TheObjectiveNeverRisesBeyondTheGap) {
   const test_support::ProblemsOfAllKinds problems(3);
-  for (const auto& [name, inner, l2] : problems.all()) {
+  for (const auto& named : problems.all()) {
+    const Problem& inner = named.problem;
+    const double l2 = named.l2;
     for (const Loss& loss : {Loss::ramp(), Loss::risk(), Loss{2, 1.5, true}}) {
-      SCOPED_TRACE(name + ' ' + loss.name());
+      SCOPED_TRACE(named.name + ' ' + loss.name());
       DifferenceProblem problem(inner);
       const Objective objective{problem, loss.convex(), l2};
       Training training;
