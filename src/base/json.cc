@@ -90,8 +90,8 @@ class Json::Builder final : public nlohmann::json_sax<nlohmann::json> {
 Json::Json() noexcept = default;
 Json::Json(std::string value) : value_(std::move(value)) {}
 Json::Json(std::string_view value) : value_(std::string(value)) {}
-// A copy is made and then moved in: std::variant of libstdc++ 12 takes a value whose types are all safe to move
-// for one that is always there, and destroys what was never made where its copy runs out of memory.
+// A copy is made and then moved in: std::variant of libstdc++ 12 takes a value whose types are all safe to
+// move for one that is always there, and destroys what was never made where its copy runs out of memory.
 Json::Json(const Json& other) {
   std::visit([this](auto value) { value_ = std::move(value); }, other.value_);
 }

@@ -358,7 +358,7 @@ class FrankWolfe {
     AlignedVector<float> scores_, best_;
     std::vector<double> mean_;
     std::vector<VertexSets::Entry> output_;  // the best one
-    };
+  };
 
   const Objective& objective_;
   const Problem& problem_;

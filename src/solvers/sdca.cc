@@ -170,7 +170,7 @@ class Sdca {
    private:
     Sdca& all_;
     AlignedVector<float> scores_, new_mu_, new_cliques_;
-    };
+  };
 
   const Objective& objective_;
   const Problem& problem_;

@@ -197,7 +197,7 @@ class Smo {
     Smo& all_;
     AlignedVector<float> scores_, best_;
     std::vector<std::uint32_t> up_, down_;  // cliques of y' and y''
-    };
+  };
 
   const Objective& objective_;
   const Problem& problem_;

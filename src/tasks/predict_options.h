@@ -57,9 +57,7 @@ OptionOf<Options> json_option() {
 
 template <class Options>
 OptionOf<Options> threads_option() {
-  return OptionOf<Options>(
-             "threads", &Options::threads,
-             "number of threads, on which the output does not depend; 0: one for each processor")
+  return OptionOf<Options>("threads", &Options::threads, "number of threads; 0: one for each processor")
       .from(0)
       .basic();
 }

@@ -10,9 +10,7 @@ const OptionTable& train_option_table() {
           "crf, svm, softmax-margin, perceptron, or BETA,GAMMA; ramp, risk, or delta,BETA,GAMMA")
           .basic(),
       Row("l2", &TrainOptions::l2, "l2/2 |theta|^2 against the sum of losses").from(0).basic(),
-      Row("l1", &TrainOptions::l1, "l1 |theta|_1 beside l2: many weights become zero, and the model smaller")
-          .from(0)
-          .basic(),
+      Row("l1", &TrainOptions::l1, "l1 |theta|_1 beside l2: many weights become zero").from(0).basic(),
       Row("l1_ratio", &TrainOptions::l1_ratio,
           "an l1 of so many times l2, for " + setting("l2") + " auto and for paths")
           .from(0),

@@ -109,8 +109,7 @@ struct Trainer::State {
   }
 
   MemoryForecast memory() const {
-    MemoryForecast forecast =
-        forecast_memory(objective_at(first_of(values)), solver, settings);
+    MemoryForecast forecast = forecast_memory(objective_at(first_of(values)), solver, settings);
     // The best weights so far, of several values or on held-out data; those that are rounded.
     const WeightShape shape = problem().weight_shape();
     const auto copy = static_cast<double>(shape.rows * row_stride(shape.width) * sizeof(float));

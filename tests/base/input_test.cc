@@ -153,8 +153,8 @@ TEST(Input, RefusesPackedDataOfLargeWindows) {
   std::string path = folder.file("a.zst", std::string("\x28\xb5\x2f\xfd\x00\xa8\x09\0\0a", 10));
   EXPECT_EQ(error_message([&] { read_all(path); }),
             path + ": zstd data of a window above 1 GiB; expected one of at most 1 GiB; pack the file anew");
-  // The first block's header is 12 bytes from 12 on: the dictionary's size (38: 2^31) behind its filter's name,
-  // and a checksum at the end.
+  // The first block's header is 12 bytes from 12 on: the dictionary's size (38: 2^31) behind its filter's
+  // name, and a checksum at the end.
   std::string packed = xz("text");
   ASSERT_EQ(packed[12], 2);
   packed[packed.find("\x21\x01") + 2] = 38;

@@ -1,7 +1,7 @@
 // What the program does when calls of the system fail: on short runs of every subcommand, the k-th open,
 // read, write, sync, rename, mapping, allocation, line to a stream or start of a thread fails, for every k
-// where there are at most three, and for three of the others. ESPALIER_FAULTS=200 makes it 200, and prints how many that
-// were.
+// where there are at most three, and for three of the others. ESPALIER_FAULTS=200 makes it 200, and prints
+// how many that were.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -285,12 +285,11 @@ class ParsePredictor final : public Predictor {
     }
   }
 
-  // {"words": [...], "offsets": [...], "heads": [...], "relations": [...], "marginals": [...], "entropy": ...,
-  // "kbest": [...]}
+  // {"words": [...], "offsets": [...], "heads": [...], "relations": [...], "marginals": [...], "entropy":
+  // ..., "kbest": [...]}
   void append_object(const DependencySentence& sentence, std::span<const TextSentences::Place> places,
                      const ParsePredictOptions& options, std::uint64_t seed, Parser::Sentence& parsed,
-                     std::string& out,
-                     const EarlyWriter& write_early) const {
+                     std::string& out, const EarlyWriter& write_early) const {
     const auto append = [&](std::span<const std::uint32_t> heads, const auto& relation) {
       out += "\"heads\":";
       append_json_list(heads.size(), out, [&](std::size_t i) { append_format(out, "{}", heads[i]); });

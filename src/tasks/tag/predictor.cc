@@ -528,17 +528,17 @@ class TagPredictor final : public Predictor {
       block.first = stretches++ << 32;
       return reader.next(block.stretch);
     };
-    for_each_block(next, workers, {},
-                   output_encoding(options.encoding),
-                   [&](TagWorker& worker, TagBlock& block) {
-                     worker.read_text(of_task.columns, columns, block);
-                     worker.predict(file, options, block, write_early);
-                   },
-                   [&](const TagBlock& block) {
-                     write(block.text);
-                     known += block.num_known;
-                     tokens += block.num_tokens;
-                   });
+    for_each_block(
+        next, workers, {}, output_encoding(options.encoding),
+        [&](TagWorker& worker, TagBlock& block) {
+          worker.read_text(of_task.columns, columns, block);
+          worker.predict(file, options, block, write_early);
+        },
+        [&](const TagBlock& block) {
+          write(block.text);
+          known += block.num_known;
+          tokens += block.num_tokens;
+        });
     if (model_.dictionaries.attributes.size() > 0)
       check_known({known, tokens, left_out_}, reader.name(), kTextFormat, of_task.warning);
   }

@@ -8,8 +8,8 @@
 namespace espalier {
 namespace {
 
-// The weights that are not zero, of attributes of tokens or of transitions. Which attributes have any is found
-// first; their labels and weights only where somebody needs them.
+// The weights that are not zero, of attributes of tokens or of transitions. Which attributes have any is
+// found first; their labels and weights only where somebody needs them.
 template <class ForEach>
 struct KeptPairs {
   ForEach for_each;                       // (a, use) calls use(label, weight) for those of attribute a

@@ -64,8 +64,8 @@ class TreebankPredictor final : public Predictor {
         [&](TreebankParser::Sentence& parsed, TreebankBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], options, seed_of_item(options.seed, block.first + i), parsed, block.text,
-                    write_early);
+            predict(block.sentences[i], options, seed_of_item(options.seed, block.first + i), parsed,
+                    block.text, write_early);
         },
         [&](TreebankBlock& block) { write(block.text); });
   }
@@ -196,11 +196,10 @@ class TreebankPredictor final : public Predictor {
     }
   }
 
-  // {"words": [...], "offsets": [...], "tree": "(S ...)", "entropy": ..., "kbest": [...]}, the first two of plain
-  // text
+  // {"words": [...], "offsets": [...], "tree": "(S ...)", "entropy": ..., "kbest": [...]}, the first two of
+  // plain text
   void append_object(const TreebankSentence& sentence, const TreebankPredictOptions& options,
-                     std::uint64_t seed,
-                     TreebankParser::Sentence& parsed, std::string& out,
+                     std::uint64_t seed, TreebankParser::Sentence& parsed, std::string& out,
                      const EarlyWriter& write_early) const {
     std::string brackets;
     const auto append = [&](const BracketTree& tree) {
