@@ -65,7 +65,7 @@ class ClassifyPredictions final : public Predictions {
     std::vector<Classifier::Attribute> all;
     for (const Json::Member& one : attributes.items()) {
       if (!one.value.is_number())
-        throw BadQuestion(fmt::format("attributes: {} is no number", in_quotes(one.key)));
+        throw BadQuestion(fmt::format("attributes: {} is not a number", in_quotes(one.key)));
       all.push_back({one.key, one.value.get<float>()});
     }
     return classifier_.has_probabilities() ? classifier_.probabilities(all) : classifier_.scores(all);

@@ -138,7 +138,7 @@ class TagPredictions final : public Predictions {
         std::vector<Tagger::Attribute> attributes;
         for (const Json::Member& one : token.items()) {
           if (!one.value.is_number())
-            throw BadQuestion(fmt::format("tokens: the attribute {} is no number", in_quotes(one.key)));
+            throw BadQuestion(fmt::format("tokens: the attribute {} is not a number", in_quotes(one.key)));
           attributes.push_back({one.key, one.value.get<float>()});
         }
         sentence_.add_attributes(attributes);

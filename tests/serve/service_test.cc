@@ -205,7 +205,7 @@ TEST_F(ServiceTest, Classification) {
               1, 1e-9);
   EXPECT_EQ(answer(R"({"text":["good","poor"]})")["examples"].dump(), R"([{"label":"yes"},{"label":"no"}])");
   EXPECT_EQ(answer(R"({"input":"good\npoor\n"})")["results"].dump(), R"([{"label":"yes"},{"label":"no"}])");
-  EXPECT_EQ(refused(R"({"attributes":{"a":"b"}})"), "attributes: 'a' is no number");
+  EXPECT_EQ(refused(R"({"attributes":{"a":"b"}})"), "attributes: 'a' is not a number");
   EXPECT_EQ(refused(R"({"text":"good","explain":{"label":"maybe"}})"),
             "explain: 'maybe'; expected a label of the model");
   EXPECT_EQ(refused(R"({"tokens":[]})"),
