@@ -67,6 +67,13 @@ NothingToSave::NothingToSave(const std::string& when) : before_(nothing_to_save.
   nothing_to_save.store(&lines.back());
 }
 
+NothingToSay::NothingToSay() : before_(nothing_to_save.load()) {
+  static const std::string nothing;
+  nothing_to_save.store(&nothing);
+}
+
+NothingToSay::~NothingToSay() { nothing_to_save.store(before_); }
+
 NothingToSave::~NothingToSave() { nothing_to_save.store(before_); }
 
 void save_model(const Model& model, const std::string& path) {

@@ -42,6 +42,18 @@ class NothingToSave {
   const std::string* before_;
 };
 
+// While one of these lives, outside of guarded runs, an interrupt ends the program at once and without a word.
+class NothingToSay {
+ public:
+  NothingToSay();
+  ~NothingToSay();
+  NothingToSay(const NothingToSay&) = delete;
+  NothingToSay& operator=(const NothingToSay&) = delete;
+
+ private:
+  const std::string* before_;
+};
+
 // Saves a model at the end of a guarded run. A pipe may have no reader, or one that takes its time: an
 // interrupt ends the wait.
 void save_model(const Model& model, const std::string& path);

@@ -29,10 +29,14 @@ void fall_silent() {
 LaunchedFleet* joined_fleet() {
   if (asked_for_fleet) return the_fleet.get();
   asked_for_fleet = true;
-  the_fleet = join_launched_fleet();
+  {
+    // Who has not joined yet is ended by whoever started it, who says why.
+    const NothingToSay meanwhile;
+    the_fleet = join_launched_fleet();
+    if (the_fleet && the_fleet->rank() != 0) fall_silent();
+  }
   if (!the_fleet) return nullptr;
   end_at(SIGUSR1);  // which mpirun passes on; to others it does not leave the time to save anything
-  if (the_fleet->rank() != 0) fall_silent();
   the_fleet->report = [](std::size_t rank, const std::string& words) {
     if (words.empty()) {
       complain(fmt::format("rank {} has ended; so does this run", rank));
