@@ -42,7 +42,8 @@ class NothingToSave {
   const std::string* before_;
 };
 
-// While one of these lives, outside of guarded runs, an interrupt ends the program at once and without a word.
+// While one of these lives, outside of guarded runs, an interrupt ends the program at once and without a
+// word.
 class NothingToSay {
  public:
   NothingToSay();
