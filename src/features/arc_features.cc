@@ -387,18 +387,18 @@ void ArcFeatures::score(std::span<const WordAtoms> words, const ArcSet& arcs, co
   });
 }
 
-// The adjoint of scores: what arcs change of the features that they share is summed, and added once. Along a
-// side from the farthest head to the nearest, a word between is added when the last arc that has it has been
-// met. Calls add_pairs(places, n, change) with the places of n features without and then with a distance, and
-// add_row(places, n, row) where all distances change.
+namespace {
+
+// The adjoint of scores, of some modifiers: what arcs change of the features that they share is summed, and
+// added once. Along a side from the farthest head to the nearest, a word between is added when the last arc
+// that has it has been met. Calls add_pairs(places, n, change) with the places of n features without and then
+// with a distance, and add_row(places, n, row) where all distances change.
 template <class Real, class AddPairs, class AddRow>
-void ArcFeatures::spread(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-                         Real negligible, std::size_t moved, const AddPairs& add_pairs, const AddRow& add_row,
-                         Workspace& ws) const {
+void spread(const ArcGroups& groups, const ArcSentence& sentence, const ArcSet& arcs,
+            const Modifiers& modifiers, std::span<const Real> delta, Real negligible,
+            const AddPairs& add_pairs, const AddRow& add_row, Workspace& ws) {
   Workspace::Frame frame(ws);
-  const ArcGroups& groups = groups_for(moved, words.size());
-  const ArcSentence sentence(groups, words, mask(), frame);
-  const std::size_t m = words.size(), kinds = sentence.num_kinds[0];
+  const std::size_t m = sentence.words, kinds = sentence.num_kinds[0];
   const auto side_keys = frame.take<std::uint32_t>(sentence.stride);
   const auto rows = frame.take<Real>((m + 1) * kLineOfWeights),
              of_modifier = frame.take<Real>(kLineOfWeights), of_head = frame.take<Real>(kLineOfWeights),
@@ -481,7 +481,7 @@ void ArcFeatures::spread(std::span<const WordAtoms> words, const ArcSet& arcs, s
       add_pairs(pairs.data() + j * 2 * num_pairs, num_pairs, delta[side.numbers[j]]);
   };
   for_each_side(
-      sentence, arcs, {1, m}, [&](std::size_t a) { return std::abs(delta[a]) > negligible; }, spread_side,
+      sentence, arcs, modifiers, [&](std::size_t a) { return std::abs(delta[a]) > negligible; }, spread_side,
       ws);
 
   for (std::size_t from = 0; of_heads && from < 2 * (m + 1); ++from) {
@@ -501,8 +501,6 @@ void ArcFeatures::spread(std::span<const WordAtoms> words, const ArcSet& arcs, s
     if (any) add_row(places.data(), put(keys, h, groups.head()), of_head.data());
   }
 }
-
-namespace {
 
 // Changes of weights that were asked for: they are made some steps later, when the weights have come.
 template <class Real>
@@ -614,11 +612,40 @@ void ArcFeatures::accumulate(std::span<const WordAtoms> words, const ArcSet& arc
                              Workspace& ws) const {
   Workspace::Frame frame(ws);
   auto changes = changes_to(w, 2 * apart_.size() + kMostBetween, frame);
+  const ArcGroups& groups = groups_for(count_above(delta, negligible), words.size());
+  const ArcSentence sentence(groups, words, mask(), frame);
   spread(
-      words, arcs, delta, negligible, count_above(delta, negligible),
+      groups, sentence, arcs, {1, words.size()}, delta, negligible,
       [&](const std::uint32_t* places, std::size_t n, Real change) { changes.add_pairs(places, n, change); },
       [&](const std::uint32_t* places, std::size_t n, const Real* row) { changes.add_row(places, n, row); },
       ws);
+}
+
+double ArcFeatures::list_with_norm(std::span<const WordAtoms> words, const ArcSet& arcs,
+                                   std::span<const float> delta, float negligible, ChangeLists& lists,
+                                   Workspace& ws) const {
+  Workspace::Frame frame(ws);
+  const std::size_t m = words.size(), moved = count_above(delta, negligible);
+  const ArcGroups& groups = groups_for(moved, m);
+  const ArcSentence sentence(groups, words, mask(), frame);
+  // Arcs of a list: some ten microseconds.
+  constexpr std::size_t kArcsOfList = 64;
+  const std::size_t parts =
+      std::clamp<std::size_t>(moved / kArcsOfList, 1, std::min(m, ChangeLists::kFineShares));
+  const std::span<RowChanges<float>> all = lists.start(parts, ChangeLists::kFineShares);
+  in_parts(ws, parts, [&](std::size_t part, Workspace& own) {
+    ListedChanges<float> changes(ListSink<float>(all[part]));
+    spread(
+        groups, sentence, arcs, {m * part / parts + 1, m * (part + 1) / parts}, delta, negligible,
+        [&](const std::uint32_t* places, std::size_t n, float change) {
+          changes.add_pairs(places, n, change);
+        },
+        [&](const std::uint32_t* places, std::size_t n, const float* row) {
+          changes.add_row(places, n, row);
+        },
+        own);
+  });
+  return lists.squared_norm(ws);
 }
 
 template <class Real>
@@ -638,8 +665,10 @@ double ArcFeatures::squared_norm(std::span<const WordAtoms> words, const ArcSet&
     if (known.size() > before) std::fill_n(lines.data() + number * kLineOfWeights, kLineOfWeights, Real{0});
     return static_cast<std::uint32_t>(number * kLineOfWeights + place % kLineOfWeights);
   };
+  const ArcGroups& groups = groups_for(moved, words.size());
+  const ArcSentence sentence(groups, words, mask(), frame);
   spread(
-      words, arcs, delta, negligible, moved,
+      groups, sentence, arcs, {1, words.size()}, delta, negligible,
       [&](const std::uint32_t* places, std::size_t n, Real change) {
         // A feature with a distance is on the line of the one without.
         for (std::size_t t = 0; t < n; ++t) {

@@ -8,6 +8,7 @@
 #include "espalier/features/weights.h"
 #include "features/arc_groups.h"
 #include "features/arc_templates.h"
+#include "features/change_lists.h"
 #include "features/sinks.h"
 #include "structures/arc_set.h"
 
@@ -30,6 +31,10 @@ class ArcFeatures {
   template <class Real, class Sink>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
                   Real negligible, const Sink& w, Workspace& ws) const;
+  // Lists the same, of long sentences in several lists (which is the same whoever helps), and returns |F
+  // delta|^2 of what they have.
+  double list_with_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const float> delta,
+                        float negligible, ChangeLists& lists, Workspace& ws) const;
   // |F delta|^2, likewise.
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
@@ -42,10 +47,6 @@ class ArcFeatures {
   double common_share() const;
 
  private:
-  template <class Real, class AddPairs, class AddRow>
-  void spread(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
-              Real negligible, std::size_t moved, const AddPairs& add_pairs, const AddRow& add_row,
-              Workspace& ws) const;
   const ArcGroups& groups_for(std::size_t arcs, std::size_t words) const;
   std::uint32_t mask() const { return static_cast<std::uint32_t>(num_weights() - 1); }
 

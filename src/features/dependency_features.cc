@@ -68,6 +68,29 @@ void DependencyFeatures::accumulate(std::span<const WordAtoms> words, const ArcS
     parts_->accumulate(words, parts, delta.subspan(labelled), negligible, w.from(first_of_parts()), ws);
 }
 
+double DependencyFeatures::list_with_norm(std::span<const WordAtoms> words, const ArcSet& arcs,
+                                          std::span<const float> delta, float negligible,
+                                          ChangeLists& lists, Workspace& ws, const TreeParts& parts) const {
+  Workspace::Frame frame(ws);
+  const std::size_t labelled = arcs.size() * num_labels();
+  ESPALIER_EXPECT(delta.size() == labelled + parts.size());
+  double sum =
+      arcs_.list_with_norm(words, arcs, sum_of_labels(delta, arcs.size(), frame), negligible, lists, ws);
+  if (!relations_ && !parts_) return sum;
+  const ListSink<float> rest(lists.add());
+  if (relations_) {
+    const auto of_labels = delta.first(labelled);
+    sum += relations_->squared_norm(words, arcs, of_labels, negligible, ws);
+    relations_->accumulate(words, arcs, of_labels, negligible, rest.from(arcs_.num_weights()), ws);
+  }
+  if (parts_) {
+    const auto of_parts = delta.subspan(labelled);
+    sum += parts_->squared_norm(words, parts, of_parts, negligible, ws);
+    parts_->accumulate(words, parts, of_parts, negligible, rest.from(first_of_parts()), ws);
+  }
+  return sum;
+}
+
 template <class Real>
 double DependencyFeatures::squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs,
                                         std::span<const Real> delta, Real negligible, Workspace& ws,

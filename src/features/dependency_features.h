@@ -38,6 +38,10 @@ class DependencyFeatures {
   template <class Real, class Sink>
   void accumulate(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
                   Real negligible, const Sink& w, Workspace& ws, const TreeParts& parts = {}) const;
+  // Lists the same, of long sentences in several lists, and returns |F delta|^2 of what they have.
+  double list_with_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const float> delta,
+                        float negligible, ChangeLists& lists, Workspace& ws,
+                        const TreeParts& parts = {}) const;
   template <class Real>
   double squared_norm(std::span<const WordAtoms> words, const ArcSet& arcs, std::span<const Real> delta,
                       Real negligible, Workspace& ws, const TreeParts& parts = {}) const;

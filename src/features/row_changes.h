@@ -52,6 +52,8 @@ class RowChanges {
   std::span<const kernels::RowChange> changes(std::size_t share) const {
     return {changes_.data() + share * capacity_, sizes_[share]};
   }
+  // What they refer to.
+  const Real* values() const { return values_.data(); }
   // Of memory that it has.
   std::size_t bytes() const;
 
@@ -89,6 +91,10 @@ class RowChanges {
   // Makes the changes of a share.
   void add_to(std::size_t share, BasicWeights<Real>& w) const { add_to(share, w.values().data()); }
   void add_to(std::size_t share, Real* w) const { add_values_to(share, values_.data(), w); }
+  // All changes times a factor.
+  void scale(Real factor) {
+    for (std::size_t k = 0; k < num_values_; ++k) values_[k] *= factor;
+  }
   // Keeps the values once more, times a factor, for other weights that follow: add_copy_to() makes the same
   // changes of those.
   void copy_scaled(Real factor) {

@@ -58,6 +58,12 @@ void DependencyExamples::list_changes(std::size_t i, std::span<const double> del
   add_all(i, delta, ListSink(changes), ws);
 }
 
+double DependencyExamples::list_with_norm(std::size_t i, std::span<const float> delta, ChangeLists& lists,
+                                          Workspace& ws) const {
+  return features_->list_with_norm(corpus_->words_of(i), arcs(i), delta,
+                                   negligible(delta, kNegligibleOfWeights), lists, ws, parts(i));
+}
+
 double DependencyExamples::squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const {
   return features_->squared_norm(corpus_->words_of(i), arcs(i), delta, negligible(delta, kNegligibleOfNorm),
                                  ws, parts(i));

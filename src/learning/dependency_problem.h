@@ -102,6 +102,9 @@ class DependencyExamples final : public Sharing {
                     Workspace& ws) const override;
   void list_changes(std::size_t i, std::span<const double> delta, RowChanges<double>& changes,
                     Workspace& ws) const override;
+  bool lists_with_norm() const override { return true; }
+  double list_with_norm(std::size_t i, std::span<const float> delta, ChangeLists& lists,
+                        Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
 

@@ -76,6 +76,10 @@ class ForwardingProblem::Subset final : private Factored,
   void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const override {
     whole_.sharing->list_changes(examples_[i], delta, changes, ws);
   }
+  bool lists_with_norm() const override { return whole_.sharing->lists_with_norm(); }
+  double list_with_norm(std::size_t i, In delta, ChangeLists& lists, Workspace& ws) const override {
+    return whole_.sharing->list_with_norm(examples_[i], delta, lists, ws);
+  }
   void list_changes(std::size_t i, DoubleIn delta, RowChanges<double>& changes,
                     Workspace& ws) const override {
     whole_.sharing->list_changes(examples_[i], delta, changes, ws);

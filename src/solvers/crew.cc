@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "kernels/vectors.h"
@@ -60,7 +61,8 @@ Crew::Crew(const Problem& problem, Weights& w, Team& team, bool share_visits, co
     for (std::size_t i = 0; i < problem.size(); ++i)
       sum += reach_.emplace_back(problem.weight(i) * std::sqrt(problem.squared_diameter(i)));
     for (std::size_t i = 0; i < problem.size(); ++i)
-      alike_in_size_ = alike_in_size_ && problem.num_statistics(i) == problem.num_statistics(0);
+      lengths_.push_back(static_cast<std::uint32_t>(problem.num_statistics(i)));
+    alike_in_size_ = std::ranges::adjacent_find(lengths_, std::not_equal_to()) == lengths_.end();
     for (double& reach : reach_) reach = sum > 0 ? reach * static_cast<double>(problem.size()) / sum : 1;
   }
 }
@@ -116,8 +118,7 @@ void Crew::plan(std::span<const std::uint32_t> round) {
     waiting.assign(some.begin(), some.end());
     if (!alike_in_size_) {
       std::ranges::sort(waiting, [this](std::uint32_t a, std::uint32_t b) {
-        const std::size_t of_a = problem_.num_statistics(a), of_b = problem_.num_statistics(b);
-        return of_a != of_b ? of_a > of_b : a < b;
+        return lengths_[a] != lengths_[b] ? lengths_[a] > lengths_[b] : a < b;
       });
     }
     while (!waiting.empty()) {
@@ -222,7 +223,11 @@ void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t
   const Out delta{slot.delta.data(), length};
   slot.example = i;
   slot.others = reaches_[b] - reach_[i];
-  slot.step = visitor.visit({i, 1 + alike_ * slot.others * overlap(i), visits_ + t}, delta);
+  slot.step = visitor.visit({.example = i,
+                             .crowding = 1 + alike_ * slot.others * overlap(i),
+                             .number = visits_ + t,
+                             .lists = by_owners() ? &slot.changes : nullptr},
+                            delta);
   Workspace& ws = visitor.workspace();
   slot.measured = slot.step.moved && slot.others > 0 && batches_ % kMeasuredBatchOf == 0 &&
                   (batches_ / kMeasuredBatchOf + t) % kMeasuredOneIn == 0;
@@ -232,36 +237,61 @@ void Crew::visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t
     slot.own = problem_.squared_norm(i, In(delta), ws);
   }
   if (!slot.step.moved || !by_owners()) return;
-  slot.changes.start(visitors_.size(), owned_.get());
-  sharing_->list_changes(i, delta, slot.changes, ws);
+  if (!slot.step.listed) {
+    const auto list = slot.changes.start(1, visitors_.size(), owned_.get());
+    sharing_->list_changes(i, delta, list.front(), ws);
+  }
   if (follower_.weights) slot.changes.copy_scaled(slot.follower_scale);
 }
 
 void Crew::change_weights(std::size_t worker, std::span<Slot> slots) {
-  if (!by_owners() && worker != 0) return;
+  if (by_owners()) return change_own_weights(worker, slots);
+  if (worker != 0) return;
   Workspace& ws = visitors_[worker]->workspace();
-  using Step = RowChanges<float>::Step;
-  const auto ask = [&](std::size_t t, Step step) {
-    if (by_owners() && t < slots.size() && slots[t].step.moved)
-      slots[t].changes.prefetch(worker, step, w_.values().data());
-  };
-  for (std::size_t t = 0; t < slots.size(); ++t) {
-    Slot& slot = slots[t];
-    ask(t + 3, Step::size);
-    ask(t + 2, Step::changes);
-    ask(t + 1, Step::weights);
+  for (Slot& slot : slots) {
     if (!slot.step.moved) continue;
-    if (by_owners()) {
-      slot.changes.add_to(worker, w_);
-      if (follower_.weights) slot.changes.add_copy_to(worker, *follower_.weights);
-      continue;
-    }
     const Out delta{slot.delta.data(), problem_.num_statistics(slot.example)};
     problem_.accumulate(slot.example, In(delta), w_, ws);
     if (!follower_.weights) continue;
     scaled_.assign(delta.begin(), delta.end());
     for (float& d : scaled_) d *= slot.follower_scale;
     problem_.accumulate(slot.example, In(scaled_), *follower_.weights, ws);
+  }
+}
+
+void Crew::change_own_weights(std::size_t worker, std::span<const Slot> slots) {
+  const std::size_t workers = visitors_.size();
+  // A list, and the shares of it that are this worker's.
+  struct Own {
+    const RowChanges<float>* list;
+    std::size_t first, last;
+  };
+  Workspace::Frame frame(visitors_[worker]->workspace());
+  std::size_t size = 0;
+  for (const Slot& slot : slots) size += slot.step.moved ? slot.changes.lists().size() : 0;
+  const auto lists = frame.take<Own>(size);
+  size = 0;
+  for (const Slot& slot : slots) {
+    if (!slot.step.moved) continue;
+    for (const RowChanges<float>& list : slot.changes.lists()) {
+      const std::size_t shares = list.shares();
+      lists[size++] = {&list, shares * worker / workers, shares * (worker + 1) / workers};
+    }
+  }
+  using Step = RowChanges<float>::Step;
+  const auto ask = [&](std::size_t t, Step step) {
+    if (t >= size) return;
+    for (std::size_t k = lists[t].first; k < lists[t].last; ++k)
+      lists[t].list->prefetch(k, step, w_.values().data());
+  };
+  for (std::size_t t = 0; t < size; ++t) {
+    ask(t + 3, Step::size);
+    ask(t + 2, Step::changes);
+    ask(t + 1, Step::weights);
+    for (std::size_t k = lists[t].first; k < lists[t].last; ++k) {
+      lists[t].list->add_to(k, w_);
+      if (follower_.weights) lists[t].list->add_copy_to(k, *follower_.weights);
+    }
   }
 }
 

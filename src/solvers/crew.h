@@ -15,7 +15,7 @@
 #include "espalier/base/memory.h"
 #include "espalier/base/workspace.h"
 #include "espalier/learning/problem.h"
-#include "features/row_changes.h"
+#include "features/change_lists.h"
 
 namespace espalier {
 
@@ -25,6 +25,7 @@ struct BlockStep {
   double gain = 0;             // of the dual by the step, as far as the visit knows
   std::size_t inferences = 1;  // that it took
   bool moved = true;           // false: there is no change of weights
+  bool listed = false;         // what has to become of the weights is in BlockVisit::lists already
 };
 
 // Which example is visited, and what its visitor has to know of the others.
@@ -35,6 +36,8 @@ struct BlockVisit {
   double crowding;
   std::size_t number;  // of visits before this one
   bool alone = false;  // nobody else sees the weights before they have followed
+  // For visitors that know more when they list what they change (Sharing::lists_with_norm); nullptr: none.
+  ChangeLists* lists = nullptr;
 };
 
 // What a solver does with one example: it looks at it at the weights as they are, improves its dual, and says
@@ -104,7 +107,7 @@ class Crew {
     std::size_t example = 0;
     BlockStep step;
     AlignedVector<float> delta;
-    RowChanges<float> changes;
+    ChangeLists changes;
     float follower_scale = 1;
     double others = 0;  // sum_{j != i} m_j
     bool measured = false;
@@ -118,6 +121,7 @@ class Crew {
   std::size_t choose_batch();
   void visit_slot(std::size_t worker, Slot& slot, std::size_t b, std::size_t t);
   void change_weights(std::size_t worker, std::span<Slot> slots);
+  void change_own_weights(std::size_t worker, std::span<const Slot> slots);
   double along_step(const Slot& slot, Workspace& ws) const;
   void learn_from(std::span<const Slot> slots);
   double overlap(std::size_t i) const;
@@ -147,6 +151,7 @@ class Crew {
   std::vector<float> work_;              // of each example, as kWorkOfThread counts it
   std::vector<double> reaches_;          // sum of m_j of each of those
   std::vector<std::uint32_t> window_;
+  std::vector<std::uint32_t> lengths_;     // statistics of each example
   std::vector<double> reach_;              // m_i of each example
   std::vector<std::uint32_t> last_batch_;  // that an example was in
   std::uint32_t num_planned_ = 0;

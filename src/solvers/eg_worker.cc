@@ -132,6 +132,8 @@ BlockStep EgWorker::visit(const BlockVisit& at, Out delta) {
   const std::size_t i = at.example;
   delta_ = delta;
   crowding_ = shared_.sigma * at.crowding;
+  const Sharing* sharing = at.lists ? problem_.sharing() : nullptr;
+  lists_ = sharing && sharing->lists_with_norm() ? at.lists : nullptr;
   trials_ = 0;
   look(i);
   Trial trial;
@@ -153,11 +155,12 @@ BlockStep EgWorker::visit(const BlockVisit& at, Out delta) {
     shared_.conjugates[i].rounding += trial.tolerance;
   }
   if (moved) move(i, trial);
-  return {shared_.priorities[i], moved ? trial.gain : 0, trials_, moved};
+  return {shared_.priorities[i], moved ? trial.gain : 0, trials_, moved, lists_ != nullptr};
 }
 
 bool EgWorker::step_by(std::size_t i, double eta, Out delta) {
   delta_ = delta;
+  lists_ = nullptr;
   look(i);
   const Trial trial = try_step(i, eta);
   move(i, trial);
@@ -193,7 +196,8 @@ EgWorker::Trial EgWorker::try_step(std::size_t i, double eta) {
   const double diameter = problem_.squared_diameter(i);
   trial.tolerance =
       trial.noise + omega * omega * kRoundingOfMarginals * kRoundingOfMarginals * diameter / (2 * shared_.l2);
-  const double squared_norm = problem_.squared_norm(i, delta, ws_);
+  const double squared_norm = lists_ ? problem_.sharing()->list_with_norm(i, delta, *lists_, ws_)
+                                     : problem_.squared_norm(i, delta, ws_);
   // eta a = KL(u'|u) + KL(u|u') >= 4 TV^2 (Pinsker), and |F_i(mu' - mu)| <= 2 G_i TV: a larger curvature is
   // rounding.
   trial.curvature = trial.a > 0 ? std::min(squared_norm / (eta * trial.a), diameter) : 0;
@@ -296,6 +300,7 @@ void EgWorker::move(std::size_t i, const Trial& trial) {
   }
   if (const double scale = omega * shared_.sigma; scale != 1) {
     for (float& change : delta_) change *= static_cast<float>(scale);
+    if (lists_) lists_->scale(static_cast<float>(scale));
   }
 }
 

@@ -118,6 +118,7 @@ class alignas(64) EgWorker : public Visitor {
       old_mu_;  // where the duals do not keep marginals: those of the example that is looked at
   // Of the visit at hand: mu - mu' goes here, and how many times its quadratic term counts.
   Out delta_;
+  ChangeLists* lists_ = nullptr;  // of it, where they are wanted and tell |F_i(mu - mu')|^2
   double crowding_ = 1;
   std::size_t trials_ = 0;
 };

@@ -12,9 +12,10 @@
 namespace espalier {
 
 template <class Real>
-class RowChanges;  // features/row_changes.h
-class OwnedRows;   // features/owned_rows.h
-class Team;        // base/team.h
+class RowChanges;   // features/row_changes.h
+class ChangeLists;  // features/change_lists.h
+class OwnedRows;    // features/owned_rows.h
+class Team;         // base/team.h
 
 using In = std::span<const float>;
 using Out = std::span<float>;
@@ -138,6 +139,12 @@ class Sharing {
   virtual void list_changes(std::size_t i, In delta, RowChanges<float>& changes, Workspace& ws) const = 0;
   virtual void list_changes(std::size_t i, DoubleIn delta, RowChanges<double>& changes,
                             Workspace& ws) const = 0;
+  // Where whoever lists changes knows |F_i delta|^2 for little more: lists them anew, and returns it.
+  virtual bool lists_with_norm() const { return false; }
+  virtual double list_with_norm(std::size_t /*i*/, In /*delta*/, ChangeLists& /*lists*/,
+                                Workspace& /*ws*/) const {
+    return 0;
+  }
 };
 
 // nullptr: the problem has none.
