@@ -16,9 +16,11 @@
 #include "structures/cfg.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 
+#include "base/helping.h"
 #include "espalier/base/error.h"
 #include "structures/log_scores.h"
 
@@ -46,6 +48,56 @@ double score_at(std::span<const Real> s, std::size_t k) {
 }
 
 }  // namespace
+
+// Calls set_inside(c, memory for `doubles` values) for each span after those that it is made of, until one says
+// no. Where others may help, spans that are equally long go in parts.
+template <class SetInside>
+bool Cfg::in_order_of_inside(const Forest& forest, std::size_t doubles, const SetInside& set_inside,
+                             Workspace& ws) const {
+  constexpr std::size_t kWorthHelp = 32768, kEdgesOfPart = 4096;
+  Workspace::Frame frame(ws);
+  const std::size_t n = forest.num_nodes();
+  if (!ws.shared_work() || num_edges_ < kWorthHelp) {
+    const auto memory = frame.take<double>(doubles);
+    for (std::size_t c = 0; c < n; ++c) {
+      if (!set_inside(c, memory)) return false;
+    }
+    return true;
+  }
+  // By length, and how many edges those before have.
+  const auto order = frame.take<std::uint32_t>(n);
+  const auto first = frame.take<std::size_t>(num_words_ + 2), edges = frame.take<std::size_t>(n + 1);
+  const auto length = [&](std::size_t c) { return forest.nodes[c].end - forest.nodes[c].begin; };
+  std::ranges::fill(first, std::size_t{0});
+  for (std::size_t c = 0; c < n; ++c) ++first[length(c) + 1];
+  for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
+  for (std::size_t c = 0; c < n; ++c) order[first[length(c)]++] = static_cast<std::uint32_t>(c);
+  edges[0] = 0;
+  for (std::size_t k = 0; k < n; ++k) edges[k + 1] = edges[k] + forest.num_edges_of(order[k]);
+  std::atomic<bool> in_range{true};
+  for (std::size_t begin = 0, words = 1; begin < n && in_range; begin = first[words++]) {
+    const std::size_t end = first[words], own_edges = edges[end] - edges[begin];
+    const std::size_t parts = std::clamp<std::size_t>(own_edges / kEdgesOfPart, 1, end - begin + 1);
+    // The first span of a part.
+    const auto begin_of = [&](std::size_t part) {
+      const auto from = edges.begin() + static_cast<std::ptrdiff_t>(begin),
+                 to = edges.begin() + static_cast<std::ptrdiff_t>(end);
+      return part == parts
+                 ? end
+                 : begin + static_cast<std::size_t>(
+                               std::lower_bound(from, to, edges[begin] + own_edges * part / parts) - from);
+    };
+    in_parts(ws, parts, [&](std::size_t part, Workspace& own) {
+      Workspace::Frame of_part(own);
+      const auto memory = of_part.take<double>(doubles);
+      const std::size_t last = begin_of(part + 1);
+      for (std::size_t k = begin_of(part); k < last; ++k) {
+        if (!set_inside(order[k], memory)) in_range = false;
+      }
+    });
+  }
+  return in_range;
+}
 
 template <class Real>
 bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu, double& log_z,
@@ -88,7 +140,8 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
     return product;
   };
 
-  for (std::size_t c = 0; c < forest.num_nodes(); ++c) {
+  // False where a sum is out of range.
+  const auto set_inside = [&](std::size_t c, std::span<double> of_parts) {
     const Node& node = forest.nodes[c];
     const SpanKind& kind = forest.kinds[c];
     const std::size_t num_bottoms = kind.bottoms.size();
@@ -100,11 +153,11 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
       const double *const left = top.data() + forest.nodes[block.left].first_top,
                           *const right = top.data() + forest.nodes[block.right].first_top;
       const double scale = scale_of(block, unit);
-      std::fill_n(of_block.data(), num_bottoms, 0.0);
+      std::fill_n(of_parts.data(), num_bottoms, 0.0);
       for (const Edge& edge : forest.edges_of(block))
-        of_block[edge.bottom] += w[edge.rule] * left[edge.left] * right[edge.right];
+        of_parts[edge.bottom] += w[edge.rule] * left[edge.left] * right[edge.right];
       for (std::size_t b = 0; b < num_bottoms; ++b)
-        sum[b] += of_block[b] * (of_splits[split_place(block.split, kind.bottoms[b])] * scale);
+        sum[b] += of_parts[b] * (of_splits[split_place(block.split, kind.bottoms[b])] * scale);
     }
     for (std::size_t b = 0; b < num_bottoms; ++b) {
       of_bottom[b] = sum[b] * w[bottom_statistic(node, kind, b)];
@@ -131,7 +184,9 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
       of_top[t] *= scale;
       if (!in_range(of_top[t])) return false;
     }
-  }
+    return true;
+  };
+  if (!in_order_of_inside(forest, most_bottoms, set_inside, ws)) return false;
   log_z = std::log(top.back()) + exponents.back() * std::log(2.0);
 
   const auto p_bottom = frame.take<double>(most_bottoms), p_top = frame.take<double>(forest.num_tops());
@@ -311,7 +366,7 @@ template <class Real>
 double Cfg::log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
   ESPALIER_EXPECT(possible() && s.size() == num_statistics_ && mu.size() == s.size());
   Workspace::Frame frame(ws);
-  const Forest edges = forest(frame);
+  const Forest edges = forest(frame, ws);
   double log_z = 0;
   if (scaled_marginals(edges, s, mu, log_z, ws)) return log_z;
   return log_marginals(edges, s, mu, ws);
@@ -325,7 +380,7 @@ double Cfg::log_partition(std::span<const double> s, std::span<double> mu, Works
 }
 double Cfg::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  return log_marginals(forest(frame), s, mu, ws);
+  return log_marginals(forest(frame, ws), s, mu, ws);
 }
 
 double Cfg::entropy(std::span<const double> s, Workspace& ws) const {
@@ -409,7 +464,7 @@ void Cfg::append_nodes(const Forest& forest, const Best& best, std::size_t top, 
 template <class Real>
 double Cfg::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const Forest edges = forest(frame);
+  const Forest edges = forest(frame, ws);
   const Best best = take_best(edges, frame);
   const double score = best_of(edges, s, best);
   std::ranges::fill(mu, Real{0});
@@ -452,7 +507,7 @@ double Cfg::argmax(std::span<const double> s, std::span<double> mu, Workspace& w
 template <class Real>
 Derivation Cfg::decode_of(std::span<const Real> s, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const Forest edges = forest(frame);
+  const Forest edges = forest(frame, ws);
   const Best best = take_best(edges, frame);
   best_of(edges, s, best);
   Derivation y;

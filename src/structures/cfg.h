@@ -192,8 +192,8 @@ class Cfg {
     std::uint32_t first_label;
   };
   // The forest as inference walks over it: nodes are symbols over spans, first the bottom ones of a span,
-  // from which its top ones follow. Whatever has `first_...` ends where its successor begins, and there is
-  // one more of each for the last one's end.
+  // from which its top ones follow. What of a node has `first_...` ends where its successor's begins, and there
+  // is one more node for the last one's end.
   struct Node {
     std::uint32_t begin, end;
     std::uint32_t first_bottom, first_top, first_block;
@@ -203,7 +203,11 @@ class Cfg {
   // The edges between three spans.
   struct Block {
     std::uint32_t split, left, right;  // left and right: nodes
-    std::uint32_t first_edge;
+    std::uint32_t first_edge, last_edge;
+  };
+  // Cells whose edges one thread finds, up to where the next part begins.
+  struct Part {
+    std::uint32_t cell, block, edge;
   };
   // A rule, and the nodes that it is between, each counted from the first one of its span.
   struct Edge {
@@ -225,7 +229,11 @@ class Cfg {
       return blocks.subspan(nodes[node].first_block, nodes[node + 1].first_block - nodes[node].first_block);
     }
     std::span<const Edge> edges_of(const Block& block) const {
-      return {edges.data() + block.first_edge, edges.data() + (&block + 1)->first_edge};
+      return edges.subspan(block.first_edge, block.last_edge - block.first_edge);
+    }
+    std::size_t num_edges_of(std::size_t node) const {
+      const auto all = blocks_of(node);
+      return all.empty() ? 0 : all.back().last_edge - all.front().first_edge;
     }
     const Block& block_of(std::size_t node, std::uint32_t edge) const;
   };
@@ -248,7 +256,8 @@ class Cfg {
             of.first,
             {labels_.data() + of.first_label, places_[k + 1].first - of.first}};
   }
-  Forest forest(Workspace::Frame& frame) const;
+  // In memory of the frame, which is one of the workspace.
+  Forest forest(Workspace::Frame& frame, Workspace& ws) const;
   // Statistics, or num_statistics_ where there is none: of a bottom node's label, or a word's tag; and of the
   // split of a rule that leads to it.
   std::uint32_t bottom_statistic(const Node& node, const SpanKind& kind, std::size_t b) const {
@@ -272,6 +281,9 @@ class Cfg {
   template <class Use>
   bool walk(const Derivation& y, const Use& use) const;
 
+  template <class SetInside>
+  bool in_order_of_inside(const Forest& forest, std::size_t doubles, const SetInside& set_inside,
+                          Workspace& ws) const;
   template <class Real>
   bool scaled_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu, double& log_z,
                         Workspace& ws) const;
@@ -306,6 +318,7 @@ class Cfg {
   std::uint32_t num_words_ = 0, num_statistics_ = 0, num_splits_ = 0, num_edges_ = 0, num_blocks_ = 0;
   std::vector<std::uint32_t> rules_;
   std::vector<Cell> cells_;            // those that derivations have; the last one is the sentence
+  std::vector<Part> parts_;            // of those
   std::vector<PlaceOf> places_;        // splits, then words with a choice of tags, and one more
   std::vector<std::uint16_t> labels_;  // of these
 };

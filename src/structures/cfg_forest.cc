@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/helping.h"
 #include "espalier/base/error.h"
 
 namespace espalier {
@@ -66,14 +67,15 @@ class LocalRules {
 
 }  // namespace
 
-Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
+Cfg::Forest Cfg::forest(Workspace::Frame& frame, Workspace& ws) const {
   const Grammar& grammar = index_->grammar();
   const std::size_t m = num_words_;
   Forest forest;
   forest.nodes = frame.take<Node>(cells_.size() + 1);
   forest.kinds = frame.take<SpanKind>(cells_.size());
-  forest.blocks = frame.take<Block>(num_blocks_ + 1);
-  forest.edges = frame.take<Edge>(num_edges_ + 1);  // one more is written, and not looked at
+  forest.blocks = frame.take<Block>(num_blocks_);
+  forest.edges =
+      frame.take<Edge>(num_edges_ + parts_.size());  // of a part one more is written than looked at
   forest.rule_statistics = frame.take<std::uint32_t>(index_->num_rules());
   for (std::uint32_t k = 0; k < rules_.size(); ++k) forest.rule_statistics[rules_[k]] = k;
   forest.split_statistics = frame.take<std::uint32_t>((m + 1) * (grammar.num_labels + 1));
@@ -85,8 +87,7 @@ Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
   }
 
   const LocalRules rules(grammar, rules_, frame);
-  // The nodes of spans by where they end, and of those that begin at a word the last one, before which others
-  // come.
+  // The nodes of spans by where they end, and before each of them the last one that begins at the same word.
   const auto node_at = frame.take<std::uint32_t>(m * (m + 1) / 2), last = frame.take<std::uint32_t>(m),
              before = frame.take<std::uint32_t>(cells_.size());
   std::ranges::fill(node_at, kNone);
@@ -104,25 +105,48 @@ Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
     most_tops = std::max(most_tops, kind.tops.size());
     if (node.is_word() && tagged + 1 < places_.size() && places_[tagged].position == begin)
       node.first_tag = places_[tagged++].first;
+    node_at[std::size_t{end} * (end - 1) / 2 + begin] = c;
+    before[c] = last[begin];
+    last[begin] = c;
   }
+  forest.nodes.back() = {0, 0, bottoms, tops, num_blocks_, label, num_statistics_};
 
   // The top nodes of each span that are left, and right, children of some rule.
   const auto lefts = frame.take<LocalRules::Child>(tops), rights = frame.take<LocalRules::Child>(tops);
   const auto left_ends = frame.take<std::uint32_t>(cells_.size()),
              right_ends = frame.take<std::uint32_t>(cells_.size());
-  const auto pairs = frame.take<LocalRules::Pair>(most_tops * most_tops + 1);
-  const auto bottom_of = frame.take<std::uint16_t>(grammar.num_symbols);
-  std::ranges::fill(bottom_of, SpanKind::kNone);
-  std::uint32_t blocks = 0, edges = 0;
   for (std::uint32_t c = 0; c < cells_.size(); ++c) {
-    Node& node = forest.nodes[c];
-    const SpanKind& kind = forest.kinds[c];
-    node.first_block = blocks;
-    const std::size_t of_end = std::size_t{node.end} * (node.end - 1) / 2;
-    if (!node.is_word()) {
+    const auto of_tops = forest.kinds[c].tops;
+    std::uint32_t left_end = forest.nodes[c].first_top, right_end = left_end;
+    for (std::size_t t = 0; t < of_tops.size(); ++t) {
+      const std::uint16_t left = rules.left_place(of_tops[t].symbol),
+                          right = rules.right_place(of_tops[t].symbol);
+      const auto top = static_cast<std::uint16_t>(t);
+      if (left != LocalRules::kNone) lefts[left_end++] = {top, left};
+      if (right != LocalRules::kNone) rights[right_end++] = {top, right};
+    }
+    left_ends[c] = left_end;
+    right_ends[c] = right_end;
+  }
+
+  in_parts(ws, parts_.size(), [&](std::size_t part, Workspace& own) {
+    Workspace::Frame of_part(own);
+    const auto pairs = of_part.take<LocalRules::Pair>(most_tops * most_tops + 1);
+    const auto bottom_of = of_part.take<std::uint16_t>(grammar.num_symbols);
+    std::ranges::fill(bottom_of, SpanKind::kNone);
+    const Part none{static_cast<std::uint32_t>(cells_.size()), num_blocks_, num_edges_};
+    const Part &first_of = parts_[part], &end_of = part + 1 < parts_.size() ? parts_[part + 1] : none;
+    const auto gaps = static_cast<std::uint32_t>(part);  // the one more of each part before
+    std::uint32_t blocks = first_of.block, edges = first_of.edge + gaps;
+    for (std::uint32_t c = first_of.cell; c < end_of.cell; ++c) {
+      Node& node = forest.nodes[c];
+      node.first_block = blocks;
+      if (node.is_word()) continue;
+      const SpanKind& kind = forest.kinds[c];
+      const std::size_t of_end = std::size_t{node.end} * (node.end - 1) / 2;
       for (std::size_t b = 0; b < kind.bottoms.size(); ++b)
         bottom_of[kind.bottoms[b].symbol] = static_cast<std::uint16_t>(b);
-      for (std::uint32_t left = last[node.begin]; left != kNone; left = before[left]) {
+      for (std::uint32_t left = before[c]; left != kNone; left = before[left]) {
         const std::uint32_t split = forest.nodes[left].end, right = node_at[of_end + split];
         if (right == kNone) continue;
         const std::uint32_t first = edges;
@@ -144,27 +168,12 @@ Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
             edges += b != SpanKind::kNone ? 1 : 0;
           }
         }
-        if (edges > first) forest.blocks[blocks++] = {split, left, right, first};
+        if (edges > first) forest.blocks[blocks++] = {split, left, right, first, edges};
       }
       for (const auto& bottom : kind.bottoms) bottom_of[bottom.symbol] = SpanKind::kNone;
     }
-    std::uint32_t left_end = node.first_top, right_end = node.first_top;
-    for (std::size_t t = 0; t < kind.tops.size(); ++t) {
-      const std::uint16_t left = rules.left_place(kind.tops[t].symbol),
-                          right = rules.right_place(kind.tops[t].symbol);
-      const auto top = static_cast<std::uint16_t>(t);
-      if (left != LocalRules::kNone) lefts[left_end++] = {top, left};
-      if (right != LocalRules::kNone) rights[right_end++] = {top, right};
-    }
-    left_ends[c] = left_end;
-    right_ends[c] = right_end;
-    node_at[of_end + node.begin] = c;
-    before[c] = last[node.begin];
-    last[node.begin] = c;
-  }
-  ESPALIER_EXPECT(edges == num_edges_ && blocks == num_blocks_);
-  forest.nodes.back() = {0, 0, bottoms, tops, blocks, label, num_statistics_};
-  forest.blocks.back() = {0, 0, 0, edges};
+    ESPALIER_EXPECT(blocks == end_of.block && edges == end_of.edge + gaps);
+  });
   return forest;
 }
 

@@ -16,7 +16,7 @@ class CfgRanking {
       : cfg_(cfg),
         s_(s),
         frame_(ws_),
-        forest_(cfg.forest(frame_)),
+        forest_(cfg.forest(frame_, ws_)),
         num_bottoms_(forest_.num_bottoms()),
         span_of_(num_bottoms_ + forest_.num_tops()),
         nodes_(num_bottoms_ + forest_.num_tops()) {
@@ -119,7 +119,7 @@ class CfgRanking {
     }
     if (span_of(v).is_word()) return propose(v, Cfg::kNone, 0, 0);
     const auto blocks = forest_.blocks_of(span_of_[v]);
-    const std::uint32_t first = blocks.front().first_edge, last = (blocks.data() + blocks.size())->first_edge;
+    const std::uint32_t first = blocks.front().first_edge, last = blocks.back().last_edge;
     for (std::uint32_t e = first; e < last; ++e) {
       if (span_of(v).first_bottom + forest_.edges[e].bottom == v) propose(v, e, 0, 0);
     }

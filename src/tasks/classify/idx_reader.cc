@@ -33,7 +33,8 @@ Paths split(const std::string& path) {
 class IdxFile {
  public:
   // `what` is "images" or "labels".
-  IdxFile(const std::string& path, std::uint32_t magic, const char* what) : bytes_(path), what_(what) {
+  IdxFile(const std::string& path, std::uint32_t magic, const char* what, ByteReader::Unpack unpack)
+      : bytes_(path, unpack), what_(what) {
     const std::uint32_t found = number();
     if (found == (magic == kImages ? kLabels : kImages)) {
       throw Error::in(name(), fmt::format("an IDX file of {}", magic == kImages ? "labels" : "images"),
@@ -132,7 +133,9 @@ void read_idx(const std::string& path, const ClassifyReadOptions& options, Class
     throw Error::in(path, "images without labels",
                     "expected IMAGES,LABELS: two files with a comma between them");
   }
-  IdxFile images(paths.images, kImages, "images");
+  const auto unpack =
+      options.chunks.threads > 1 ? ByteReader::Unpack::ahead : ByteReader::Unpack::here;
+  IdxFile images(paths.images, kImages, "images", unpack);
   const std::uint32_t rows = images.number(), columns = images.number();
   if (rows == 0 || columns == 0 || std::uint64_t{rows} * columns > kMostPixels) {
     throw Error::in(images.name(), fmt::format("images of {} x {} pixels", rows, columns),
@@ -140,7 +143,7 @@ void read_idx(const std::string& path, const ClassifyReadOptions& options, Class
   }
   std::optional<IdxFile> labels;
   if (paths.labels) {
-    labels.emplace(*paths.labels, kLabels, "labels");
+    labels.emplace(*paths.labels, kLabels, "labels", ByteReader::Unpack::here);
     if (labels->count() != images.count()) {
       throw Error::in(labels->name(), fmt::format("{} labels", labels->count()),
                       fmt::format("expected {}, as many as there are images", images.count()));
