@@ -14,9 +14,6 @@ bool all_zero(DoubleIn delta) {
   return std::all_of(delta.begin(), delta.end(), [](double d) { return d == 0; });
 }
 
-// Where copies of the weights are worth it: a copy is half a megabyte at most.
-constexpr std::size_t kFewWeights = std::size_t{1} << 16, kManyExamples = std::size_t{1} << 12;
-
 }  // namespace
 
 Sweep::Sweep(std::size_t threads, Communicator* fleet)
@@ -90,8 +87,6 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
                                   const std::function<bool(std::size_t examples)>& go_on) {
   const Sharing* sharing = problem.sharing();
   if (!sharing) return accumulate_in_turns(problem, w, fill, go_on);
-  if (w.values().size() <= kFewWeights && problem.size() >= kManyExamples)
-    return accumulate_in_copies(problem, w, fill, go_on);
   // A block should stay in the caches between its two halves, and be long enough to be worth two meetings.
   constexpr std::size_t kFewBytes = std::size_t{1} << 21, kManyBytes = std::size_t{1} << 23;
   constexpr std::size_t kManyLists = 1 << 14;
@@ -132,36 +127,6 @@ double Sweep::accumulate_together(const Problem& problem, DoubleWeights& w, cons
     } else if (bytes < kFewBytes && lists == lists_.size() && lists < kManyLists) {
       lists_.resize(2 * lists_.size());
     }
-  }
-  return sum;
-}
-
-// Of weights that fit a cache, parts of the examples have copies of their own, which are added up in the end:
-// that is faster than to list rows. The parts do not depend on who takes them, and so neither does what comes
-// out.
-double Sweep::accumulate_in_copies(const Problem& problem, DoubleWeights& w, const Fill& fill,
-                                   const std::function<bool(std::size_t examples)>& go_on) {
-  constexpr std::size_t kParts = 32, kBlock = 8192;  // examples between two questions
-  std::vector<DoubleWeights> copies;
-  for (std::size_t k = 0; k < kParts; ++k) copies.emplace_back(problem.weight_shape());
-  double sum = 0;
-  for (std::size_t begin = 0; begin < problem.size(); begin += kBlock) {
-    if (go_on && !go_on(begin)) break;
-    const std::size_t size = std::min(kBlock, problem.size() - begin);
-    values_.resize(size);
-    share_out(0, kParts, [&](std::size_t part, Workspace& ws) {
-      for (std::size_t i = size * part / kParts; i < size * (part + 1) / kParts; ++i) {
-        if (given_up()) throw SweepGivenUp();
-        Workspace::Frame frame(ws);
-        const auto delta = frame.take<double>(problem.num_statistics(begin + i));
-        values_[i] = fill(begin + i, delta, ws);
-        if (!all_zero(delta)) problem.accumulate(begin + i, delta, copies[part], ws);
-      }
-    });
-    for (const double v : values_) sum += v;
-  }
-  for (const DoubleWeights& copy : copies) {
-    for (std::size_t k = 0; k < w.values().size(); ++k) w.values()[k] += copy.values()[k];
   }
   return sum;
 }

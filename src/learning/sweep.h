@@ -38,8 +38,6 @@ class Sweep {
                           const std::function<bool(std::size_t examples)>& go_on);
   double accumulate_together(const Problem& problem, DoubleWeights& w, const Fill& fill,
                              const std::function<bool(std::size_t examples)>& go_on);
-  double accumulate_in_copies(const Problem& problem, DoubleWeights& w, const Fill& fill,
-                              const std::function<bool(std::size_t examples)>& go_on);
   double accumulate_in_turns(const Problem& problem, DoubleWeights& w, const Fill& fill,
                              const std::function<bool(std::size_t examples)>& go_on);
   template <class Call>

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "base/helping.h"
+#include "features/change_lists.h"
 #include "support/arc_feature_checks.h"
+#include "support/helped.h"
 
 namespace espalier::arc_features_test {
 namespace {
@@ -199,6 +201,48 @@ TEST(ArcFeatures, ScoresInPartsAreThoseOfOne) {
       ws.set_shared_work(&shared);
       features.score(words, arcs, w.data(), 0.5f, std::span<float>(s), ws);
       EXPECT_EQ(s, scores_of<float>(features, words, arcs, w, 0.5f)) << m;
+    }
+  }
+}
+
+// What is listed is what is added, its norm that of the sum, and both the same to the bit whoever helps.
+TEST(ArcFeaturesParallel, ListsInPartsWhatIsAdded) {
+  Random random(6);
+  for (const std::size_t m : {2, 17, 60}) {
+    const auto words = random_words(random, m, 40);
+    const ArcFeatures features(arc_templates(), 14);
+    const OwnedArcs some = test_support::random_arcs(random, std::vector<std::uint32_t>(m, 0), 0.1);
+    for (const ArcSet& arcs : {ArcSet(m), some.view()}) {
+      const auto delta = test_support::random_values<float>(random, arcs.size());
+      const auto of_delta = [&](std::size_t helpers, AlignedVector<float>& sum) {
+        sum.assign(features.num_weights(), 0.0f);
+        double norm = 0;
+        test_support::with_helpers(helpers, [&](Workspace& ws) {
+          ChangeLists lists;
+          norm = features.list_with_norm(words, arcs, delta, 0.1f, lists, ws);
+          EXPECT_TRUE(arcs.size() < 1000 || lists.lists().size() > 4);
+          for (const RowChanges<float>& list : lists.lists()) {
+            for (std::size_t k = 0; k < list.shares(); ++k) list.add_to(k, sum.data());
+          }
+        });
+        return norm;
+      };
+      AlignedVector<float> alone, helped;
+      const double norm = of_delta(0, alone);
+      EXPECT_EQ(of_delta(3, helped), norm) << m;
+      EXPECT_EQ(helped, alone) << m;
+
+      AlignedVector<double> expected(features.num_weights(), 0.0);
+      const AlignedVector<double> exact(delta.begin(), delta.end());
+      Workspace ws;
+      features.accumulate(words, arcs, std::span<const double>(exact), static_cast<double>(0.1f),
+                          WeightsSink(expected.data()), ws);
+      double expected_norm = 0;
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        expected_norm += expected[k] * expected[k];
+        EXPECT_NEAR(alone[k], expected[k], 2e-4) << m;
+      }
+      EXPECT_NEAR(norm, expected_norm, 1e-4 * expected_norm) << m;
     }
   }
 }

@@ -13,6 +13,7 @@
 #include "structures/chain.h"
 #include "support/allocations.h"
 #include "support/enumeration.h"
+#include "support/helped.h"
 #include "support/random_grammar.h"
 #include "support/random_scores.h"
 
@@ -312,6 +313,29 @@ TEST(Cfg, OfARightLinearGrammarIsAChain) {
     EXPECT_NEAR(cfg.argmax(std::span<const double>(s), std::span(mu), ws),
                 chain.argmax(std::span<const double>(of_chain), std::span(mu_of_chain), ws),
                 1e-12 * expected);
+  }
+}
+
+// Edges are found, and inside sums made, in parts that others may take: the same to the bit.
+TEST(CfgParallel, InferenceOfALongSentenceIsTheSameWhoeverHelps) {
+  Random random(11);
+  const auto index = std::make_shared<const GrammarIndex>(
+      random_grammar(random, {.tags = 4, .phrases = 12, .binaries = 300, .unaries = 10}));
+  const OwnedCfg cfg(index, random_tags(random, 40, 4));
+  ASSERT_TRUE(cfg.possible());
+  ASSERT_GT(cfg.num_edges(), 100000u);
+  std::vector<double> s(cfg.num_statistics()), expected(s.size());
+  for (double& score : s) score = random.uniform() - 0.5;
+  Workspace own;
+  const double log_z = cfg.log_partition(std::span<const double>(s), std::span(expected), own);
+  std::vector<double> reference(s.size());
+  EXPECT_NEAR(cfg.log_partition_reference(s, reference, own), log_z, 1e-11 * std::abs(log_z));
+  for (const std::size_t helpers : {0, 3}) {
+    test_support::with_helpers(helpers, [&](Workspace& ws) {
+      std::vector<double> mu(s.size());
+      EXPECT_EQ(cfg.log_partition(std::span<const double>(s), std::span(mu), ws), log_z);
+      EXPECT_EQ(mu, expected);
+    });
   }
 }
 
