@@ -16,6 +16,7 @@
 #include "structures/cfg.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -49,75 +50,59 @@ double score_at(std::span<const Real> s, std::size_t k) {
 
 }  // namespace
 
-// Calls set_inside(c, memory for `doubles` values) for each span after those that it is made of, until one says
-// no. Where others may help, spans that are equally long go in parts.
-template <class SetInside>
-bool Cfg::in_order_of_inside(const Forest& forest, std::size_t doubles, const SetInside& set_inside,
-                             Workspace& ws) const {
-  constexpr std::size_t kWorthHelp = 32768, kEdgesOfPart = 4096;
-  Workspace::Frame frame(ws);
+Cfg::Levels Cfg::take_levels(const Forest& forest, Workspace::Frame& frame) const {
   const std::size_t n = forest.num_nodes();
-  if (!ws.shared_work() || num_edges_ < kWorthHelp) {
-    const auto memory = frame.take<double>(doubles);
-    for (std::size_t c = 0; c < n; ++c) {
-      if (!set_inside(c, memory)) return false;
-    }
-    return true;
-  }
-  // By length, and how many edges those before have.
-  const auto order = frame.take<std::uint32_t>(n);
-  const auto first = frame.take<std::size_t>(num_words_ + 2), edges = frame.take<std::size_t>(n + 1);
+  const Levels levels{frame.take<std::uint32_t>(n), frame.take<std::size_t>(num_words_ + 2),
+                      frame.take<std::size_t>(n + 1)};
   const auto length = [&](std::size_t c) { return forest.nodes[c].end - forest.nodes[c].begin; };
-  std::ranges::fill(first, std::size_t{0});
-  for (std::size_t c = 0; c < n; ++c) ++first[length(c) + 1];
-  for (std::size_t k = 1; k < first.size(); ++k) first[k] += first[k - 1];
-  for (std::size_t c = 0; c < n; ++c) order[first[length(c)]++] = static_cast<std::uint32_t>(c);
-  edges[0] = 0;
-  for (std::size_t k = 0; k < n; ++k) edges[k + 1] = edges[k] + forest.num_edges_of(order[k]);
-  std::atomic<bool> in_range{true};
-  for (std::size_t begin = 0, words = 1; begin < n && in_range; begin = first[words++]) {
-    const std::size_t end = first[words], own_edges = edges[end] - edges[begin];
-    const std::size_t parts = std::clamp<std::size_t>(own_edges / kEdgesOfPart, 1, end - begin + 1);
-    // The first span of a part.
-    const auto begin_of = [&](std::size_t part) {
-      const auto from = edges.begin() + static_cast<std::ptrdiff_t>(begin),
-                 to = edges.begin() + static_cast<std::ptrdiff_t>(end);
-      return part == parts
-                 ? end
-                 : begin + static_cast<std::size_t>(
-                               std::lower_bound(from, to, edges[begin] + own_edges * part / parts) - from);
-    };
-    in_parts(ws, parts, [&](std::size_t part, Workspace& own) {
-      Workspace::Frame of_part(own);
-      const auto memory = of_part.take<double>(doubles);
-      const std::size_t last = begin_of(part + 1);
-      for (std::size_t k = begin_of(part); k < last; ++k) {
-        if (!set_inside(order[k], memory)) in_range = false;
-      }
-    });
-  }
-  return in_range;
+  std::ranges::fill(levels.ends, std::size_t{0});
+  for (std::size_t c = 0; c < n; ++c) ++levels.ends[length(c) + 1];
+  for (std::size_t k = 1; k < levels.ends.size(); ++k) levels.ends[k] += levels.ends[k - 1];
+  for (std::size_t c = 0; c < n; ++c) levels.order[levels.ends[length(c)]++] = static_cast<std::uint32_t>(c);
+  levels.edges[0] = 0;
+  for (std::size_t k = 0; k < n; ++k)
+    levels.edges[k + 1] = levels.edges[k] + forest.num_edges_of(levels.order[k]);
+  return levels;
+}
+
+// Calls use(part, spans, ws) with parts of the spans of a length that have about as many edges as each other.
+template <class Use>
+void Cfg::in_parts_of_level(const Levels& levels, std::size_t length, std::size_t most_parts, Workspace& ws,
+                            const Use& use) {
+  constexpr std::size_t kEdgesOfPart = 2048;
+  const std::size_t begin = levels.ends[length - 1], end = levels.ends[length];
+  const auto edges = levels.edges.subspan(begin, end - begin + 1);
+  const std::size_t all = edges.back() - edges.front();
+  const std::size_t parts = std::clamp<std::size_t>(all / kEdgesOfPart, 1, most_parts);
+  // The first span of a part.
+  const auto begin_of = [&](std::size_t part) {
+    if (part == parts) return end;
+    return begin + static_cast<std::size_t>(std::ranges::lower_bound(edges.first(end - begin),
+                                                                     edges.front() + all * part / parts) -
+                                            edges.begin());
+  };
+  in_parts(ws, parts, [&](std::size_t part, Workspace& own) {
+    const std::size_t first = begin_of(part);
+    use(part, std::span<const std::uint32_t>(levels.order).subspan(first, begin_of(part + 1) - first), own);
+  });
 }
 
 template <class Real>
 bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu, double& log_z,
                            Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const auto w = frame.take<double>(num_statistics_ + 1), expected = frame.take<double>(num_statistics_ + 1);
+  const auto w = frame.take<double>(num_statistics_ + 1);
   for (std::size_t k = 0; k < num_statistics_; ++k) {
     w[k] = std::exp(static_cast<double>(s[k]));
     if (!is_weight(w[k]) || (w[k] == 0 && s[k] > -std::numeric_limits<Real>::infinity())) return false;
   }
   w[num_statistics_] = 1;
-  // Weights of splits, and their expected counts, at split_place().
-  const auto of_splits = frame.take<double>(forest.split_statistics.size()),
-             expected_splits = frame.take<double>(of_splits.size());
+  const auto of_splits = frame.take<double>(forest.split_statistics.size());  // weights, at split_place()
   for (std::size_t k = 0; k < of_splits.size(); ++k) of_splits[k] = w[forest.split_statistics[k]];
   std::size_t most_bottoms = 0;
   for (const SpanKind& kind : forest.kinds) most_bottoms = std::max(most_bottoms, kind.bottoms.size());
   const auto bottom = frame.take<double>(forest.num_bottoms()), top = frame.take<double>(forest.num_tops());
   const auto sums = frame.take<double>(forest.num_bottoms());  // of edges alone
-  const auto of_block = frame.take<double>(most_bottoms), factor = frame.take<double>(most_bottoms);
   const auto exponents = frame.take<int>(forest.num_nodes());  // in(c) = 2^exponents[c] times what is stored
 
   // Sums over edges are in units of the largest 2^(left + right) of a span.
@@ -141,7 +126,7 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
   };
 
   // False where a sum is out of range.
-  const auto set_inside = [&](std::size_t c, std::span<double> of_parts) {
+  const auto set_inside = [&](std::size_t c, std::span<double> of_edges) {
     const Node& node = forest.nodes[c];
     const SpanKind& kind = forest.kinds[c];
     const std::size_t num_bottoms = kind.bottoms.size();
@@ -153,11 +138,11 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
       const double *const left = top.data() + forest.nodes[block.left].first_top,
                           *const right = top.data() + forest.nodes[block.right].first_top;
       const double scale = scale_of(block, unit);
-      std::fill_n(of_parts.data(), num_bottoms, 0.0);
+      std::fill_n(of_edges.data(), num_bottoms, 0.0);
       for (const Edge& edge : forest.edges_of(block))
-        of_parts[edge.bottom] += w[edge.rule] * left[edge.left] * right[edge.right];
+        of_edges[edge.bottom] += w[edge.rule] * left[edge.left] * right[edge.right];
       for (std::size_t b = 0; b < num_bottoms; ++b)
-        sum[b] += of_parts[b] * (of_splits[split_place(block.split, kind.bottoms[b])] * scale);
+        sum[b] += of_edges[b] * (of_splits[split_place(block.split, kind.bottoms[b])] * scale);
     }
     for (std::size_t b = 0; b < num_bottoms; ++b) {
       of_bottom[b] = sum[b] * w[bottom_statistic(node, kind, b)];
@@ -186,15 +171,48 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
     }
     return true;
   };
-  if (!in_order_of_inside(forest, most_bottoms, set_inside, ws)) return false;
+  // Where others may help, spans that are equally long go in parts.
+  constexpr std::size_t kWorthHelp = 8192, kMostParts = 64;  // edges, and parts of a length
+  const bool shared = ws.shared_work() && num_edges_ >= kWorthHelp;
+  const Levels levels = shared ? take_levels(forest, frame) : Levels{};
+  if (shared) {
+    std::atomic<bool> in_range{true};
+    for (std::size_t length = 1; length <= num_words_ && in_range; ++length) {
+      in_parts_of_level(levels, length, kMostParts, ws,
+                        [&](std::size_t, std::span<const std::uint32_t> spans, Workspace& own) {
+                          Workspace::Frame of_part(own);
+                          const auto of_edges = of_part.take<double>(most_bottoms);
+                          for (const std::uint32_t c : spans) {
+                            if (!set_inside(c, of_edges)) in_range = false;
+                          }
+                        });
+    }
+    if (!in_range) return false;
+  } else {
+    const auto of_edges = frame.take<double>(most_bottoms);
+    for (std::size_t c = 0; c < forest.num_nodes(); ++c) {
+      if (!set_inside(c, of_edges)) return false;
+    }
+  }
   log_z = std::log(top.back()) + exponents.back() * std::log(2.0);
 
-  const auto p_bottom = frame.take<double>(most_bottoms), p_top = frame.take<double>(forest.num_tops());
-  std::ranges::fill(p_top, 0.0);
-  std::ranges::fill(expected, 0.0);
-  std::ranges::fill(expected_splits, 0.0);
-  p_top.back() = 1;
-  for (std::size_t c = forest.num_nodes(); c-- > 0;) {
+  // Spans of a part have sums of their own, which are added up where they are needed.
+  struct Outside {
+    std::span<double> p_top, expected, splits;  // the latter at split_place()
+  };
+  constexpr std::size_t kHands = 4;
+  std::array<Outside, kHands> memory;
+  const auto hands = std::span(memory).first(shared ? kHands : 1);
+  for (Outside& hand : hands) {
+    hand = {frame.take<double>(forest.num_tops()), frame.take<double>(num_statistics_ + 1),
+            frame.take<double>(of_splits.size())};
+    for (const auto values : {hand.p_top, hand.expected, hand.splits}) std::ranges::fill(values, 0.0);
+  }
+  memory.front().p_top.back() = 1;
+  const auto pass_down = [&](std::size_t c, const Outside& to, Workspace& own) {
+    Workspace::Frame of_span(own);
+    const auto p_bottom = of_span.take<double>(most_bottoms), of_block = of_span.take<double>(most_bottoms),
+               factor = of_span.take<double>(most_bottoms);
     const Node& node = forest.nodes[c];
     const SpanKind& kind = forest.kinds[c];
     const std::size_t num_bottoms = kind.bottoms.size();
@@ -202,7 +220,8 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
                                                                            sums.data() + node.first_bottom;
     std::fill_n(p_bottom.data(), num_bottoms, 0.0);
     for (std::size_t t = 0; t < kind.tops.size(); ++t) {
-      const double p = p_top[node.first_top + t];
+      double p = 0;
+      for (const Outside& hand : hands) p += hand.p_top[node.first_top + t];
       if (p == 0) continue;
       const double share = p / top[node.first_top + t];
       if (kind.tops[t].same != SpanKind::kNone)
@@ -211,16 +230,17 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
       for (std::size_t u = first; u < end; ++u) {
         const double p_unary = unary_weight(c, u) * of_bottom[kind.unaries[u].bottom] * share;
         p_bottom[kind.unaries[u].bottom] += p_unary;
-        for_each_of_unary(forest, node, kind, u, [&](std::uint32_t k) { expected[k] += p_unary; });
+        for_each_of_unary(forest, node, kind, u, [&](std::uint32_t k) { to.expected[k] += p_unary; });
       }
     }
-    for (std::size_t b = 0; b < num_bottoms; ++b) expected[bottom_statistic(node, kind, b)] += p_bottom[b];
+    for (std::size_t b = 0; b < num_bottoms; ++b) to.expected[bottom_statistic(node, kind, b)] += p_bottom[b];
     const int unit = unit_of(c);
     for (const Block& block : forest.blocks_of(c)) {
       const std::size_t first_left = forest.nodes[block.left].first_top,
                         first_right = forest.nodes[block.right].first_top;
       const double *const left = top.data() + first_left, *const right = top.data() + first_right;
-      double *const p_left = p_top.data() + first_left, *const p_right = p_top.data() + first_right;
+      double *const p_left = to.p_top.data() + first_left, *const p_right = to.p_top.data() + first_right,
+                    *const expected = to.expected.data();
       const double scale = scale_of(block, unit);
       for (std::size_t b = 0; b < num_bottoms; ++b) {
         factor[b] = p_bottom[b] / sum[b] * (of_splits[split_place(block.split, kind.bottoms[b])] * scale);
@@ -234,11 +254,25 @@ bool Cfg::scaled_marginals(const Forest& forest, std::span<const Real> s, std::s
         p_right[edge.right] += p;
       }
       for (std::size_t b = 0; b < num_bottoms; ++b)
-        expected_splits[split_place(block.split, kind.bottoms[b])] += of_block[b];
+        to.splits[split_place(block.split, kind.bottoms[b])] += of_block[b];
     }
+  };
+  if (shared) {
+    for (std::size_t length = num_words_; length > 0; --length) {
+      in_parts_of_level(levels, length, kHands, ws,
+                        [&](std::size_t part, std::span<const std::uint32_t> spans, Workspace& own) {
+                          for (const std::uint32_t c : spans) pass_down(c, hands[part], own);
+                        });
+    }
+  } else {
+    for (std::size_t c = forest.num_nodes(); c-- > 0;) pass_down(c, memory.front(), ws);
   }
-  for (std::size_t k = 0; k < expected_splits.size(); ++k)
-    expected[forest.split_statistics[k]] += expected_splits[k];
+  const auto& [p_top, expected, splits] = memory.front();
+  for (const Outside& hand : hands.subspan(1)) {
+    for (std::size_t k = 0; k < expected.size(); ++k) expected[k] += hand.expected[k];
+    for (std::size_t k = 0; k < splits.size(); ++k) splits[k] += hand.splits[k];
+  }
+  for (std::size_t k = 0; k < splits.size(); ++k) expected[forest.split_statistics[k]] += splits[k];
   for (std::size_t k = 0; k < num_statistics_; ++k) mu[k] = static_cast<Real>(expected[k]);
   return true;
 }

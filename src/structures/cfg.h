@@ -237,6 +237,12 @@ class Cfg {
     }
     const Block& block_of(std::size_t node, std::uint32_t edge) const;
   };
+  // Spans by how many words they have, among which none is a part of another.
+  struct Levels {
+    std::span<std::uint32_t> order;
+    std::span<std::size_t> ends;   // in the order, of each length
+    std::span<std::size_t> edges;  // of all before a place in the order
+  };
   // Best derivations: the edge that each node takes.
   struct Best {
     std::span<double> bottoms, tops;
@@ -281,9 +287,10 @@ class Cfg {
   template <class Use>
   bool walk(const Derivation& y, const Use& use) const;
 
-  template <class SetInside>
-  bool in_order_of_inside(const Forest& forest, std::size_t doubles, const SetInside& set_inside,
-                          Workspace& ws) const;
+  Levels take_levels(const Forest& forest, Workspace::Frame& frame) const;
+  template <class Use>
+  static void in_parts_of_level(const Levels& levels, std::size_t length, std::size_t most_parts,
+                                Workspace& ws, const Use& use);
   template <class Real>
   bool scaled_marginals(const Forest& forest, std::span<const Real> s, std::span<Real> mu, double& log_z,
                         Workspace& ws) const;

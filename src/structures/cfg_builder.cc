@@ -130,8 +130,8 @@ class CfgBuilder {
   struct Size {
     std::uint32_t edges = 0, blocks = 0;
   };
-  // A thread finds them in some tens of microseconds.
-  static constexpr std::size_t kEdgesOfPart = 8192;
+  // A thread finds them in some ten microseconds.
+  static constexpr std::size_t kEdgesOfPart = 2048;
 
   [[noreturn]] static void fail(std::size_t number, std::string_view what) {
     throw Error(fmt::format("a sentence of {} {}; expected at most {}", grouped(number), what,
