@@ -91,9 +91,15 @@ void add_changes_of(const RowChange* changes, const std::uint64_t* columns, std:
 template <std::size_t kLanes, class Real>
 HWY_INLINE void add_owned_rows(const OwnedTokens& rows, const std::uint8_t* moves, std::size_t stride,
                                const Real* x, Real* w) {
+  // Whoever calls has asked for the first ones of a long list only.
+  constexpr std::size_t kAhead = 32, kInLine = 64 / sizeof(Real);
   const hn::CappedTag<Real, kLanes> d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t j = 0; j < rows.size; ++j) {
+    if (j + kAhead < rows.size && moves[rows.tokens[j + kAhead]]) {
+      const Real* ahead = w + rows.ids[j + kAhead] * stride;
+      for (std::size_t k = 0; k < stride; k += kInLine) prefetch_to_write(ahead + k);
+    }
     const std::size_t token = rows.tokens[j];
     if (!moves[token]) continue;
     const Real* from = x + token * stride;
