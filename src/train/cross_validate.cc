@@ -31,6 +31,10 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
                               const std::function<void(const FoldReport&)>& report) {
   refuse_options_of_one_run(options.train, "cross-validation");
   refuse_difference(options.train.loss, "cross-validation");
+  if (data.latent_gold() != nullptr)
+    throw Error(
+        "uncertain gold outputs: not in cross-validation, whose folds are convex problems; expected known "
+        "ones");
   const L2Sequence values = sequence_of(options.l2);
   const auto folds = make_folds(data, options.folds, options.train.seed);
   const SolverEntry solver = find_solver(options.train.solver, options.train.loss);

@@ -180,6 +180,9 @@ TEST_F(SelectionTest, WhatDoesNotFit) {
   EXPECT_EQ(
       error_message([&] { race(*unsure, RaceOptions{{"eg"}}); }),
       "uncertain gold outputs: not in a race, whose solvers share one convex problem; expected known ones");
+  EXPECT_EQ(error_message([&] { cross_validate(*unsure, {}); }),
+            "uncertain gold outputs: not in cross-validation, whose folds are convex problems; expected "
+            "known ones");
 }
 
 }  // namespace

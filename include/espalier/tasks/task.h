@@ -86,7 +86,7 @@ class TrainingSet {
   virtual int version() const = 0;  // of what sections() writes
   virtual const Problem& problem() const = 0;
   // Where gold outputs are not all known: then the problem is one of a sequence (CccpRound). Else nullptr.
-  virtual LatentGold* latent_gold() { return nullptr; }
+  virtual LatentGold* latent_gold() const { return nullptr; }
   // The ranks, where each has a share of the examples alone: problem(), groups() and evaluate_examples() know
   // that of this one, and all else is of the examples of all. nullptr: all examples are here.
   virtual Communicator* fleet() const { return nullptr; }

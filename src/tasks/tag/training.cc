@@ -234,7 +234,7 @@ class TagTrainingSet final : public TrainingSet {
   std::string_view task() const override { return "tag"; }
   int version() const override { return model_.kernel ? kTagVersion : kLinearTagVersion; }
   const Problem& problem() const override { return *problem_; }
-  LatentGold* latent_gold() override { return latent_.get(); }
+  LatentGold* latent_gold() const override { return latent_.get(); }
   Communicator* fleet() const override { return train_.fleet; }
   std::string describe() const override {
     std::string text = fmt::format("{}, {}, {}{}", counted(num_sequences_, "sequence"),
