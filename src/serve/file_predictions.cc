@@ -223,6 +223,9 @@ class FilePredictions final : public Predictions {
           const Json* head = heads != nullptr ? &(*heads)[i][number - 1] : nullptr;
           if (head != nullptr && !head->is_null() && !head->is_unsigned())
             throw BadQuestion("forced: expected the number of a word, 0 for the root, or null");
+          if (head != nullptr && !head->is_null() && head->get<std::uint64_t>() > sentence.size())
+            throw BadQuestion(
+                fmt::format("forced: the head {} in a sentence of {} words", head->dump(), sentence.size()));
           append_format(lines, "\t_\t{}\t_\n", head != nullptr && !head->is_null() ? head->dump() : "_");
         } else {
           if (number++ > 0) lines += ' ';

@@ -76,6 +76,14 @@ class ParsePredictions final : public Predictions {
     }
   }
 
+  // Sentences without tokens have no results.
+  static std::size_t nonempty(const Json& sentences, std::size_t number) {
+    std::size_t i = 0;
+    for (std::size_t seen = 0; seen < number || sentences[i].empty(); ++i)
+      seen += sentences[i].empty() ? 0 : 1;
+    return i;
+  }
+
   void add_reasons(const Json& question, const Json& explain, Json& results) {
     Json& result = explained(results, explain);
     const std::size_t sentence = explained_number(explain, "sentence").value_or(0),
@@ -84,10 +92,11 @@ class ParsePredictions final : public Predictions {
     if (!word || *word == 0 || *word > size)
       throw BadQuestion(fmt::format("explain: expected the number of a word, from 1 to {}", size));
     const Json *tokens = member(question, "tokens"), *forced = member(question, "forced");
-    take(result.at("words"), tokens != nullptr ? &(*tokens)[sentence] : nullptr, member(result, "columns"));
+    const std::size_t asked = tokens != nullptr ? nonempty(*tokens, sentence) : sentence;
+    take(result.at("words"), tokens != nullptr ? &(*tokens)[asked] : nullptr, member(result, "columns"));
     if (forced != nullptr) {
       std::vector<std::optional<std::uint32_t>> heads;
-      for (const Json& head : (*forced)[sentence])
+      for (const Json& head : (*forced)[asked])
         heads.push_back(head.is_null() ? std::nullopt : std::optional(head.get<std::uint32_t>()));
       parsed_.force_heads(heads);
     }

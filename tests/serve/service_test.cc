@@ -329,6 +329,13 @@ TEST_F(ServiceTest, DependenciesOfTextAndTokens) {
   EXPECT_EQ(refused(tokens + R"(,"forced":[[2,1]]})"),
             "input:1: the given heads are of no projective tree; expected those of some tree");
   EXPECT_EQ(refused(tokens + R"(,"forced":[[2]]})"), "forced: 1 heads for 2 words");
+  EXPECT_EQ(refused(tokens + R"(,"forced":[[99999999999,null]]})"),
+            "forced: the head 99999999999 in a sentence of 2 words");
+  // A sentence without words has no result.
+  EXPECT_EQ(answer(R"({"tokens":[[],[["Anna","PROPN"],["left","VERB"]],[]],"forced":[[],[0,null],[]],)"
+                   R"("explain":{"word":1}})")["results"][0]["explanation"]["head"]
+                .get<int>(),
+            0);
   EXPECT_EQ(refused(tokens + R"(,"forced":[["x",null]]})"),
             "forced: expected the number of a word, 0 for the root, or null");
   EXPECT_EQ(refused(R"({"text":"Anna left","forced":[[0,null]]})"),

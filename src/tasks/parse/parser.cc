@@ -123,8 +123,8 @@ struct Parser::Sentence::State {
   void force(std::span<const std::optional<std::uint32_t>> given) {
     ESPALIER_EXPECT(given.size() == words.size());
     forget();
-    check_one_piece();
     if (std::ranges::none_of(given, [](const auto& head) { return head.has_value(); })) return;
+    check_one_piece();
     for (std::size_t d = 1; d <= given.size(); ++d) {
       if (!given[d - 1] || (*given[d - 1] <= given.size() && *given[d - 1] != d)) continue;
       throw Error(fmt::format("word {} of {} with the head {}; expected 0 (the root) or another word", d,
