@@ -97,7 +97,7 @@ struct ParseOptions {
 
 struct ParsePredictOptions {
   std::string format =
-      "conll";             // tree: what is written is drawn for people; text: what is read is plain text
+      "conll";              // tree: what is written is drawn for people; text: what is read is plain text
   bool keep_heads = false;  // words that come with a head keep it, and the rest follows
   bool marginals = false;   // the probability of every likely head
   std::size_t kbest = 0;    // the k best trees with their scores; 0: just the best
