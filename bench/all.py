@@ -70,6 +70,7 @@ PARTS = (
     Part("ner-figure3", "Martins et al. 2010, Figure 3", "papers.ner.figure3", minutes=4),
     Part("spanish-table3", "Collins et al. 2008, Table 3", "papers.spanish.table3", minutes=3),
     Part("uai", "Exact, loopy and tree-reweighted inference", "papers.uai.table", minutes=3),
+    Part("reports", "Reports of real data", "reports.make", minutes=2),
     Part("snakes", "Snakes", "papers.snakes.table", minutes=6),
     Part("align", "Word alignment", "papers.align.table", minutes=3),
     Part("losses-noise", "Martins et al. 2010, footnote 1: wrong labels", "papers.losses.noise", minutes=6),

@@ -139,8 +139,9 @@ int run_race(const RaceArguments& arguments) {
     display->note("drew " + arguments.picture);
   }
   if (!arguments.report.empty()) {
-    const std::string wrote = write_run_report(arguments.report, report_title(name), nullptr, log.events(),
-                                               "", [&](const std::string& line) { display->warn(line); });
+    const std::string wrote =
+        write_run_report(arguments.report, "race on " + report_title(name), nullptr, log.events(), "",
+                         [&](const std::string& line) { display->warn(line); });
     if (!wrote.empty()) display->note(wrote.substr(2));
   }
   return interrupt.interrupted() ? kInterrupted : kSuccess;

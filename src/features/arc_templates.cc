@@ -96,6 +96,21 @@ Atom atom_of(char letter) {
   }
 }
 
+// "hp+1" is head+1.xpos.
+std::string readable_arc_look(std::string_view look) {
+  static constexpr std::pair<char, std::string_view> kWords[] = {
+      {'h', "head"}, {'d', "word"}, {'b', "between"}, {'s', "sibling"}, {'g', "grandparent"}};
+  static constexpr std::pair<char, std::string_view> kAtoms[] = {
+      {'f', "form"}, {'x', "prefix"}, {'l', "lemma"}, {'c', "upos"}, {'p', "xpos"}, {'m', "feats"}};
+  const auto named = [](const auto& names, char letter) {
+    return std::ranges::find(names, letter, [](const auto& name) { return name.first; })->second;
+  };
+  return std::string(named(kWords, look[0]))
+      .append(look.substr(2))
+      .append(".")
+      .append(named(kAtoms, look[1]));
+}
+
 // What stands in for all atoms of the root, and of words beyond the ends of a sentence.
 constexpr std::uint64_t kRoot = 0x5851f42d4c957f2du, kNothing = 0x14057b7ef767814fu;
 
@@ -118,16 +133,18 @@ WordAtoms word_atoms(std::string_view form, std::string_view lemma, std::string_
            fingerprint_of(fine), fingerprint_of(morphology)}};
 }
 
-ArcTemplates::ArcTemplates(std::span<const std::string_view> table) {
+ArcTemplates::ArcTemplates(std::span<const std::string_view> table, std::string_view of) {
   for (const std::string_view line : table) {
     Template parsed;
     parsed.seed = fingerprint_of(line);
+    parsed.name = of;
     bool has_between = false;
     for (std::size_t at = 0; at < line.size();) {
       const std::size_t end = std::min(line.find(' ', at), line.size());
       const std::string_view look = line.substr(at, end - at);
       at = end + 1;
       const Atom atom = atom_of(look[1]);
+      parsed.name.append(parsed.name.empty() ? "" : " ").append(readable_arc_look(look));
       const int offset = look.size() == 2 ? 0 : look[2] == '+' ? 1 : -1;
       parsed.lexical = parsed.lexical || look[1] == 'f' || look[1] == 'x' || look[1] == 'l';
       if (look[0] == 'h') parsed.head.push_back({offset, atom});
@@ -218,7 +235,7 @@ std::uint32_t ArcTemplates::between_key(std::size_t t, const WordAtoms& word) co
 }
 
 const ArcTemplates& arc_templates() {
-  static const ArcTemplates templates(kArcTable);
+  static const ArcTemplates templates(kArcTable, "arc:");
   return templates;
 }
 
@@ -233,7 +250,7 @@ const ArcTemplates& grandparent_templates() {
 }
 
 const ArcTemplates& relation_templates() {
-  static const ArcTemplates templates(kRelationTable);
+  static const ArcTemplates templates(kRelationTable, "relation:");
   return templates;
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,13 +36,16 @@ constexpr std::uint32_t direction_key(bool head_is_left) { return head_is_left ?
 // and the keys of an arc are a row of exclusive ors.
 class ArcTemplates {
  public:
-  explicit ArcTemplates(std::span<const std::string_view> table);
+  // Names begin with what the templates are of, such as "arc:".
+  explicit ArcTemplates(std::span<const std::string_view> table, std::string_view of = {});
 
   std::size_t size() const { return plain_.size(); }  // without those of words between
   std::size_t num_between() const { return between_.size(); }
   // Whether template t looks at a form, a prefix or a lemma: the others see the same few things in every
   // sentence.
   bool is_lexical(std::size_t t) const { return plain_[t].lexical; }
+  // "arc: head.form word-1.xpos", as people read it; of words between after the plain ones.
+  std::string_view name(std::size_t t) const { return of(t).name; }
 
   // head[place * stride + t] and modifier[place * stride + t]: the parts of the keys, for the root (place 0)
   // and all words. Templates of words between follow the plain ones. Requires stride >= size() +
@@ -71,6 +75,7 @@ class ArcTemplates {
 
  private:
   struct Template {
+    std::string name;
     Looks head, modifier, third;
     Atom between = Atom::fine;
     std::uint64_t seed = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "espalier/base/error.h"
 #include "features/moves.h"
@@ -149,6 +150,40 @@ CfgFeatures::Rows CfgFeatures::tag_rows(std::span<const SpanWord> words, const C
     rows.offsets[rows.size] = at + templates.size();
   }
   return rows;
+}
+
+void CfgFeatures::for_each_feature(std::span<const SpanWord> words, const Cfg& forest,
+                                   const Visit& visit) const {
+  std::vector<std::uint32_t> begins, ends, ids;
+  const auto begin = [&](const SpanTemplates& templates) {
+    begins.resize((words.size() + 1) * templates.size());
+    ends.resize(begins.size());
+    ids.resize(templates.size());
+    templates.keys(words, begins, ends);
+  };
+  const auto add = [&](const SpanTemplates& templates, unsigned bits, const Cfg::Place& place,
+                       const auto& place_of) {
+    templates.span_keys(words, place.begin, place.end, begins, ends, ids);
+    for (std::size_t t = 0; t < templates.size(); ++t) {
+      const std::size_t row = ids[t] & ((std::uint32_t{1} << bits) - 1);
+      for (std::size_t k = 0; k < place.labels.size(); ++k)
+        visit(templates.name(t), place, k, place_of(row, place.labels[k]));
+    }
+  };
+  const auto label = [&](std::size_t row, std::size_t l) { return label_place(row, l); };
+  if (options_.spans) {
+    begin(span_templates());
+    forest.for_each_span(
+        [&](const Cfg::Place& place) { add(span_templates(), options_.bits, place, label); });
+    begin(split_templates());
+    for (std::size_t k = 0; k < forest.num_splits(); ++k)
+      add(split_templates(), options_.bits, forest.split(k), label);
+  }
+  if (!has_tags()) return;
+  begin(tag_templates());
+  for (std::size_t k = 0; k < forest.num_tagged(); ++k)
+    add(tag_templates(), options_.tag_bits, forest.tagged(k),
+        [&](std::size_t row, std::size_t tag) { return tag_place(row, tag); });
 }
 
 template <class Real, class Scale>

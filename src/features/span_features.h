@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -61,6 +62,11 @@ class CfgFeatures {
   };
   // The most that |F delta|^2 can be if the |delta| of each kind sum up to this: if all see the same.
   double largest_norm(const Counts& counts) const;
+
+  // visit(template, place, k, weight) for every weight of spans, splits and words: with the template's name,
+  // of the k-th label of a place (the statistic place.first + k).
+  using Visit = std::function<void(std::string_view, const Cfg::Place&, std::size_t, const WeightPlace&)>;
+  void for_each_feature(std::span<const SpanWord> words, const Cfg& forest, const Visit& visit) const;
 
   // s = scale F'w
   template <class Real, class Scale>

@@ -78,6 +78,23 @@ SpanAtom span_atom_of(char letter) {
   }
 }
 
+// "fw+1" is first+1.form.
+std::string readable_span_look(std::string_view look) {
+  if (look == "n") return "length";
+  if (look == "z") return "tags";
+  const std::string_view word = look[0] == 'f'   ? "first"
+                                : look[0] == 'l' ? "last"
+                                : look[0] == 'b' ? "before"
+                                                 : "after";
+  const SpanAtom atom = span_atom_of(look[1]);
+  const std::string_view name = atom == SpanAtom::form     ? "form"
+                                : atom == SpanAtom::shape  ? "shape"
+                                : atom == SpanAtom::prefix ? "prefix"
+                                : atom == SpanAtom::suffix ? "suffix"
+                                                           : "tag";
+  return std::string(word).append(look.substr(2)).append(".").append(name);
+}
+
 // What stands in for all atoms of words beyond the ends of a sentence.
 constexpr std::uint64_t kNoWord = 0x14057b7ef767814fu;
 
@@ -97,14 +114,16 @@ SpanWord span_word(std::string_view form, std::string_view tag) {
            fingerprint_of(suffix_of(lower, kSuffix)), fingerprint_of(tag)}};
 }
 
-SpanTemplates::SpanTemplates(std::span<const std::string_view> table) {
+SpanTemplates::SpanTemplates(std::span<const std::string_view> table, std::string_view of) {
   for (const std::string_view line : table) {
     Template parsed;
     parsed.seed = fingerprint_of(line);
+    parsed.name = of;
     for (std::size_t at = 0; at < line.size();) {
       const std::size_t end = std::min(line.find(' ', at), line.size());
       const std::string_view look = line.substr(at, end - at);
       at = end + 1;
+      parsed.name.append(" ").append(readable_span_look(look));
       if (look == "n") {
         parsed.length = true;
       } else if (look == "z") {
@@ -167,15 +186,15 @@ void SpanTemplates::span_keys(std::span<const SpanWord> words, std::size_t begin
 }
 
 const SpanTemplates& span_templates() {
-  static const SpanTemplates templates(kSpanTable);
+  static const SpanTemplates templates(kSpanTable, "span:");
   return templates;
 }
 const SpanTemplates& split_templates() {
-  static const SpanTemplates templates(kSplitTable);
+  static const SpanTemplates templates(kSplitTable, "split:");
   return templates;
 }
 const SpanTemplates& tag_templates() {
-  static const SpanTemplates templates(kTagTable);
+  static const SpanTemplates templates(kTagTable, "word:");
   return templates;
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,9 +22,12 @@ namespace espalier {
 // from those of all positions.
 class SpanTemplates {
  public:
-  explicit SpanTemplates(std::span<const std::string_view> table);
+  // Names begin with what the templates are of: "span: ".
+  SpanTemplates(std::span<const std::string_view> table, std::string_view of);
 
   std::size_t size() const { return templates_.size(); }
+  // "first.form length", as people read it.
+  const std::string& name(std::size_t t) const { return templates_[t].name; }
   // Which part of the templates look at no form: they see the same few things in every sentence.
   double common_share() const;
   // begins[position * size() + t] and ends[...], for positions 0, ..., words.size().
@@ -40,6 +44,7 @@ class SpanTemplates {
     SpanAtom atom;
   };
   struct Template {
+    std::string name;
     std::vector<Look> begin, end;  // relative to the first word, and to the first one after the span
     bool length = false, tags = false, lexical = false;
     std::uint64_t seed = 0;

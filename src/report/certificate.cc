@@ -70,7 +70,7 @@ Json certificate_of(const Model* model, std::span<const RunEvents> runs) {
     if (model->info().certificate) result["numbers"] = numbers_of(*model->info().certificate);
     result["model"] = facts_of(*model);
   } else {
-    result["sentence"] = "No model was saved; this is what was seen on the way.";
+    result["sentence"] = "No model was saved. The charts show how near the optimum the runs came.";
   }
   result["runs"] = Json::array();
   for (const RunEvents& run : runs) result["runs"].push_back(summary_of(run));

@@ -248,14 +248,16 @@ class WeightSurvey {
                {"weights", of.weights},
                {"nonzero", of.nonzero},
                {"squares", short_json(all > 0 ? of.squares / all : 0)}};
-      if (!shares.is_null()) one["share"] = shares.at("shares").value(name, 0.0);
+      if (!shares.is_null() && !hashed_) one["share"] = shares.at("shares").value(name, 0.0);
       Json& heaviest = one["strongest"] = Json::array();
       for (const OfTemplate::Heavy& heavy : of.heaviest.take())
         heaviest.push_back(Json::array({heavy.attribute, heavy.labels, short_json(heavy.weight)}));
       list.push_back(one);
     }
     learnt["templates_left_out"] = order.size() - list.size();
-    if (!shares.is_null()) learnt["share_examples"] = shares.at("examples");
+    if (shares.is_null()) return;
+    learnt["share_examples"] = shares.at("examples");
+    if (hashed_) learnt["shares"] = shares.at("shares");
   }
 
   void add_strongest(Json& learnt) {

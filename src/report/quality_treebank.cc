@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "espalier/tasks/treebank.h"
@@ -22,6 +23,15 @@ void collect_labels(const BracketTree& tree, std::set<std::string>& labels) {
   if (tree.is_word()) return;
   labels.emplace(without_function(tree.label));
   for (const BracketTree& child : tree.children) collect_labels(child, labels);
+}
+
+using Span = std::tuple<std::size_t, std::size_t, std::string>;  // begin, end, label
+
+void collect_spans(const BracketTree& tree, std::size_t& begin, std::set<Span>& spans) {
+  const std::size_t first = begin;
+  if (tree.is_word()) ++begin;
+  for (const BracketTree& child : tree.children) collect_spans(child, begin, spans);
+  if (!tree.is_word()) spans.emplace(first, begin, tree.label);
 }
 
 // [label, child, ...], [tag, "word"]
@@ -43,6 +53,7 @@ class TreebankQuality {
     const BracketTree predicted = parsed_.tree();
     const ParsevalCounts counts = count_brackets(gold, predicted);
     if (counts.status == ParsevalCounts::Status::valid) count_by_label(gold, predicted);
+    if (parser_.has_probabilities()) calibrate(gold, predicted);
     if (counts.exact() && counts.correct_tags == counts.words) return;
     constexpr std::size_t kLongest = 60;  // words of a tree that a page can draw
     if (words_.size() > kLongest) return errors_.add(0, {}, Json());
@@ -65,11 +76,25 @@ class TreebankQuality {
       if (of.gold + of.predicted > 0)
         types[label] = {{"gold", of.gold}, {"predicted", of.predicted}, {"correct", of.correct}};
     }
+    if (!calibration_.empty()) quality["calibration"] = calibration_.json();
     quality["errors"] = errors_.json();
     quality["errors"]["measure"] = parser_.has_probabilities() ? "probability" : "errors";
   }
 
  private:
+  // A constituent of the predicted tree, once where a label repeats over the same words, is right where the
+  // gold tree has it.
+  void calibrate(const BracketTree& gold, const BracketTree& predicted) {
+    std::set<Span> golds, predictions;
+    std::size_t begin = 0;
+    collect_spans(gold, begin, golds);
+    begin = 0;
+    collect_spans(predicted, begin, predictions);
+    for (const TreebankParser::Sentence::Constituent& one : parsed_.constituents()) {
+      const Span span{one.begin, one.end, std::string(one.label)};
+      if (predictions.contains(span)) calibration_.add(std::min(1.0, one.probability), golds.contains(span));
+    }
+  }
   // As evalb counts them, one label at a time: brackets of the others are deleted.
   void count_by_label(const BracketTree& gold, const BracketTree& predicted) {
     const ParsevalRules usual;
@@ -100,6 +125,7 @@ class TreebankQuality {
   TreebankParser::Sentence parsed_;
   std::vector<TaggedWord> words_;
   std::map<std::string, Brackets> labels_;
+  Calibration calibration_;
   ErrorList errors_;
 };
 

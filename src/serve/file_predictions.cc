@@ -66,8 +66,11 @@ class FilePredictions final : public Predictions {
 
   Labelled answer(const Json& question, const Budget& budget, std::string& to) override {
     const bool parses = task_.name == "parse" || task_.name == "treebank";
-    if (parses) {
-      check_members(question, {"text", "tokens", "input", "format", "marginals", "kbest"});
+    if (task_.name == "parse") {
+      check_members(question,
+                    {"text", "tokens", "input", "format", "marginals", "kbest", "forced", "explain"});
+    } else if (parses) {
+      check_members(question, {"text", "tokens", "input", "format", "marginals", "kbest", "explain"});
     } else if (task_.name == "tag") {
       check_members(question,
                     {"input", "format", "marginals", "kbest", "min_confidence", "encoding", "forced"});
@@ -83,9 +86,17 @@ class FilePredictions final : public Predictions {
       throw BadQuestion(fmt::format("{}: expected a string", text != nullptr ? "text" : "input"));
 
     OptionValues options(task_.predict_options());
+    const Json* heads = task_.name == "parse" ? member(question, "forced") : nullptr;
     for (const char* name : {"format", "min_confidence", "encoding", "forced"}) {
       const Json* value = member(question, name);
-      if (value != nullptr) options.set(name, typed(*value));
+      if (value != nullptr && value != heads) options.set(name, typed(*value));
+    }
+    if (heads != nullptr) {
+      if (tokens == nullptr) throw BadQuestion("forced: expected tokens, whose heads these are");
+      if (list_of(*heads, "forced").size() != list_of(*tokens, "tokens").size())
+        throw BadQuestion(
+            fmt::format("forced: heads of {} sentences; expected {}", heads->size(), tokens->size()));
+      options.set("keep_heads", "true");
     }
     if (const std::size_t kbest = kbest_of(question, budget)) options.set("kbest", std::to_string(kbest));
     if (const std::string marginals = marginals_of(question); !marginals.empty()) {
@@ -109,7 +120,8 @@ class FilePredictions final : public Predictions {
     }
     PredictOptions prediction(options);
     if (text != nullptr) prediction.columns.assign(taggers_.begin(), taggers_.end());
-    return predict(tokens != nullptr ? lines_of(*tokens) : given->get<std::string>(), prediction, budget, to);
+    return predict(tokens != nullptr ? lines_of(*tokens, heads) : given->get<std::string>(), prediction,
+                   budget, to);
   }
 
  private:
@@ -185,10 +197,14 @@ class FilePredictions final : public Predictions {
 
   // Sentences as a file has them: for parse words with their parts of speech (UPOS, and XPOS or the same),
   // for treebank words with their tags.
-  std::string lines_of(const Json& tokens) const {
+  // With `heads`, for parse, the head of each word or null.
+  std::string lines_of(const Json& tokens, const Json* heads) const {
     std::string lines;
-    for (const Json& sentence : list_of(tokens, "tokens")) {
+    for (std::size_t i = 0; i < list_of(tokens, "tokens").size(); ++i) {
+      const Json& sentence = tokens[i];
       std::size_t number = 0;
+      if (heads != nullptr && list_of((*heads)[i], "forced").size() != list_of(sentence, "tokens").size())
+        throw BadQuestion(fmt::format("forced: {} heads for {} words", (*heads)[i].size(), sentence.size()));
       for (const Json& token : list_of(sentence, "tokens")) {
         const bool columns = token.is_array();
         if (columns && (token.size() == 0 || token.size() > 3))
@@ -204,7 +220,13 @@ class FilePredictions final : public Predictions {
           lines += '\t';
           if (tag != nullptr) append_field(token.size() > 2 ? token[2] : *tag, lines);
           if (tag == nullptr) lines += '_';
-          lines += "\t_\n";
+          const Json* head = heads != nullptr ? &(*heads)[i][number - 1] : nullptr;
+          if (head != nullptr && !head->is_null() && !head->is_unsigned())
+            throw BadQuestion("forced: expected the number of a word, 0 for the root, or null");
+          if (head != nullptr && !head->is_null() && head->get<std::uint64_t>() > sentence.size())
+            throw BadQuestion(
+                fmt::format("forced: the head {} in a sentence of {} words", head->dump(), sentence.size()));
+          append_format(lines, "\t_\t{}\t_\n", head != nullptr && !head->is_null() ? head->dump() : "_");
         } else {
           if (number++ > 0) lines += ' ';
           append_field(word, lines);
@@ -234,6 +256,9 @@ std::unique_ptr<Predictions> make_file_predictions(const Model& model,
 std::unique_ptr<Predictions> make_predictions(const Model& model, std::span<const ColumnTagger> taggers) {
   if (model.info().task == "tag") return make_tag_predictions(model, taggers);
   if (model.info().task == "classify") return make_classify_predictions(model);
+  if (model.info().task == "parse") return make_parse_predictions(model, taggers);
+  if (model.info().task == "treebank") return make_treebank_predictions(model, taggers);
+  if (model.info().task == "graph") return make_graph_predictions(model);
   return make_file_predictions(model, taggers);
 }
 

@@ -30,6 +30,12 @@ std::unique_ptr<Predictions> make_tag_predictions(const Model& model, std::span<
 std::unique_ptr<Predictions> make_classify_predictions(const Model& model);
 // Whatever `predict --json` writes of a file, which of parsers may be plain text or tokens.
 std::unique_ptr<Predictions> make_file_predictions(const Model& model, std::span<const ColumnTagger> taggers);
+// Those of parsers and of graphs, with reasons and with heads or labels that are given.
+std::unique_ptr<Predictions> make_parse_predictions(const Model& model,
+                                                    std::span<const ColumnTagger> taggers);
+std::unique_ptr<Predictions> make_treebank_predictions(const Model& model,
+                                                       std::span<const ColumnTagger> taggers);
+std::unique_ptr<Predictions> make_graph_predictions(const Model& model);
 // Those of the model's task.
 std::unique_ptr<Predictions> make_predictions(const Model& model, std::span<const ColumnTagger> taggers);
 

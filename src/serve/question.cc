@@ -31,6 +31,16 @@ void Budget::check_parsed(std::size_t words, std::size_t& all) const {
     throw BadQuestion(fmt::format("{} words and more; expected at most {}", all, limits_.parsed_words), 413);
 }
 
+void Budget::check_graphs(std::size_t nodes, std::size_t labellings) const {
+  if (nodes > limits_.nodes)
+    throw BadQuestion(fmt::format("graphs of {} nodes and more; expected at most {}", nodes, limits_.nodes),
+                      413);
+  if (labellings > limits_.joint_labellings)
+    throw BadQuestion(fmt::format("cliques of {} joint labellings and more; expected at most {}", labellings,
+                                  limits_.joint_labellings),
+                      413);
+}
+
 void check_members(const Json& question, std::initializer_list<std::string_view> known) {
   if (!question.is_object()) throw BadQuestion("expected a JSON object");
   for (const Json::Member& member : question.items()) {

@@ -26,6 +26,8 @@ struct QuestionLimits {
   std::size_t tokens = 20'000;  // of all sentences
   // Of trees, whose time grows with the cube of a sentence's words, and of which one is not left half done.
   std::size_t parsed_words = 2'000, longest_parsed = 200;
+  // Of graphs: how long one takes goes by how its nodes hang together, too, and it is not left half done.
+  std::size_t nodes = 5'000, joint_labellings = 5'000'000;
   std::size_t answer = std::size_t{1} << 25;  // bytes
   std::chrono::milliseconds seconds{10'000};  // of work
 };
@@ -41,6 +43,8 @@ class Budget {
   void check_tokens(std::size_t tokens) const;
   // The words of sentences that are to be parsed, added one sentence after the other to `all`.
   void check_parsed(std::size_t words, std::size_t& all) const;
+  // Nodes of all graphs, and joint labellings of all cliques.
+  void check_graphs(std::size_t nodes, std::size_t labellings) const;
   const QuestionLimits& limits() const { return limits_; }
 
  private:

@@ -268,6 +268,10 @@ def test_phrase_trees(page, reports):
         assert collections.Counter((l, b, e) for l, b, e, _ in gold) == brackets(one["gold"])
         assert collections.Counter((l, b, e) for l, b, e, kind in predicted if kind == "wrong") == brackets(one["predicted"]) - brackets(one["gold"])
         assert collections.Counter((l, b, e) for l, b, e, kind in gold if kind == "missing") == brackets(one["gold"]) - brackets(one["predicted"])
+    points = {(float(mark["x"]), float(mark["y"])) for mark in page.marks(page.chart("Calibration"))}
+    assert points == {(bin["confidence"], bin["accuracy"]) for bin in quality["calibration"]["bins"]}
+    shares = json.loads((reports / "treebank.json").read_text())["learnt"]["shares"]
+    assert bars(page, "What a template contributes to the scores") == shares
 
 
 def test_graphs(page, reports):

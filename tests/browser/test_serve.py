@@ -9,7 +9,7 @@ import urllib.request
 
 import pytest
 
-from conftest import PROGRAM, contrast, run
+from conftest import PROGRAM, check_accessibility, contrast, run
 
 EVIL = "<img/src=x/onerror=alert(1)>"
 
@@ -111,11 +111,27 @@ def test_trees_and_labels(page, folder):
         page.open(address)
         write(page, "She flew to Paris.")
         page.wait(lambda: page.all("svg.tree"))
+        check_accessibility(page)
+        page.complaints()
         result = predict(address, {"text": "She flew to Paris."})["results"][0]
         told = page.find("svg.tree").get_attribute("aria-label")
         words = result["words"]
         assert told == ", ".join(f"{word} {relation} of {words[head - 1] if head else 'root'}"
                                  for word, head, relation in zip(words, result["heads"], result["relations"]))
+
+        # Why a word has its head, and the tree with another one.
+        page.all(".token")[0].click()
+        page.wait(lambda: page.all("#reasons td code"))
+        tokens = [[word, *columns] for word, columns in zip(words, result["columns"])]
+        why = predict(address, {"tokens": [tokens], "explain": {"word": 1}})["results"][0]["explanation"]
+        assert page.all("#reasons td code")[0].text == why["contributions"][0]["attribute"]
+        other = next(head for head in range(len(words), 0, -1) if head not in (1, result["heads"][0]))
+        page.script("const s = document.getElementById('label'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", str(other))
+        page.wait(lambda: page.all(".token.fixed"))
+        given = predict(address, {"tokens": [tokens], "forced": [[other] + [None] * (len(words) - 1)]})["results"][0]
+        assert given["heads"][0] == other
+        told = page.find("svg.tree").get_attribute("aria-label")
+        assert told.startswith(f"{words[0]} {given['relations'][0]} of {words[other - 1]}")
         assert page.complaints() == []
     run(folder, "generate", "text", "-n", 200, "--seed", 1, "-o", "topics.tsv")
     run(folder, "train", "classify", "topics.tsv", "--format", "text", "--quiet", "-o", "topics.esp")
@@ -128,6 +144,43 @@ def test_trees_and_labels(page, folder):
         shown = [mark.text for mark in page.all("#reasons td code")]
         assert shown == [one["attribute"] for one in example["explanation"]["contributions"]]
         assert page.complaints() == []
+
+
+def test_phrases_and_graphs(page, folder):
+    run(folder, "generate", "treebank", "-n", 40, "--seed", 1, "-o", "train.mrg")
+    run(folder, "train", "treebank", "train.mrg", "--hash-bits", 12, "--gap", 0.1, "--tags", "predicted", "--quiet", "-o", "phrases.esp")
+    with server(folder, "phrases.esp") as address:
+        page.open(address)
+        write(page, "The dog slept.")
+        page.wait(lambda: page.all("#phrase option:nth-child(3)"))
+        result = predict(address, {"text": "The dog slept.", "marginals": True})["results"][0]
+        option = page.all("#phrase option")[1].text
+        assert any(option.startswith(f"{one['label']}: ") for one in result["constituents"])
+        page.script("const s = document.getElementById('phrase'); s.value = s.options[1].value; s.dispatchEvent(new Event('change'))")
+        page.wait(lambda: page.all("#reasons td code"))
+        assert page.all("#reasons td code")[0].text.startswith("span: ")
+        check_accessibility(page)
+        assert page.overflow() <= 0 and page.complaints() == []
+    graph = {"nodes": [{"features": [EVIL]}, {"features": ["b"]}], "cliques": [{"nodes": [0, 1]}], "labels": [EVIL, "y"]}
+    (folder / "graphs.jsonl").write_text(2 * (json.dumps(graph) + "\n"))
+    run(folder, "train", "graph", "graphs.jsonl", "--quiet", "-o", "graphs.esp")
+    with server(folder, "graphs.esp") as address:
+        page.open(address, dark=True)
+        page.wait(lambda: page.find("#mode").get_property("value") == "input")
+        write(page, json.dumps(graph))
+        page.wait(lambda: labels(page) == [EVIL, "y"])
+        page.all(".token")[1].click()
+        page.wait(lambda: page.all("#reasons td code"))
+        page.script("const s = document.getElementById('label'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", EVIL)
+        page.wait(lambda: labels(page)[1] == EVIL)
+        assert page.script("return document.querySelectorAll('main img').length") == 0
+        check_accessibility(page)
+        # Dark, as the system is, and light at a click.
+        ground = "return getComputedStyle(document.body).backgroundColor"
+        before = page.script(ground)
+        page.find("#theme").click()
+        assert contrast(before, page.script(ground)) > 10 and page.find("#theme").text == "Dark"
+        assert page.overflow() <= 0 and page.complaints() == []
 
 
 def test_says_what_is_wrong(page, folder):

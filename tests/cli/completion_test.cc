@@ -95,7 +95,7 @@ TEST_F(CompletionTest, BashOffersOptions) {
   EXPECT_EQ(bash("espalier train tag --sol"), Words{"--solver"});
   EXPECT_EQ(bash("espalier train tag train.txt --l2"), (Words{"--l2", "--l2-max", "--l2-min"}));
   EXPECT_EQ(bash("espalier race parse --sol"), Words{"--solvers"});
-  EXPECT_EQ(bash("espalier predict --marginals --k"), Words{"--kbest"});
+  EXPECT_EQ(bash("espalier predict --marginals --kb"), Words{"--kbest"});
   EXPECT_EQ(bash("espalier train --he"), (Words{"--help", "--help-all"}));
   EXPECT_EQ(bash("espalier --v"), Words{"--version"});
   EXPECT_EQ(bash("espalier train classify --template"), Words{}) << "of another task";

@@ -71,6 +71,30 @@ class CliParseTest : public CliTest {
   }
 };
 
+// With all heads given the tree is that of the input, and relations are still found; a sentence in pieces is
+// parsed as before where nothing is given.
+TEST_F(CliParseTest, KeepsHeadsOfTheInput) {
+  succeed(kTrain + std::string("--quiet -o model.esp"));
+  succeed("predict model.esp dev.conllu --keep-heads -o kept.conllu");
+  const Json kept = json("eval model.esp dev.conllu --json");
+  std::size_t words = 0;
+  const auto gold = lines(read("dev.conllu")), found = lines(read("kept.conllu"));
+  ASSERT_EQ(gold.size(), found.size());
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    if (gold[i].empty() || gold[i][0] == '#') continue;
+    EXPECT_EQ(split(gold[i]).at(6), split(found[i]).at(6));
+    ++words;
+  }
+  EXPECT_EQ(words, kept.at("words").get<std::size_t>());
+  write("cycle.conllu", "1\ta\t_\tN\tN\t_\t2\t_\n2\tb\t_\tN\tN\t_\t1\t_\n\n");
+  EXPECT_EQ(
+      run("predict model.esp cycle.conllu --keep-heads").err,
+      "espalier: cycle.conllu:1: the given heads are of no projective tree; expected those of some tree\n");
+  succeed("train parse train.conllu --hash-bits 12 --longest 4 --gap 0.1 --quiet -o short.esp");
+  write("free.conllu", without_heads("dev.conllu", true));
+  EXPECT_EQ(succeed("predict short.esp free.conllu --keep-heads"), succeed("predict short.esp free.conllu"));
+}
+
 TEST_F(CliParseTest, TrainsEvaluatesAndPredicts) {
   const Outcome outcome = run(kTrain + std::string("--dev dev.conllu -o model.esp --log run.jsonl"));
   ASSERT_EQ(outcome.status, 0) << outcome.err;

@@ -50,6 +50,16 @@ class CliReportQualityTest : public CliTest {
   }
 };
 
+// Of hashed weights: shares of templates, which add up to 1.
+void expect_shares(const Json& document, const std::vector<std::string>& among) {
+  const Json& shares = document.at("learnt").at("shares");
+  double sum = 0;
+  for (const auto& [name, share] : shares.items()) sum += share.get<double>();
+  EXPECT_NEAR(sum, 1, 0.005);  // of four digits each
+  for (const std::string& name : among) EXPECT_TRUE(shares.contains(name)) << name;
+  EXPECT_GT(document.at("learnt").at("share_examples").get<std::size_t>(), 50u);
+}
+
 TEST_F(CliReportQualityTest, Tags) {
   const Json document = report_on("tag", "");
   const Json& quality = document.at("quality");
@@ -266,6 +276,7 @@ TEST_F(CliReportQualityTest, DependencyTrees) {
             report.at("words").get<std::size_t>() - report.at("correct_heads").get<std::size_t>());
   for (const Json& one : document.at("learnt").at("templates"))
     EXPECT_EQ(one.at("strongest").size(), 0u);  // hashed
+  expect_shares(document, {"arc: head.xpos word.xpos", "relation: head.xpos word.xpos"});
 }
 
 TEST_F(CliReportQualityTest, PhraseTrees) {
@@ -283,6 +294,17 @@ TEST_F(CliReportQualityTest, PhraseTrees) {
   EXPECT_EQ(correct, report.at("correct_brackets").get<std::size_t>());
   EXPECT_EQ(quality.at("errors").at("all").get<std::size_t>(),
             report.at("sentences").get<std::size_t>() - report.at("exact_sentences").get<std::size_t>());
+  expect_shares(document, {"span: first.tag last.tag length", "split: before.form first.form"});
+  std::size_t calibrated = 0;
+  double right = 0;
+  for (const Json& bin : quality.at("calibration").at("bins")) {
+    calibrated += bin.at("count").get<std::size_t>();
+    right += bin.at("accuracy").get<double>() * bin.at("count").get<double>();
+  }
+  // Brackets of punctuation are left out by eval, and so are those of whole trees.
+  EXPECT_GE(calibrated, predicted / 2);
+  EXPECT_NEAR(right / static_cast<double>(calibrated),
+              static_cast<double>(correct) / static_cast<double>(predicted), 0.1);
   const Json& first = quality.at("errors").at("list")[0];
   const std::string trees = succeed("predict m.esp test");
   std::string brackets;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -251,6 +252,24 @@ TEST_F(ServiceTest, TreesInTheTasksFormat) {
   EXPECT_EQ(refused(R"({"tokens":[["a b"]]})"), "tokens: white space in 'a b'; expected none");
   EXPECT_EQ(refused(R"({"input":"(S"})").substr(0, 8), "input:1:");
 
+  // How probable phrases are, and what speaks for one.
+  const Json more = answer("{\"input\":\"" + tree +
+                           R"(","marginals":true,"explain":{"begin":0,"end":2,"label":"NP"}})")["results"][0];
+  EXPECT_EQ(more["tree"].get<std::string>(), tree);
+  bool found = false;
+  for (const Json& one : more["constituents"]) {
+    const auto p = one["probability"].get<double>();
+    EXPECT_TRUE(p > 0 && p <= 1 + 1e-9) << p;
+    found = found || (one["label"] == Json("NP") && one["begin"] == Json(0) && one["end"] == Json(2));
+  }
+  EXPECT_TRUE(found);
+  EXPECT_FALSE(more["explanation"]["contributions"].empty());
+  EXPECT_EQ(more["explanation"]["contributions"][0]["attribute"].get<std::string>().find("span: "), 0u);
+  EXPECT_EQ(refused("{\"input\":\"" + tree + R"(","explain":{"begin":0,"end":2,"label":"<b>"}})"),
+            "explain: '<b>' over words 0 to 2, of which no feature of the model says anything");
+  EXPECT_EQ(refused("{\"input\":\"" + tree + R"(","explain":{"begin":2,"end":2,"label":"NP"}})"),
+            "explain: expected begin, end (words 0 to 3) and the label of a phrase");
+
   // What would take long is refused before it begins.
   serve(model_->current()->model(), {}, {.parsed_words = 5, .longest_parsed = 3});
   EXPECT_EQ(first(answer("{\"input\":\"" + tree + "\"}")), tree);
@@ -285,6 +304,44 @@ TEST_F(ServiceTest, DependenciesOfTextAndTokens) {
   EXPECT_EQ(
       answer(R"({"tokens":[[["Anna","PROPN","NNP"],["left","VERB","VBD"]]]})")["results"][0]["heads"].dump(),
       "[2,0]");
+
+  // Heads that are given, and why a word has its own: each head by itself is a tree of two words.
+  const std::string tokens = R"({"tokens":[[["Anna","PROPN","NNP"],["left","VERB","VBD"]]])";
+  const Json forced = answer(tokens + R"(,"forced":[[0,null]],"marginals":true})")["results"][0];
+  EXPECT_EQ(forced["heads"][0].get<int>(), 0);
+  EXPECT_NEAR(forced["marginals"][0]["0"].get<double>(), 1, 1e-9);
+  const auto why = [&](const std::string& more) {
+    return answer(tokens + R"(,"explain":{"word":1)" + more + "}}")["results"][0]["explanation"];
+  };
+  EXPECT_EQ(why("")["head"].get<int>(), 2);
+  EXPECT_EQ(why("")["label"].get<std::string>(), "nsubj");
+  EXPECT_GT(why("")["score"].get<double>(), why(R"(,"head":0)")["score"].get<double>());
+  std::set<std::string> kinds;
+  const Json reasons = why("");
+  for (const Json& one : reasons["contributions"]) {
+    const auto name = one["attribute"].get<std::string>();
+    kinds.insert(name.substr(0, name.find(' ')));
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"arc:", "relation:"}));
+  EXPECT_EQ(
+      answer(R"({"text":"Anna left","explain":{"word":1}})")["results"][0]["explanation"]["head"].get<int>(),
+      2);
+  EXPECT_EQ(refused(tokens + R"(,"forced":[[2,1]]})"),
+            "input:1: the given heads are of no projective tree; expected those of some tree");
+  EXPECT_EQ(refused(tokens + R"(,"forced":[[2]]})"), "forced: 1 heads for 2 words");
+  EXPECT_EQ(refused(tokens + R"(,"forced":[[99999999999,null]]})"),
+            "forced: the head 99999999999 in a sentence of 2 words");
+  // A sentence without words has no result.
+  EXPECT_EQ(answer(R"({"tokens":[[],[["Anna","PROPN"],["left","VERB"]],[]],"forced":[[],[0,null],[]],)"
+                   R"("explain":{"word":1}})")["results"][0]["explanation"]["head"]
+                .get<int>(),
+            0);
+  EXPECT_EQ(refused(tokens + R"(,"forced":[["x",null]]})"),
+            "forced: expected the number of a word, 0 for the root, or null");
+  EXPECT_EQ(refused(R"({"text":"Anna left","forced":[[0,null]]})"),
+            "forced: expected tokens, whose heads these are");
+  EXPECT_EQ(refused(tokens + R"(,"explain":{"word":3}})"),
+            "explain: expected the number of a word, from 1 to 2");
   EXPECT_EQ(refused(R"({"text":"one two three four"})", 413), "a sentence of 4 words; expected at most 3");
   EXPECT_EQ(refused(R"({"text":"a b c\n\nd e f"})", 413), "6 words and more; expected at most 5");
   std::string lines;
@@ -304,7 +361,53 @@ TEST_F(ServiceTest, GraphsInTheTasksFormat) {
   EXPECT_EQ(result["labels"].dump(), R"(["x","y"])");
   EXPECT_EQ(result["marginals"].size(), 2u);
   EXPECT_EQ(refused(R"({"input":"{}"})").substr(0, 8), "input:1:");
-  EXPECT_EQ(refused(R"({"text":"a"})"), "the member 'text'; expected input, format, marginals, kbest");
+  EXPECT_EQ(refused(R"({"text":"a"})"),
+            "the member 'text'; expected input, format, marginals, kbest, forced, explain");
+
+  // Labels that are given, and what adds up to the others.
+  question["kbest"] = 4;
+  const Json all = answer(question.dump())["results"][0]["kbest"];
+  question["forced"] = Json::array({Json::array({"y", nullptr})});
+  const Json forced = answer(question.dump())["results"][0];
+  EXPECT_EQ(forced["labels"][0].get<std::string>(), "y");
+  EXPECT_NEAR(forced["marginals"][0]["y"].get<double>(), 1, 1e-9);
+  question.erase("forced");
+  const auto score = [&](std::size_t node, const char* label) {
+    question["explain"] = {{"node", node}, {"label", label}};
+    const Json explanation = answer(question.dump())["results"][0]["explanation"];
+    EXPECT_EQ(explanation["node"].get<std::size_t>(), node);
+    return explanation["score"].get<double>();
+  };
+  const auto log_probability = [&](const char* labels) {
+    for (const Json& one : all) {
+      if (one["labels"].dump() == labels) return std::log(one["probability"].get<double>());
+    }
+    return 0.0;
+  };
+  EXPECT_NEAR(score(0, "x") - score(0, "y"),
+              log_probability(R"(["x","y"])") - log_probability(R"(["y","y"])"), 1e-5);
+  EXPECT_NEAR(score(1, "y") - score(1, "x"),
+              log_probability(R"(["x","y"])") - log_probability(R"(["x","x"])"), 1e-5);
+  const auto with = [&](const char* name, const Json& value) {
+    Json asked = Json::object();
+    asked["input"] = line;
+    asked[name] = value;
+    return refused(asked.dump());
+  };
+  EXPECT_EQ(with("forced", Json::array({Json::array({"y"})})), "forced: 1 labels for 2 nodes");
+  EXPECT_EQ(with("forced", Json::array()), "forced: labels of 0 graphs; expected one list for each");
+  EXPECT_EQ(with("forced", Json::array({Json::array({"z", nullptr})})).substr(0, 8), "input:1:");
+  EXPECT_EQ(with("explain", {{"node", 2}}), "explain: expected the number of a node, from 0 to 1");
+  EXPECT_EQ(with("explain", {{"graph", 1}, {"node", 0}}), "explain: graph 1; expected one of the 1, from 0");
+  EXPECT_EQ(with("explain", {{"node", 0}, {"label", kEvil}}).substr(0, 10), "explain: '");
+
+  // What would take long is refused before it begins.
+  serve(model_->current()->model(), {}, {.nodes = 3, .joint_labellings = 7});
+  EXPECT_EQ(answer(Json(question).dump())["results"].size(), 1u);
+  question["input"] = line + "\n" + line;
+  EXPECT_EQ(refused(question.dump(), 413), "graphs of 4 nodes and more; expected at most 3");
+  question["input"] = R"({"nodes":[{},{},{}],"cliques":[{"nodes":[0,1]},{"nodes":[1,2]}]})";
+  EXPECT_EQ(refused(question.dump(), 413), "cliques of 8 joint labellings and more; expected at most 7");
 }
 
 // Nobody notices but by the labels.

@@ -6,7 +6,8 @@
 //   charts.scatter(parent, {title, description, x, y, points, diagonal})      points: [{x, y, name, size}]
 //   charts.bars(parent, {title, description, bars, unit, onClick})        lying bars: [{name, value, note}]
 //   charts.histogram(parent, {title, description, x, y, edges, counts})
-//   charts.heatmap(parent, {title, description, rows, columns, values, shades, rowTitle, columnTitle, onClick})      shades: else values
+//   charts.heatmap(parent, {title, description, rows, columns, values, shades, rowTitle, columnTitle, onClick, written})
+//                                                       shades: else values; written: counts are in their cells, where there is room
 //   charts.table(parent, {caption, columns, rows})                        columns: [{name, numeric, format, wide}]
 //
 // x and y are {title, scale: "linear" or "log", min, max, format}. On a log axis there is no place for what is not above 0. Every mark
@@ -15,6 +16,7 @@ const charts = (() => {
   const kSvg = "http://www.w3.org/2000/svg";
   const kLetter = 6.3;  // the width of most letters at the size of the charts' text
   const kColours = 8;
+  const kTop = 14;  // where axes end: room for half of the largest mark
   const kDashes = ["", "7 3", "2 3", "9 3 2 3"];
   let made = 0;  // charts, whose parts need ids
 
@@ -39,6 +41,8 @@ const charts = (() => {
     return Number(value.toPrecision(digits)).toLocaleString("en-GB", {maximumSignificantDigits: digits}).replace(/^-/, "−");
   };
   const percent = (value) => Number.isFinite(value) ? `${number(100 * value, 4)} %` : "–";
+  // As columns want it: with two digits behind the point.
+  const share = (value) => Number.isFinite(value) ? `${(100 * value).toFixed(2).replace(/^-0.00$/, "0.00").replace("-", "−")} %` : "–";
   const cut = (text, letters) => text.length > letters ? `${text.slice(0, letters - 1)}…` : text;
 
   const niceStep = (span, count) => {
@@ -185,10 +189,10 @@ const charts = (() => {
 
   // Axes with their grid. Returns the scales.
   const axes = (svg, width, height, x, y, xValues, yValues) => {
-    const probe = makeScale(y, yValues, height - 40, 12);
+    const probe = makeScale(y, yValues, height - 40, kTop);
     const left = 26 + kLetter * Math.max(2, ...probe.ticks.map(([, label]) => label.length));
     const bottom = height - 42, right = width - 14;
-    const across = makeScale(x, xValues, left, right), up = makeScale(y, yValues, bottom, 10);
+    const across = makeScale(x, xValues, left, right), up = makeScale(y, yValues, bottom, kTop);
     for (const [tick, label] of up.ticks) {
       const at = up.place(tick);
       svg.append(shape("line", {class: "grid-line", x1: left, x2: right, y1: at, y2: at}),
@@ -197,15 +201,15 @@ const charts = (() => {
     let free = -Infinity;
     for (const [tick, label] of across.ticks) {
       const at = across.place(tick), half = label.length * kLetter / 2;
-      svg.append(shape("line", {class: "grid-line", x1: at, x2: at, y1: 10, y2: bottom}));
+      svg.append(shape("line", {class: "grid-line", x1: at, x2: at, y1: kTop, y2: bottom}));
       if (at - half < free || at + half > width) continue;
       free = at + half + 6;
       svg.append(shape("text", {class: "tick", x: at, y: bottom + 16, "text-anchor": "middle"}, label));
     }
     svg.append(shape("line", {class: "axis", x1: left, x2: right, y1: bottom, y2: bottom}),
-               shape("line", {class: "axis", x1: left, x2: left, y1: 10, y2: bottom}),
+               shape("line", {class: "axis", x1: left, x2: left, y1: kTop, y2: bottom}),
                shape("text", {class: "axis-title", x: (left + right) / 2, y: height - 8, "text-anchor": "middle"}, x.title || ""),
-               shape("text", {class: "axis-title", transform: `translate(11 ${(bottom + 10) / 2}) rotate(-90)`, "text-anchor": "middle"},
+               shape("text", {class: "axis-title", transform: `translate(11 ${(bottom + kTop) / 2}) rotate(-90)`, "text-anchor": "middle"},
                      y.title || ""));
     return {across, up, left, right, bottom};
   };
@@ -232,8 +236,8 @@ const charts = (() => {
       const {across, up, bottom} = axes(svg, width, height, x, y, [...all.map(([a]) => a), ...rules.map((rule) => rule.x)], extremes);
       for (const rule of rules) {
         const at = across.place(rule.x);
-        svg.append(shape("line", {class: "rule", x1: at, x2: at, y1: 10, y2: bottom, "data-x": rule.x}),
-                   shape("text", {x: at + (at > width * 0.7 ? -5 : 5), y: 20, "text-anchor": at > width * 0.7 ? "end" : "start"},
+        svg.append(shape("line", {class: "rule", x1: at, x2: at, y1: kTop, y2: bottom, "data-x": rule.x}),
+                   shape("text", {x: at + (at > width * 0.7 ? -5 : 5), y: 24, "text-anchor": at > width * 0.7 ? "end" : "start"},
                          rule.label));
       }
       const marks = [];
@@ -277,7 +281,7 @@ const charts = (() => {
       const largest = Math.max(1, ...points.map((p) => p.size || 0));
       const marks = points.map((p) => {
         const node = shape("circle", {class: "mark f0", cx: across.place(p.x), cy: up.place(p.y), "fill-opacity": 0.75,
-                                      r: p.size === undefined ? 4 : 3 + 9 * Math.sqrt(p.size / largest),
+                                      r: p.size === undefined ? 4 : 3 + 8 * Math.sqrt(p.size / largest),
                                       "data-x": p.x, "data-y": p.y, "data-size": p.size, "data-name": p.name});
         svg.append(node);
         const lines = [p.name, `${x.title}: ${(x.format || number)(p.x)}`, `${y.title}: ${(y.format || number)(p.y)}`,
@@ -342,6 +346,7 @@ const charts = (() => {
       rows: counts.map((count, k) => [edges[k], edges[k + 1], count])}));
   };
 
+  const short = (count) => count < 10000 ? String(count) : `${Math.round(count / 1000)}k`;
   const heatmap = (parent, options) => {
     const {rows, columns, values} = options, format = options.format || ((value) => number(value, 3));
     const draw = (svg, room) => {
@@ -368,6 +373,10 @@ const charts = (() => {
                                       "fill-opacity": known ? (Math.abs(shade) / largest).toFixed(3) : 0,
                                       "data-row": row, "data-column": column, "data-value": known ? value : ""});
           svg.append(node);
+          if (options.written && size >= 26 && value > 0) {
+            svg.append(shape("text", {class: Math.abs(shade) > 0.55 * largest ? "written over" : "written", x: left + size * (c + 0.5),
+                                      y: top + size * (r + 0.5) + 3, "text-anchor": "middle"}, short(value)));
+          }
           const names = `${options.rowTitle ? `${options.rowTitle} ` : ""}${row}, ${options.columnTitle ? `${options.columnTitle} ` : ""}${column}`;
           marks.push({node, text: `${names}\n${known ? format(value) : "–"}`, click: options.onClick && (() => options.onClick(r, c))});
         });
@@ -452,5 +461,5 @@ const charts = (() => {
     return select;
   };
 
-  return {line, scatter, bars, histogram, heatmap, table, tiles, element, shape, number, percent, cut, explain, drawing, choice};
+  return {line, scatter, bars, histogram, heatmap, table, tiles, element, shape, number, percent, share, cut, explain, drawing, choice};
 })();

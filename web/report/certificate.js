@@ -35,7 +35,7 @@ function renderCertificate(section, certificate, charts) {
     const rates = run.series.length === 1 && run.series[0].dev ? Object.entries(run.series[0].dev) : [];
     if (rates.length > 0) {
       charts.line(place, {title: "Held-out data by passes", description: "What the log has of each report.", x: axes.passes,
-                          y: {title: "rate", format: percent},
+                          y: {title: rates.length > 1 ? "rate" : rates[0][0], format: percent},
                           series: rates.map(([name, values]) => ({name, points: run.series[0].passes.map((x, k) => [x, values[k]])}))});
     }
   };

@@ -98,7 +98,7 @@ function pixelPicture(digits, {rows, columns}, name, charts) {
   const svg = shape("svg", {class: "picture", width: columns * kPixel, height: rows * kPixel, viewBox: `0 0 ${columns} ${rows}`, role: "img", "aria-label": name});
   for (let at = 0; at < rows * columns; ++at) {
     const value = parseInt(digits.slice(2 * at, 2 * at + 2), 16);
-    if (value > 0) svg.append(shape("rect", {class: "ink", x: at % columns, y: Math.floor(at / columns), width: 1.02, height: 1.02, "fill-opacity": (value / 255).toFixed(2)}));
+    if (value > 0) svg.append(shape("rect", {class: "ink", x: at % columns, y: Math.floor(at / columns), width: 1, height: 1, "fill-opacity": (value / 255).toFixed(2)}));
   }
   return svg;
 }

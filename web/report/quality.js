@@ -1,7 +1,7 @@
 "use strict";
 // How good a model is on labelled data, and where it is wrong.
 function renderQuality(section, quality, charts) {
-  const {element, number, percent} = charts;
+  const {element, number, percent, share} = charts;
   const {report, task} = quality, labels = quality.labels || [];
   section.append(element("p", {class: "lead"}, `${quality.headline} on ${quality.data}.`));
 
@@ -27,7 +27,7 @@ function renderQuality(section, quality, charts) {
   const types = report.types || report.classes || quality.types;
   if (types) {
     charts.table(section, {caption: report.classes ? "By class" : "By type", columns: [
-      {name: report.classes ? "class" : "type"}, ...["precision", "recall", "F1"].map((name) => ({name, numeric: true, format: percent})),
+      {name: report.classes ? "class" : "type"}, ...["precision", "recall", "F1"].map((name) => ({name, numeric: true, format: share})),
       ...["gold", "predicted", "correct"].map((name) => ({name, numeric: true}))],
       rows: Object.entries(types).map(([name, of]) => [name, of.precision ?? rate(of.correct, of.predicted), of.recall ?? rate(of.correct, of.gold),
                                                        of.f1 ?? rate(2 * of.correct, of.gold + of.predicted), of.gold, of.predicted, of.correct])});
@@ -37,8 +37,8 @@ function renderQuality(section, quality, charts) {
   for (const [caption, first, list] of quality.attachment || []) {
     const column = element("div");
     tables.append(column);
-    charts.table(column, {caption, columns: [{name: first}, {name: "UAS", numeric: true, format: percent},
-      ...(Number.isFinite(report.las) ? [{name: "LAS", numeric: true, format: percent}] : []), {name: "words", numeric: true}],
+    charts.table(column, {caption, columns: [{name: first}, {name: "UAS", numeric: true, format: share},
+      ...(Number.isFinite(report.las) ? [{name: "LAS", numeric: true, format: share}] : []), {name: "words", numeric: true}],
       rows: list.map((one) => [one.name, rate(one.heads, one.words), ...(Number.isFinite(report.las) ? [rate(one.labelled, one.words)] : []), one.words])});
   }
 
@@ -47,7 +47,7 @@ function renderQuality(section, quality, charts) {
   section.append(grid);
   const beside = element("div");  // the tall chart
   if (quality.calibration) {
-    const what = task === "parse" ? "head" : "label";
+    const what = {parse: "head", treebank: "constituent"}[task] || "label";
     charts.scatter(grid, {title: "Calibration", diagonal: true, sizeTitle: "predictions",
                           description: `How often predictions of some probability are right; on the diagonal it is as often as they say. Mean distance ${percent(quality.calibration.error)}.`,
                           x: {title: `probability of the predicted ${what}`, min: 0, max: 1}, y: {title: "right", min: 0, max: 1},
@@ -56,7 +56,7 @@ function renderQuality(section, quality, charts) {
   if (quality.lengths) {
     const name = task === "tag" ? "Accuracy" : "UAS";
     charts.bars(beside, {title: `${name} by length of sentence`, description: "Tokens that are right; the notes say how many sentences there are.",
-                       nameTitle: "tokens", unit: "", format: percent,
+                       nameTitle: "tokens", unit: "", format: share,
                        bars: ranges(quality.lengths).map((one) => ({name: one.name, value: rate(one.correct, one.tokens),
                          note: `${number(one.sentences)} sentences, ${number(one.exact)} without errors`}))});
   }
@@ -90,7 +90,7 @@ function renderConfusion(section, confusion, charts, onCell) {
     // Errors are few beside what is right, so each is shaded by its root.
     const shades = order.map((r, i) => order.map((c, j) => (r === c ? 1 : -1) * Math.sqrt(golds[r] > 0 ? values[i][j] / golds[r] : 0)));
     place.replaceChildren();
-    charts.heatmap(place, {title: "Confusion matrix", rows: names, columns: names, values, shades, rowTitle: "gold", columnTitle: "predicted",
+    charts.heatmap(place, {title: "Confusion matrix", rows: names, columns: names, values, shades, rowTitle: "gold", columnTitle: "predicted", written: true,
                            description: `Blue is right, orange wrong; the more of the gold label, the darker. A click on an orange cell shows its errors.${confusion.left_out ? ` ${number(confusion.left_out)} labels with fewer errors are left out.` : ""}`,
                            onClick: (r, c) => { if (r !== c) onCell(names[r], names[c]); }});
   };

@@ -36,7 +36,7 @@ function drawArcs(parent, one, labels, charts) {
     const node = shape("path", {class: `arc ${arc.kind}`, d: `M${a} ${top}V${y + 5}Q${a} ${y} ${a + side * 5} ${y}H${b - side * 5}Q${b} ${y} ${b} ${y + 5}V${top - 4}`,
                                 "data-head": arc.from, "data-word": arc.to, "data-kind": arc.kind, "data-relation": arc.name});
     svg.append(node, shape("path", {class: `tip ${arc.kind}`, d: `M${b - 3} ${top - 6}h6l-3 6z`}),
-               shape("text", {x: (a + b) / 2, y: y - 3, "text-anchor": "middle", class: "tick"}, arc.name));
+               shape("text", {x: (a + b) / 2, y: y - 3, "text-anchor": "middle", class: "tick relation"}, arc.name));
     const chances = ((one.likely || {})[arc.to] || []).map(([head, p]) => `${words[head]} ${percent(p)}`);
     marks.push({node, text: [`${words[arc.to]} ← ${words[arc.from]}${arc.name ? `: ${arc.name}` : ""}`,
                              {wrong: "predicted, wrong", missing: "gold, not predicted", relabelled: "the wrong relation", right: "right"}[arc.kind],

@@ -77,6 +77,19 @@ const trees = (() => {
     };
     return node();
   }
+  // All phrases, from the outermost: {begin, end, label, words}.
+  function phrasesOf(brackets) {
+    const found = [], words = [];
+    const walk = (node) => {
+      const phrase = {label: node.label, begin: words.length};
+      if (node.word === undefined) found.push(phrase);
+      else words.push(node.word);
+      node.children.forEach(walk);
+      phrase.end = words.length;
+    };
+    walk(read(brackets));
+    return found.map((phrase) => ({...phrase, words: words.slice(phrase.begin, phrase.end)}));
+  }
   function phrases(brackets) {
     const marks = [];
     let right = 10, deepest = 0;
@@ -105,5 +118,5 @@ const trees = (() => {
     place(root, 0);
     return drawing(brackets, right + 10, 16 + levels * row + 34, ...marks);
   }
-  return {dependencies, phrases};
+  return {dependencies, phrases, phrasesOf};
 })();

@@ -97,9 +97,10 @@ struct ParseOptions {
 
 struct ParsePredictOptions {
   std::string format =
-      "conll";             // tree: what is written is drawn for people; text: what is read is plain text
-  bool marginals = false;  // the probability of every likely head
-  std::size_t kbest = 0;   // the k best trees with their scores; 0: just the best
+      "conll";              // tree: what is written is drawn for people; text: what is read is plain text
+  bool keep_heads = false;  // words that come with a head keep it, and the rest follows
+  bool marginals = false;   // the probability of every likely head
+  std::size_t kbest = 0;    // the k best trees with their scores; 0: just the best
   // Outputs drawn from the distribution of the model, with the seed, in place of the best one; 0: none.
   std::size_t samples = 0;
   std::uint64_t seed = 1;
@@ -190,6 +191,14 @@ class Parser::Sentence {
         relations;  // as of heads(), and by number; none where the model has none
     double score;
   };
+  // What a feature adds to the score of every tree that has this arc; with a relation, if the arc has it.
+  struct Contribution {
+    std::string_view feature;  // such as "arc: head.form word.xpos"
+    std::size_t word;
+    std::uint32_t head;
+    std::optional<std::uint32_t> relation;
+    double weight;
+  };
 
   // The parser has to outlive it.
   explicit Sentence(const Parser& parser);
@@ -205,6 +214,10 @@ class Parser::Sentence {
   void set(const DependencySentence& sentence);
 
   std::size_t size() const;
+  // Gives words their heads: one for each word, or nothing where it is for the parser to find. All that
+  // follows is given that, until the next sentence. Throws Error if no tree has these heads, and for a
+  // sentence in pieces.
+  void force_heads(std::span<const std::optional<std::uint32_t>> heads);
   // The best tree: the head of each word, and the relation to it; no relations where the model has none.
   std::span<const std::uint32_t> heads();
   std::span<const std::string_view> relations();
@@ -218,6 +231,11 @@ class Parser::Sentence {
   // in pieces it is the best one alone. Throws Error without Parser::has_kbest().
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
+  // What features of arcs add to the scores of the words first, ..., last, for all heads (and relations) that
+  // pruning leaves; without those of pairs of arcs, in parsers of order 2. Throws Error for a sentence in
+  // pieces.
+  void for_each_contribution(std::size_t first, std::size_t last,
+                             const std::function<void(const Contribution&)>& visit);
   // Trees drawn from the distribution of the model, independently of each other, with their scores; the first
   // of many are those of few. Throws Error for a parser of order 2.
   std::vector<Scored> samples(std::size_t n, std::uint64_t seed);

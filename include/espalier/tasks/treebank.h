@@ -144,6 +144,23 @@ class TreebankParser::Sentence {
     BracketTree tree{};
     double score = 0;
   };
+  // A label over the words begin, ..., end - 1.
+  struct Constituent {
+    std::size_t begin, end;
+    std::string_view label;
+    double probability;
+  };
+
+  // What a feature adds to the score of every derivation that has this label over the words begin, ..., end -
+  // 1 (of a split, begin = end: the label of a phrase whose two children meet there; of a word, its tag), or,
+  // with begin = end = 0, this rule.
+  struct Contribution {
+    std::string_view feature;  // such as "span: first.form length", or (rule)
+    std::size_t begin, end;
+    std::string_view label;  // or the rule
+    double weight;
+    double count;  // how often the best tree has it
+  };
 
   // The parser has to outlive it.
   explicit Sentence(const TreebankParser& parser);
@@ -170,6 +187,13 @@ class TreebankParser::Sentence {
   // the grammar it is the flat one; of a sentence in pieces it is the best one alone.
   std::vector<Scored> kbest(std::size_t k);
   double probability(double score);
+  // The constituents that the grammar leaves, with at least such a probability: how often one is expected
+  // where a rule repeats a label over the same words, so that it can be more than 1. Without those of tags,
+  // and of what every tree begins with (TOP). Throws Error if the model has no probabilities.
+  std::vector<Constituent> constituents(double least = 0);
+  // Of all labels that the grammar leaves; in one piece. The score of the best tree is the sum of weight
+  // times count.
+  void for_each_contribution(const std::function<void(const Contribution&)>& visit);
   // Trees drawn from the distribution over derivations, independently of each other, with their scores; the
   // first of many are those of few. And the entropy of the distribution, in nats.
   std::vector<Scored> samples(std::size_t n, std::uint64_t seed);

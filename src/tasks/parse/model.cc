@@ -16,10 +16,10 @@ void append_atoms(const DependencySentence& sentence, std::vector<WordAtoms>& wo
 
 std::size_t ArcPruner::choose(std::span<const WordAtoms> words, std::span<const std::uint32_t> gold,
                               std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& heads,
-                              Workspace& ws) const {
+                              Workspace& ws, const ArcSet* possible) const {
   Workspace::Frame frame(ws);
   const std::size_t m = words.size();
-  const ArcSet all(m);
+  const ArcSet all = possible != nullptr ? *possible : ArcSet(m);
   const DependencyTree tree(all, shape);
   const auto s = frame.take<double>(all.size()), mu = frame.take<double>(all.size());
   const auto best = frame.take<std::uint32_t>(m), labels = frame.take<std::uint32_t>(m),
@@ -32,9 +32,10 @@ std::size_t ArcPruner::choose(std::span<const WordAtoms> words, std::span<const 
   std::size_t missed = 0;
   for (std::size_t d = 1; d <= m; ++d) {
     const double* of_word = mu.data() + all.begin(d);
-    for (std::size_t k = 0; k < m; ++k) order[k] = static_cast<std::uint32_t>(k);
-    const std::size_t kept = std::min(most, m);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+    const std::size_t count = all.end(d) - all.begin(d), kept = std::min(most, count);
+    for (std::size_t k = 0; k < count; ++k) order[k] = static_cast<std::uint32_t>(k);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept),
+                      order.begin() + static_cast<std::ptrdiff_t>(count),
                       [&](std::uint32_t a, std::uint32_t b) {
                         return of_word[a] != of_word[b] ? of_word[a] > of_word[b] : a < b;
                       });

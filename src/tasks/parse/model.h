@@ -28,9 +28,10 @@ struct ArcPruner {
 
   // The arcs of a sentence, as ArcSet has them. Those of the model's best tree and of `gold` (empty: not
   // known) are always among them. Returns how many gold arcs would not have been.
+  // They are all of `possible`, which has a tree, where that is given.
   std::size_t choose(std::span<const WordAtoms> words, std::span<const std::uint32_t> gold,
-                     std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& heads,
-                     Workspace& ws) const;
+                     std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& heads, Workspace& ws,
+                     const ArcSet* possible = nullptr) const;
 };
 
 // What a parser needs besides its weights, as training makes it and a model file has it.

@@ -45,7 +45,9 @@ struct Parser::Sentence::State {
   std::span<const WordAtoms> words_of(std::size_t piece) const {
     return std::span(words).subspan(begin_of(piece), length_of(piece));
   }
-  ArcSet arcs() const { return pruner ? ArcSet(arc_offsets, arc_heads) : ArcSet(length_of(scored)); }
+  ArcSet arcs() const {
+    return pruner || !forced.empty() ? ArcSet(arc_offsets, arc_heads) : ArcSet(length_of(scored));
+  }
   DependencyTree tree() const { return {arcs(), model.shape, parts(0)}; }
 
   void forget() {
@@ -53,6 +55,7 @@ struct Parser::Sentence::State {
     scored = with_marginals = kNone;
     has_best = false;
     log_z.reset();
+    forced.clear();
   }
 
   void divide() {
@@ -65,11 +68,126 @@ struct Parser::Sentence::State {
     divide();
     if (scored == piece) return;
     scored = piece;
-    if (pruner) pruner->choose(words_of(piece), {}, arc_offsets, arc_heads, ws);
+    if (!forced.empty()) {
+      list_possible(arc_offsets, arc_heads);
+      if (pruner) {
+        const std::vector<std::uint32_t> offsets = arc_offsets;
+        const std::vector<std::uint16_t> possible = arc_heads;
+        const ArcSet arcs_of_trees(offsets, possible);
+        pruner->choose(words, {}, arc_offsets, arc_heads, ws, &arcs_of_trees);
+      }
+    } else if (pruner) {
+      pruner->choose(words_of(piece), {}, arc_offsets, arc_heads, ws);
+    }
     parts.clear();
     if (model.second_order) parts.append(arcs(), model.shape.projective);
     s.resize(tree().num_statistics());
     features.score(words_of(piece), arcs(), parser.theta_.row(0), 1.0, std::span<double>(s), ws, parts(0));
+  }
+
+  // Arcs as ArcSet has them: where the head of a word is given, that alone.
+  void list_possible(std::vector<std::uint32_t>& offsets, std::vector<std::uint16_t>& of_arcs) const {
+    offsets.assign(1, 0);
+    of_arcs.clear();
+    for (std::uint32_t d = 1; d <= words.size(); ++d) {
+      for (std::uint32_t h = 0; h <= words.size(); ++h) {
+        if (h != d && forced[d - 1].value_or(h) == h) of_arcs.push_back(static_cast<std::uint16_t>(h));
+      }
+      offsets.push_back(static_cast<std::uint32_t>(of_arcs.size()));
+    }
+  }
+
+  // Without a cycle, and with no more roots than there may be, heads are those of some tree; if no arcs may
+  // cross, there has to be one by inference over all that have them.
+  bool has_tree() {
+    std::size_t roots = 0;
+    for (std::size_t d = 1; d <= words.size(); ++d) {
+      if (forced[d - 1] == 0u) ++roots;
+      std::size_t steps = 0;
+      for (std::size_t h = d; h != 0 && forced[h - 1]; h = *forced[h - 1]) {
+        if (++steps > words.size()) return false;
+      }
+    }
+    if (model.shape.single_root && roots > 1) return false;
+    if (!model.shape.projective) return true;
+    std::vector<std::uint32_t> offsets;
+    std::vector<std::uint16_t> of_arcs;
+    list_possible(offsets, of_arcs);
+    TreeShape shape = model.shape;
+    shape.num_labels = 1;
+    const DependencyTree trees(ArcSet(offsets, of_arcs), shape);
+    std::vector<double> zeros(of_arcs.size()), mu(of_arcs.size());
+    return std::isfinite(trees.log_partition(std::span<const double>(zeros), mu, ws));
+  }
+
+  void force(std::span<const std::optional<std::uint32_t>> given) {
+    ESPALIER_EXPECT(given.size() == words.size());
+    forget();
+    if (std::ranges::none_of(given, [](const auto& head) { return head.has_value(); })) return;
+    check_one_piece();
+    for (std::size_t d = 1; d <= given.size(); ++d) {
+      if (!given[d - 1] || (*given[d - 1] <= given.size() && *given[d - 1] != d)) continue;
+      throw Error(fmt::format("word {} of {} with the head {}; expected 0 (the root) or another word", d,
+                              given.size(), *given[d - 1]));
+    }
+    forced.assign(given.begin(), given.end());
+    if (has_tree()) return;
+    forced.clear();
+    throw Error(fmt::format("the given heads are of no {}tree{}; expected those of some tree",
+                            model.shape.projective ? "projective " : "",
+                            model.shape.single_root ? " with one root" : ""));
+  }
+
+  void check_one_piece() {
+    divide();
+    if (ends.size() > 1)
+      throw Error(
+          fmt::format("a sentence of {} words; expected at most {}, as longer ones are parsed in pieces",
+                      words.size(), model.longest));
+  }
+
+  void for_each_contribution(std::size_t first, std::size_t last,
+                             const std::function<void(const Contribution&)>& visit) {
+    ESPALIER_EXPECT(1 <= first && first <= last && last <= words.size());
+    check_one_piece();
+    score(0);
+    const ArcSet all = arcs();
+    std::vector<std::uint32_t> offsets{0};
+    std::vector<std::uint16_t> of_arcs;
+    for (std::size_t d = 1; d <= words.size(); ++d) {
+      for (std::size_t a = all.begin(d); a < all.end(d) && first <= d && d <= last; ++a)
+        of_arcs.push_back(static_cast<std::uint16_t>(all.head(a, d)));
+      offsets.push_back(static_cast<std::uint32_t>(of_arcs.size()));
+    }
+    // Each template by itself: its weights are where they are beside the others.
+    const ArcSet some(offsets, of_arcs);
+    const float* w = parser.theta_.row(0);
+    const std::size_t num_labels = model.shape.num_labels;
+    std::vector<double> sums(of_arcs.size() * num_labels);
+    const auto visit_all = [&](std::string_view feature, std::size_t labels, bool labelled) {
+      for (std::size_t d = first; d <= last; ++d) {
+        for (std::size_t a = some.begin(d); a < some.end(d); ++a) {
+          const auto head = static_cast<std::uint32_t>(some.head(a, d));
+          for (std::uint32_t l = 0; l < labels; ++l)
+            visit({feature, d, head, labelled ? std::optional(l) : std::nullopt, sums[a * labels + l]});
+        }
+      }
+    };
+    const ArcTemplates& of_arc = arc_templates();
+    for (std::size_t t = 0; t < of_arc.size() + of_arc.num_between(); ++t) {
+      const ArcTemplates one = of_arc.in_order(std::span(&t, 1));
+      ArcFeatures(one, model.bits).score(words, some, w, 1.0, std::span(sums).first(some.size()), ws);
+      visit_all(of_arc.name(t), 1, false);
+    }
+    if (num_labels < 2) return;
+    const ArcTemplates& of_relation = relation_templates();
+    for (std::size_t t = 0; t < of_relation.size(); ++t) {
+      const ArcTemplates one = of_relation.in_order(std::span(&t, 1));
+      std::ranges::fill(sums, 0.0);
+      RelationFeatures(one, model.relation_bits, num_labels)
+          .add_score(words, some, w + (std::size_t{1} << model.bits), 1.0, std::span(sums), ws);
+      visit_all(of_relation.name(t), num_labels, true);
+    }
   }
 
   void find_best() {
@@ -224,8 +342,9 @@ struct Parser::Sentence::State {
   std::optional<ArcPruner> pruner;
   Workspace ws;
   std::vector<WordAtoms> words;
-  std::vector<bool> punctuation;  // of each word
-  std::vector<std::size_t> ends;  // of pieces; none before they are known
+  std::vector<bool> punctuation;                     // of each word
+  std::vector<std::size_t> ends;                     // of pieces; none before they are known
+  std::vector<std::optional<std::uint32_t>> forced;  // heads; empty: none
   bool has_best = false;
   std::vector<std::uint32_t> heads, labels;
   double best_score = 0;
@@ -268,6 +387,10 @@ void Parser::Sentence::set(const DependencySentence& sentence) {
 
 std::size_t Parser::Sentence::size() const { return state_->words.size(); }
 
+void Parser::Sentence::force_heads(std::span<const std::optional<std::uint32_t>> heads) {
+  state_->force(heads);
+}
+
 std::span<const std::uint32_t> Parser::Sentence::heads() {
   state_->find_best();
   return state_->heads;
@@ -286,6 +409,11 @@ std::size_t Parser::Sentence::pieces() {
 std::span<const double> Parser::Sentence::head_probabilities(std::size_t word) {
   ESPALIER_EXPECT(word >= 1 && word <= size());
   return state_->head_probabilities(word);
+}
+
+void Parser::Sentence::for_each_contribution(std::size_t first, std::size_t last,
+                                             const std::function<void(const Contribution&)>& visit) {
+  state_->for_each_contribution(first, last, visit);
 }
 
 std::vector<Parser::Sentence::Scored> Parser::Sentence::kbest(std::size_t k) {

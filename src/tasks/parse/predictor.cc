@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.h"
@@ -117,8 +118,8 @@ class ParsePredictor final : public Predictor {
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.text.clear();
           for (std::size_t i = 0; i < block.size; ++i)
-            predict(block.sentences[i], block.places[i], options, seed_of_item(options.seed, block.first + i),
-                    draw, parsed, block.text, write_early);
+            predict(input, block.sentences[i], block.places[i], options,
+                    seed_of_item(options.seed, block.first + i), draw, parsed, block.text, write_early);
         },
         [&](ParseBlock& block) { write(block.text); });
   }
@@ -232,10 +233,25 @@ class ParsePredictor final : public Predictor {
     return options.samples > 0 ? parsed.samples(options.samples, seed) : parsed.kbest(options.kbest);
   }
 
-  void predict(const DependencySentence& sentence, std::span<const TextSentences::Place> places,
-               const ParsePredictOptions& options, std::uint64_t seed, bool draw, Parser::Sentence& parsed,
-               std::string& out, const EarlyWriter& write_early) const {
+  static void keep_heads(const std::string& input, const DependencySentence& sentence,
+                         Parser::Sentence& parsed) {
+    std::vector<std::optional<std::uint32_t>> heads;
+    for (const DependencyWord& word : sentence.words)
+      heads.push_back(word.has_head ? std::optional(word.head) : std::nullopt);
+    try {
+      parsed.force_heads(heads);
+    } catch (const Error& e) {
+      throw Error(
+          fmt::format("{}:{}: {}", input == "-" ? "standard input" : input, sentence.first_line, e.what()));
+    }
+  }
+
+  void predict(const std::string& input, const DependencySentence& sentence,
+               std::span<const TextSentences::Place> places, const ParsePredictOptions& options,
+               std::uint64_t seed, bool draw, Parser::Sentence& parsed, std::string& out,
+               const EarlyWriter& write_early) const {
     parsed.set(sentence);
+    if (options.keep_heads) keep_heads(input, sentence, parsed);
     if (options.json) return append_object(sentence, places, options, seed, parsed, out, write_early);
     const auto append = [&](std::span<const std::uint32_t> heads,
                             std::span<const std::string_view> relations) {
@@ -302,6 +318,15 @@ class ParsePredictor final : public Predictor {
                      [&](std::size_t i) { append_json(sentence.words[i].form, out); });
     out += ',';
     if (!places.empty()) {
+      // With their parts of speech, where other models found some.
+      const auto known = [](const DependencyWord& word) { return word.coarse != "_" || word.fine != "_"; };
+      if (std::ranges::any_of(sentence.words, known)) {
+        out += "\"columns\":";
+        append_json_list(sentence.words.size(), out, [&](std::size_t i) {
+          append_json_list(std::array{sentence.words[i].coarse, sentence.words[i].fine}, out);
+        });
+        out += ',';
+      }
       append_offsets(places, out);
       out += ',';
     }

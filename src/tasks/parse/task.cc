@@ -59,6 +59,9 @@ const OptionTable& predict_options() {
       OptionOf<Options>("format", &Options::format, "conll; tree: drawings to look at; text: read plain text")
           .choices({"conll", "tree", "text"})
           .basic(),
+      OptionOf<Options>(
+          "keep_heads", &Options::keep_heads,
+          "words that have a head in the input keep it; the others get the best ones given that"),
       marginals_option<Options>("add the probability of every likely head"),
       kbest_option<Options>(),
       samples_option<Options>(),

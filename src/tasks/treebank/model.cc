@@ -17,6 +17,8 @@ namespace {
 // Where pruning leaves a sentence without a derivation, it is tried again with this part of the threshold;
 // where tags are predicted, then with the tags of rare words for all words but punctuation.
 constexpr double kSecondTry = 1e-3;
+// What contributions of rules are called.
+constexpr std::string_view kRuleFeature = "(rule)";
 // 2^N rows of features of tags; there are far fewer of those than of spans.
 constexpr unsigned kTagBits = 15;
 
@@ -375,6 +377,53 @@ double TreebankWorker::log_partition(double beta) {
     sum += piece.forest->log_partition(std::span<const double>(scaled), mu, ws_);
   }
   return sum;
+}
+
+std::vector<TreebankParser::Sentence::Constituent> TreebankWorker::constituents(double beta, double least) {
+  std::vector<TreebankParser::Sentence::Constituent> result;
+  const Dictionary& names = model_.grammar().labels();
+  for (const TreebankPiece& piece : pieces_) {
+    if (!piece.forest) continue;
+    const std::vector<double> scaled = scaled_scores(piece, beta);
+    std::vector<double> mu(scaled.size());
+    piece.forest->log_partition(std::span<const double>(scaled), mu, ws_);
+    piece.forest->for_each_span([&](const Cfg::Place& place) {
+      for (std::size_t k = 0; k < place.labels.size(); ++k) {
+        const bool part = place.labels[k] >= model_.grammar().grammar().num_constituents;
+        if (const double p = mu[place.first + k]; !part && p >= least)
+          result.push_back(
+              {piece.begin + place.begin, piece.begin + place.end, names.name(place.labels[k]), p});
+      }
+    });
+  }
+  return result;
+}
+
+void TreebankWorker::for_each_contribution(
+    const std::function<void(const TreebankParser::Sentence::Contribution&)>& visit) {
+  if (pieces_.size() > 1)
+    throw Error(
+        fmt::format("a sentence of {} words; expected at most {}, as longer ones are parsed in pieces",
+                    pieces_.back().end, model_.longest()));
+  const TreebankPiece& piece = pieces_.front();
+  if (!piece.forest) return;
+  const Cfg& forest = *piece.forest;
+  score(piece);
+  std::vector<double> chi(s_.size());
+  forest.argmax(std::span<const double>(s_), chi, ws_);
+  const auto rules = forest.rules();
+  for (std::size_t k = 0; k < rules.size(); ++k)
+    visit({kRuleFeature, 0, 0, model_.rule_names().name(rules[k]),
+           theta_.at(model_.features().rule_place(rules[k])), chi[k]});
+  const TreeGrammar& grammar = model_.grammar();
+  const std::size_t first_tagged = forest.num_tagged() > 0 ? forest.tagged(0).first : s_.size();
+  model_.features().for_each_feature(
+      piece.seen, forest,
+      [&](std::string_view feature, const Cfg::Place& place, std::size_t k, const WeightPlace& weight) {
+        const Dictionary& names = place.first >= first_tagged ? grammar.tags() : grammar.labels();
+        visit({feature, place.begin, place.end, names.name(place.labels[k]), theta_.at(weight),
+               chi[place.first + k]});
+      });
 }
 
 std::vector<double> TreebankWorker::scaled_scores(const TreebankPiece& piece, double beta) {

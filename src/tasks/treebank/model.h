@@ -99,6 +99,8 @@ class TreebankWorker {
   const std::vector<TreebankPiece>& pieces() const { return pieces_; }
   std::vector<Scored> kbest(std::span<const TaggedWord> words, std::size_t k);
   double log_partition(double beta);
+  std::vector<TreebankParser::Sentence::Constituent> constituents(double beta, double least);
+  void for_each_contribution(const std::function<void(const TreebankParser::Sentence::Contribution&)>& visit);
   std::vector<Scored> samples(std::span<const TaggedWord> words, double beta, std::size_t n, Random& random);
   double entropy(double beta);
 

@@ -90,6 +90,18 @@ double TreebankParser::Sentence::probability(double score) {
   return std::exp(loss.beta * score - *state_->log_z);
 }
 
+std::vector<TreebankParser::Sentence::Constituent> TreebankParser::Sentence::constituents(double least) {
+  const Loss& loss = state_->parser.loss_;
+  check_has_probabilities(loss);
+  state_->parse();
+  return state_->worker.constituents(loss.beta, least);
+}
+
+void TreebankParser::Sentence::for_each_contribution(const std::function<void(const Contribution&)>& visit) {
+  state_->parse();
+  state_->worker.for_each_contribution(visit);
+}
+
 std::vector<TreebankParser::Sentence::Scored> TreebankParser::Sentence::samples(std::size_t n,
                                                                                 std::uint64_t seed) {
   const Loss& loss = state_->parser.loss_;
