@@ -277,10 +277,8 @@ std::unique_ptr<TrainingData> make_training(const Graphs& train, const Graphs* d
   refuse_rest(options);
   values.check_effective();
   const py::gil_scoped_release release;
-  GraphOptions of_task = values.as<GraphOptions>();
-  of_task.maxima = !Loss::parse(loss).smooth();
   auto result = std::make_unique<TrainingData>();
-  result->set = make_graph_training(train.data(), of_task, dev ? &dev->data() : nullptr);
+  result->set = make_graph_training(train.data(), values.as<GraphOptions>(), dev ? &dev->data() : nullptr);
   return result;
 }
 
