@@ -41,6 +41,7 @@
 #include "espalier/tasks/named_rows.h"
 #include "espalier/tasks/parse.h"
 #include "espalier/tasks/registry.h"
+#include "espalier/tasks/sampling.h"
 #include "espalier/tasks/tag.h"
 #include "espalier/tasks/task.h"
 #include "espalier/tasks/treebank.h"

@@ -11,6 +11,7 @@ True
 """
 
 from . import metrics, pycrfsuite
+from ._align import Aligner
 from ._classifier import Classifier
 from ._crf import CRF
 from ._espalier import Certificate, Error, Progress, __version__
@@ -22,6 +23,7 @@ from ._selection import CrossValidation, Path, cross_validate, path
 from ._treebank import TreebankParser
 
 __all__ = [
+    "Aligner",
     "CRF",
     "Certificate",
     "Classifier",

@@ -3,7 +3,7 @@
 import os
 
 from . import _espalier
-from ._estimator import Estimator, Parameter, check_writable, count_of
+from ._estimator import Estimator, Parameter, check_writable, count_of, drawn
 from ._explain import Explanation, WeightTable
 from ._log import TrainingLog
 from ._model import Model
@@ -197,6 +197,17 @@ class CRF(Estimator):
         The probability is None where the loss has none, as that of an SVM.
         """
         return self._shared_tagger().kbest(_sequence(X), count_of(k))
+
+    def sample(self, X, n=1, seed=1):
+        """n labellings of each sentence, drawn from the model's distribution: those of ``espalier predict --samples n --seed seed``.
+
+        They are independent of each other and have the form of ``predict_kbest``; the first of many are those of few.
+        """
+        return self._shared_tagger().samples(_sequence(X), *drawn(n, seed))
+
+    def entropy(self, X):
+        """The entropy of the model's distribution for each sentence, in nats: 0 where it is certain."""
+        return self._shared_tagger().entropies(_sequence(X))
 
     def predict_entities(self, X):
         """The chunks that the best labels of each sentence spell, as tuples ``(type, begin, end, probability)``.

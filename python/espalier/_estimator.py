@@ -40,15 +40,20 @@ def _default(row):
     return tuple(row["default"]) if isinstance(row["default"], list) else row["default"]
 
 
-def count_of(k):
+def count_of(k, name="k", least=1):
     """k as the library takes it: it has no whole numbers below 0 to refuse."""
     try:
         k = operator.index(k)
     except TypeError:
-        raise _espalier.Error(f"k {k!r}; expected a whole number") from None
-    if k < 1:
-        raise _espalier.Error(f"k {k}; expected at least 1")
+        raise _espalier.Error(f"{name} {k!r}; expected a whole number") from None
+    if k < least:
+        raise _espalier.Error(f"{name} {k}; expected at least {least}")
     return k
+
+
+def drawn(n, seed):
+    """How many draws, and what they begin with, as the library takes them."""
+    return count_of(n, "n"), count_of(seed, "seed", 0)
 
 
 def check_writable(path):

@@ -1,7 +1,7 @@
 """The estimator for graphs whose nodes have labels: GraphModel."""
 
 from . import _espalier
-from ._estimator import Parameter, count_of
+from ._estimator import Parameter, count_of, drawn
 from ._task import TaskEstimator, as_sequence
 
 
@@ -50,7 +50,7 @@ class GraphModel(TaskEstimator):
         dev = None
         if X_dev is not None:
             dev = _espalier.Graphs(as_sequence(X_dev, "X_dev"), _labels(X_dev, y_dev, {}), None, "X_dev", "y_dev")
-        data = _espalier.graph_training(train, dev, self._options("task"), self.loss)
+        data = _espalier.graph_training(train, dev, self._options("task"))
         self._labels = {name: label for name, label in labels.items() if not isinstance(label, str)}
         return data, self._settings()
 
@@ -77,6 +77,19 @@ class GraphModel(TaskEstimator):
         """
         best = self._engine().kbest(_espalier.Graphs(as_sequence(X)), count_of(k))
         return [[(self._given(names), score, p) for names, score, p in graph] for graph in best]
+
+    def sample(self, X, n=1, seed=1):
+        """n labellings of each graph, drawn from the model's distribution: those of ``espalier predict --samples n --seed seed``.
+
+        They are independent of each other and have the form of ``predict_kbest``; the first of many are those of few. Raises
+        espalier.Error where inference is not exact.
+        """
+        drawn_labels = self._engine().samples(_espalier.Graphs(as_sequence(X)), *drawn(n, seed))
+        return [[(self._given(names), score, p) for names, score, p in graph] for graph in drawn_labels]
+
+    def entropy(self, X):
+        """The entropy of the model's distribution for each graph, in nats: 0 where it is certain."""
+        return self._engine().entropies(_espalier.Graphs(as_sequence(X)))
 
     def evaluate(self, X, y=None):
         """How good the labels are: a dict, as ``espalier eval --json`` prints it."""

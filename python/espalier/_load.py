@@ -1,14 +1,14 @@
 """Opens model files as the estimators of their tasks."""
 
+from ._align import Aligner
 from ._classifier import Classifier
 from ._crf import CRF
-from ._espalier import Error
 from ._graph import GraphModel
 from ._model import Model
 from ._parser import Parser
 from ._treebank import TreebankParser
 
-_ESTIMATORS = {estimator._task: estimator for estimator in (CRF, Classifier, Parser, TreebankParser, GraphModel)}
+_ESTIMATORS = {estimator._task: estimator for estimator in (CRF, Classifier, Parser, TreebankParser, GraphModel, Aligner)}
 
 
 def load(path):
@@ -18,6 +18,4 @@ def load(path):
     training was to take, is at its default. Its model is the estimator's ``model_``.
     """
     model = Model.load(path)
-    if model.task not in _ESTIMATORS:
-        raise Error(f"{path}: a model of {model.task}, which has no estimator; expected one of {', '.join(_ESTIMATORS)}, or Model.load")
     return _ESTIMATORS[model.task]._of_model(model)

@@ -3,7 +3,7 @@
 import os
 
 from . import _espalier
-from ._estimator import Parameter, count_of
+from ._estimator import Parameter, count_of, drawn
 from ._task import TaskEstimator, as_sequence, is_path
 
 _FIELDS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -77,6 +77,18 @@ class Parser(TaskEstimator):
         Relations are None where the model has none, and so is the probability where the loss has none.
         """
         return self._engine().kbest(_sentences(X, False), count_of(k))
+
+    def sample(self, X, n=1, seed=1):
+        """n trees of each sentence, drawn from the model's distribution: those of ``espalier predict --samples n --seed seed``.
+
+        They are independent of each other and have the form of ``predict_kbest``; the first of many are those of few. Raises
+        espalier.Error for a parser of order 2.
+        """
+        return self._engine().samples(_sentences(X, False), *drawn(n, seed))
+
+    def entropy(self, X):
+        """The entropy of the model's distribution for each sentence, in nats: 0 where it is certain."""
+        return self._engine().entropies(_sentences(X, False))
 
     def evaluate(self, X):
         """How good the trees are against those of X: a dict, as ``espalier eval --json`` prints it."""

@@ -3,7 +3,7 @@
 import os
 
 from . import _espalier
-from ._estimator import Parameter, count_of
+from ._estimator import Parameter, count_of, drawn
 from ._parser import _refuse
 from ._task import TaskEstimator, as_sequence, is_path
 
@@ -59,6 +59,17 @@ class TreebankParser(TaskEstimator):
         The probability is None where the loss has none, as that of an SVM.
         """
         return self._engine().kbest(_sentences(X), count_of(k), self._brackets())
+
+    def sample(self, X, n=1, seed=1):
+        """n trees of each sentence, drawn from the model's distribution: those of ``espalier predict --samples n --seed seed``.
+
+        They are independent of each other and have the form of ``predict_kbest``; the first of many are those of few.
+        """
+        return self._engine().samples(_sentences(X), *drawn(n, seed), self._brackets())
+
+    def entropy(self, X):
+        """The entropy of the model's distribution for each sentence, in nats: 0 where it is certain."""
+        return self._engine().entropies(_sentences(X))
 
     def evaluate(self, X):
         """How good the trees are against those of X, as evalb counts: a dict, as ``espalier eval --json`` prints it."""

@@ -17,6 +17,7 @@ void bind_classify(py::module_& module);
 void bind_parse(py::module_& module);
 void bind_treebank(py::module_& module);
 void bind_graph(py::module_& module);
+void bind_align(py::module_& module);
 void bind_selection(py::module_& module);
 
 }  // namespace espalier::python

@@ -10,6 +10,7 @@
 #include "blocks.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
+#include "espalier/tasks/sampling.h"
 #include "items.h"
 #include "json.h"
 #include "settings.h"
@@ -269,18 +270,15 @@ class Graphs {
   GraphData data_;
 };
 
-std::unique_ptr<TrainingData> make_training(const Graphs& train, const Graphs* dev, py::dict options,
-                                            const std::string& loss) {
+std::unique_ptr<TrainingData> make_training(const Graphs& train, const Graphs* dev, py::dict options) {
   OptionValues values(task_named("graph").options());
   options = options.attr("copy")();
   take_options(options, values);
   refuse_rest(options);
   values.check_effective();
   const py::gil_scoped_release release;
-  GraphOptions of_task = values.as<GraphOptions>();
-  of_task.maxima = !Loss::parse(loss).smooth();
   auto result = std::make_unique<TrainingData>();
-  result->set = make_graph_training(train.data(), of_task, dev ? &dev->data() : nullptr);
+  result->set = make_graph_training(train.data(), values.as<GraphOptions>(), dev ? &dev->data() : nullptr);
   return result;
 }
 
@@ -331,8 +329,32 @@ class SharedLabeller {
     return result;
   }
 
-  // Lists of (labels, score, probability); None where the model has no probabilities.
   py::list kbest(const Graphs& X, std::size_t k) const {
+    return scored(X, [&](GraphLabeller::Graph& graph, std::size_t) { return graph.kbest(k); });
+  }
+  py::list samples(const Graphs& X, std::size_t n, std::uint64_t seed) const {
+    return scored(X, [&](GraphLabeller::Graph& graph, std::size_t i) {
+      return graph.samples(n, seed_of_item(seed, i));
+    });
+  }
+
+  py::list entropies(const Graphs& X) const {
+    std::vector<double> all(X.data().size());
+    py::list result;
+    GraphLabeller::Graph graph(labeller_);
+    for_each_in_blocks(
+        all.size(), kBlock,
+        [&](std::size_t i) {
+          graph.set(X.data().graph(i));
+          all[i] = graph.entropy();
+        },
+        [&](std::size_t i) { result.append(all[i]); });
+    return result;
+  }
+
+  // Lists of (labels, score, probability); None where the model has no probabilities.
+  template <class List>
+  py::list scored(const Graphs& X, const List& list) const {
     struct Best {
       Labels labels;
       double score, probability;
@@ -345,7 +367,7 @@ class SharedLabeller {
         all.size(), kBlock,
         [&](std::size_t i) {
           graph.set(X.data().graph(i));
-          for (const auto& [labels, score] : graph.kbest(k))
+          for (const auto& [labels, score] : list(graph, i))
             all[i].push_back({names(graph, labels), score, smooth ? graph.probability(score) : 0});
         },
         [&](std::size_t i) {
@@ -391,13 +413,14 @@ void bind_graph(py::module_& module) {
            py::arg("X"), py::arg("y") = py::none(), py::arg("types") = py::none(), py::arg("x_name") = "X",
            py::arg("y_name") = "y")
       .def("__len__", [](const Graphs& graphs) { return graphs.data().size(); });
-  module.def("graph_training", &make_training, py::arg("train"), py::arg("dev"), py::arg("options"),
-             py::arg("loss"));
+  module.def("graph_training", &make_training, py::arg("train"), py::arg("dev"), py::arg("options"));
   py::class_<SharedLabeller>(module, "GraphLabeller")
       .def(py::init<Model>(), py::arg("model"))
       .def("labels", &SharedLabeller::labels, py::arg("X"))
       .def("marginals", &SharedLabeller::marginals, py::arg("X"))
       .def("kbest", &SharedLabeller::kbest, py::arg("X"), py::arg("k"))
+      .def("samples", &SharedLabeller::samples, py::arg("X"), py::arg("n"), py::arg("seed"))
+      .def("entropies", &SharedLabeller::entropies, py::arg("X"))
       .def("evaluate", &SharedLabeller::evaluate, py::arg("X"));
 }
 

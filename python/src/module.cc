@@ -14,5 +14,6 @@ PYBIND11_MODULE(_espalier, module) {
   bind_parse(module);
   bind_treebank(module);
   bind_graph(module);
+  bind_align(module);
   bind_selection(module);
 }

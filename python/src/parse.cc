@@ -11,6 +11,7 @@
 #include "blocks.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
+#include "espalier/tasks/sampling.h"
 #include "espalier/train/read.h"
 #include "items.h"
 #include "json.h"
@@ -256,8 +257,32 @@ class SharedParser {
     return result;
   }
 
-  // Lists of (heads, relations, score, probability); None where the model has no relations or probabilities.
   py::list kbest(const DependencySentences& X, std::size_t k) const {
+    return scored(X, [&](Parser::Sentence& sentence, std::size_t) { return sentence.kbest(k); });
+  }
+  py::list samples(const DependencySentences& X, std::size_t n, std::uint64_t seed) const {
+    return scored(X, [&](Parser::Sentence& sentence, std::size_t i) {
+      return sentence.samples(n, seed_of_item(seed, i));
+    });
+  }
+
+  py::list entropies(const DependencySentences& X) const {
+    std::vector<double> all(X.size());
+    py::list result;
+    Parser::Sentence sentence(parser_);
+    for_each_in_blocks(
+        X.size(), kBlock,
+        [&](std::size_t i) {
+          X.get(i, sentence);
+          all[i] = sentence.entropy();
+        },
+        [&](std::size_t i) { result.append(all[i]); });
+    return result;
+  }
+
+  // Lists of (heads, relations, score, probability); None where the model has no relations or probabilities.
+  template <class List>
+  py::list scored(const DependencySentences& X, const List& list) const {
     struct Best {
       Parser::Sentence::Scored tree;
       double probability;
@@ -269,7 +294,7 @@ class SharedParser {
         X.size(), kBlock,
         [&](std::size_t i) {
           X.get(i, sentence);
-          for (auto& tree : sentence.kbest(k)) {
+          for (auto& tree : list(sentence, i)) {
             const double probability = parser_.has_probabilities() ? sentence.probability(tree.score) : 0;
             all[i].push_back({std::move(tree), probability});
           }
@@ -340,6 +365,8 @@ void bind_parse(py::module_& module) {
       .def("parse_text", &SharedParser::parse_text, py::arg("X"))
       .def("head_probabilities", &SharedParser::head_probabilities, py::arg("X"))
       .def("kbest", &SharedParser::kbest, py::arg("X"), py::arg("k"))
+      .def("samples", &SharedParser::samples, py::arg("X"), py::arg("n"), py::arg("seed"))
+      .def("entropies", &SharedParser::entropies, py::arg("X"))
       .def("evaluate", &SharedParser::evaluate, py::arg("X"));
 }
 

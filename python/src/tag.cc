@@ -186,6 +186,8 @@ void bind_tag(py::module_& module) {
       .def("tag", &SharedTagger::tag, py::arg("X"))
       .def("marginals", &SharedTagger::marginals, py::arg("X"))
       .def("kbest", &SharedTagger::kbest, py::arg("X"), py::arg("k"))
+      .def("samples", &SharedTagger::samples, py::arg("X"), py::arg("n"), py::arg("seed"))
+      .def("entropies", &SharedTagger::entropies, py::arg("X"))
       .def("entities", &SharedTagger::entities, py::arg("X"))
       .def("score", &SharedTagger::score, py::arg("xseq"), py::arg("yseq"))
       .def("probability", &SharedTagger::probability, py::arg("xseq"), py::arg("yseq"))

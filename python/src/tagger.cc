@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "espalier/base/error.h"
+#include "espalier/tasks/sampling.h"
 
 namespace espalier::python {
 namespace {
@@ -118,20 +119,41 @@ py::list SharedTagger::marginals(const py::sequence& X) {
 
 py::list SharedTagger::kbest(const py::sequence& X, std::size_t k) {
   if (k == 0) throw Error(fmt::format("{} 0; expected at least 1", setting("k")));
+  return scored(X, [&](Tagger::Sentence& sentence, std::size_t) { return sentence.kbest(k); });
+}
+
+py::list SharedTagger::samples(const py::sequence& X, std::size_t n, std::uint64_t seed) {
+  return scored(X, [&](Tagger::Sentence& sentence, std::size_t i) {
+    return sentence.samples(n, seed_of_item(seed, i));
+  });
+}
+
+py::list SharedTagger::entropies(const py::sequence& X) {
+  py::list result;
+  std::vector<double> all;
+  std::size_t taken = 0;
+  for_each_block(
+      X, [&](Tagger::Sentence& sentence) { all.push_back(sentence.entropy()); },
+      [&](std::size_t) { result.append(all[taken++]); });
+  return result;
+}
+
+template <class List>
+py::list SharedTagger::scored(const py::sequence& X, const List& list) {
   struct Scored {
     std::vector<std::uint32_t> labels;
     double score, probability;
   };
   py::list result;
   std::vector<std::vector<Scored>> best;
-  std::size_t taken = 0;
+  std::size_t taken = 0, seen = 0;
   for_each_block(
       X,
       [&](Tagger::Sentence& sentence) {
         if (taken > 0) best.clear();
         taken = 0;
         best.emplace_back();
-        for (auto& [labels, score] : sentence.kbest(k)) {
+        for (auto& [labels, score] : list(sentence, seen++)) {
           const double probability = has_probabilities() ? sentence.probability(score) : 0;
           best.back().push_back({std::move(labels), score, probability});
         }

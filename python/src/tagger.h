@@ -24,7 +24,10 @@ class SharedTagger {
   py::list tag(const py::sequence& X);                   // lists of labels
   py::list marginals(const py::sequence& X);             // lists of dicts, {label: probability}
   py::list kbest(const py::sequence& X, std::size_t k);  // lists of tuples, (labels, score, probability)
-  py::list entities(const py::sequence& X);              // lists of tuples, (type, begin, end, probability)
+  // The same of n labellings that are drawn, and how uncertain they are.
+  py::list samples(const py::sequence& X, std::size_t n, std::uint64_t seed);
+  py::list entropies(const py::sequence& X);
+  py::list entities(const py::sequence& X);  // lists of tuples, (type, begin, end, probability)
 
   // Of one sentence with these labels.
   double score(py::handle sentence, py::handle labels);
@@ -47,6 +50,8 @@ class SharedTagger {
 
   template <class Compute, class Collect>
   void for_each_block(const py::sequence& X, const Compute& compute, const Collect& collect);
+  template <class List>
+  py::list scored(const py::sequence& X, const List& list);
   py::list labels_of(std::span<const std::uint32_t> labels) const;
   std::vector<std::uint32_t> ids_of(py::handle labels, std::size_t size) const;
 

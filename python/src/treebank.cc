@@ -10,6 +10,7 @@
 #include "blocks.h"
 #include "espalier/base/error.h"
 #include "espalier/model/model.h"
+#include "espalier/tasks/sampling.h"
 #include "items.h"
 #include "json.h"
 #include "settings.h"
@@ -138,8 +139,34 @@ class SharedTreebankParser {
     return result;
   }
 
-  // Lists of (tree, score, probability); None where the model has no probabilities.
   py::list kbest(const py::sequence& X, std::size_t k, bool brackets) const {
+    return scored(X, brackets,
+                  [&](TreebankParser::Sentence& sentence, std::size_t) { return sentence.kbest(k); });
+  }
+  py::list samples(const py::sequence& X, std::size_t n, std::uint64_t seed, bool brackets) const {
+    return scored(X, brackets, [&](TreebankParser::Sentence& sentence, std::size_t i) {
+      return sentence.samples(n, seed_of_item(seed, i));
+    });
+  }
+
+  py::list entropies(const py::sequence& X) const {
+    const auto sentences = sentences_of(X);
+    std::vector<double> all(sentences.size());
+    py::list result;
+    TreebankParser::Sentence sentence(parser_);
+    for_each_in_blocks(
+        sentences.size(), kBlock,
+        [&](std::size_t i) {
+          set(sentences[i], sentence);
+          all[i] = sentence.entropy();
+        },
+        [&](std::size_t i) { result.append(all[i]); });
+    return result;
+  }
+
+  // Lists of (tree, score, probability); None where the model has no probabilities.
+  template <class List>
+  py::list scored(const py::sequence& X, bool brackets, const List& list) const {
     struct Best {
       TreebankParser::Sentence::Scored tree;
       double probability;
@@ -152,7 +179,7 @@ class SharedTreebankParser {
         sentences.size(), kBlock,
         [&](std::size_t i) {
           set(sentences[i], sentence);
-          for (auto& tree : sentence.kbest(k)) {
+          for (auto& tree : list(sentence, i)) {
             const double probability = parser_.has_probabilities() ? sentence.probability(tree.score) : 0;
             all[i].push_back({std::move(tree), probability});
           }
@@ -272,6 +299,9 @@ void bind_treebank(py::module_& module) {
       .def_property_readonly("predicts_tags", &SharedTreebankParser::predicts_tags)
       .def("parse", &SharedTreebankParser::parse, py::arg("X"), py::arg("brackets"))
       .def("kbest", &SharedTreebankParser::kbest, py::arg("X"), py::arg("k"), py::arg("brackets"))
+      .def("samples", &SharedTreebankParser::samples, py::arg("X"), py::arg("n"), py::arg("seed"),
+           py::arg("brackets"))
+      .def("entropies", &SharedTreebankParser::entropies, py::arg("X"))
       .def("evaluate", &SharedTreebankParser::evaluate, py::arg("X"));
 }
 

@@ -87,5 +87,10 @@ def _graphs():
     return espalier.GraphModel(l2=0.1), (X, [["sky", "sky", "sky"], ["sea", "sea"]])
 
 
+def _alignments():
+    X = [("the old house", "huset gamle"), ("a house", "hus"), ("the house", "huset")]
+    return espalier.Aligner(l2=0.1), (X, [[(0, 0, False), (1, 1), (2, 0)], [(1, 0)], [(1, 0)]])
+
+
 # An estimator that is not fitted and what it can be fitted to, of every task but that of CRF.
-OTHER_TASKS = (_classes, _trees, _brackets, _graphs)
+OTHER_TASKS = (_classes, _trees, _brackets, _graphs, _alignments)

@@ -300,13 +300,3 @@ def test_threads_share_a_parser(parser, conllu):
     for thread in threads:
         thread.join()
     assert results == [True] * 4
-
-
-def test_load_says_that_a_task_has_no_estimator(tmp_path):
-    program = os.environ.get("ESPALIER_PROGRAM", "build/espalier")
-    pairs, path = tmp_path / "pairs.txt", tmp_path / "aligner.esp"
-    pairs.write_text("a b ||| c d ||| 0-0 1-1\n")
-    subprocess.run([program, "train", "align", pairs, "--loss", "svm", "--quiet", "-o", path], check=True)
-    with pytest.raises(espalier.Error, match="a model of align, which has no estimator; expected one of tag, classify"):
-        espalier.load(path)
-    assert espalier.Model.load(path).task == "align"

@@ -164,7 +164,7 @@ for make in OTHER_TASKS:
     print(type(estimator).__name__, estimator.status_, len(estimator.predict(data[0])) == len(data[0]))
 """
     )
-    names = ("Classifier", "Parser", "TreebankParser", "GraphModel")
+    names = ("Classifier", "Parser", "TreebankParser", "GraphModel", "Aligner")
     assert done.stdout == "".join(f"{name} stopped True\n" for name in names), done.stderr
     assert done.stderr.count("RuntimeWarning: interrupted; the model is the one so far: stopped: ") == len(names)
 

@@ -93,7 +93,7 @@ Ending train_all(const CrossValidateArguments& arguments, TrainingSet& data, dou
                             trainer.solver().name,
                             "--l2-min"});
   if (data.problem().inference() == Inference::relaxed)
-    message += " (of the relaxed problem: log-partitions are upper bounds)";
+    message += " (of the relaxed problem: losses are upper bounds)";
   return {message, model.certificate()};
 }
 

@@ -122,8 +122,7 @@ int run_race(const RaceArguments& arguments) {
 
   const bool relaxed = data->problem().inference() == Inference::relaxed;
   std::fputs(race_table(result, dev.metric).c_str(), stdout);  // main looks whether it could be written
-  if (relaxed)
-    std::fputs("the optimum is that of the relaxed problem: log-partitions are upper bounds\n", stdout);
+  if (relaxed) std::fputs("the optimum is that of the relaxed problem: losses are upper bounds\n", stdout);
   std::fflush(stdout);
   Json outcome{{"status", result.stopped ? "stopped" : "done"}};
   if (relaxed) outcome["relaxed"] = true;

@@ -36,7 +36,7 @@ std::string describe(const std::string& path, const Model& model, std::size_t to
     text += fmt::format("dual         {:.10g}   {}\n", certificate->dual,
                         certificate->approximate() ? "approximate, as all of this: inference is"
                         : certificate->inference == Inference::relaxed
-                            ? "of the relaxed problem: log-partitions are upper bounds"
+                            ? "of the relaxed problem: losses are upper bounds"
                             : "no weights have a lower one");
     text += fmt::format("gap          {:.3g}, relative {:.2e}\n", certificate->gap(),
                         certificate->relative_gap());

@@ -174,7 +174,7 @@ class Session {
     if (in_vain) throw Stopped(nothing_saved(new_passes_) + resumable);
     if (path.status == Status::failed)
       throw Error(message + "; expected finite numbers: check the values in the data, and l2");
-    display_.note(message + (relaxed() ? " (of the relaxed problem: log-partitions are upper bounds)" : "") +
+    display_.note(message + (relaxed() ? " (of the relaxed problem: losses are upper bounds)" : "") +
                   (save ? "; saved " + options_.output : "") + reported + resumable);
     if (interrupt_.interrupted()) return kInterrupted;
     return options_.check_gap(certificate, display_) ? kSuccess : kMissedGap;

@@ -107,6 +107,18 @@ void exp_rows_f64(double* table, std::size_t rows, std::size_t width, const doub
   }
 }
 
+void log_plus_f64(double* x, std::size_t n, double shift) {
+  const Doubles d;
+  const std::size_t lanes = hn::Lanes(d), whole = n / lanes * lanes, left = n - whole;
+  const V add = hn::Set(d, shift), excluded = hn::Set(d, -std::numeric_limits<double>::infinity());
+  // Highway's Log(0) is a number.
+  const auto log = [&](V of) HWY_ATTR {
+    return hn::IfThenElse(hn::Gt(of, hn::Zero(d)), hn::Add(hn::Log(d, of), add), excluded);
+  };
+  for (std::size_t k = 0; k < whole; k += lanes) hn::StoreU(log(hn::LoadU(d, x + k)), d, x + k);
+  if (left > 0) hn::BlendedStore(log(load_first(d, x + whole, left, 1.0)), hn::FirstN(d, left), d, x + whole);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace espalier::kernels
 HWY_AFTER_NAMESPACE();
@@ -116,6 +128,7 @@ namespace espalier::kernels {
 
 HWY_EXPORT(log_sum_rows_f64);
 HWY_EXPORT(exp_rows_f64);
+HWY_EXPORT(log_plus_f64);
 
 void log_sum_rows(const double* table, std::size_t rows, std::size_t width, double* out) {
   HWY_DYNAMIC_DISPATCH(log_sum_rows_f64)(table, rows, width, out);
@@ -123,6 +136,7 @@ void log_sum_rows(const double* table, std::size_t rows, std::size_t width, doub
 void exp_rows(double* table, std::size_t rows, std::size_t width, const double* shift) {
   HWY_DYNAMIC_DISPATCH(exp_rows_f64)(table, rows, width, shift);
 }
+void log_plus(double* x, std::size_t n, double shift) { HWY_DYNAMIC_DISPATCH(log_plus_f64)(x, n, shift); }
 
 }  // namespace espalier::kernels
 #endif  // HWY_ONCE

@@ -15,6 +15,9 @@ void log_sum_rows(const double* table, std::size_t rows, std::size_t width, doub
 // may be +infinity.
 void exp_rows(double* table, std::size_t rows, std::size_t width, const double* shift);
 
+// x[k] = log(x[k]) + shift, -infinity where x[k] is 0. Requires finite numbers of 0 or more.
+void log_plus(double* x, std::size_t n, double shift);
+
 // What the kernels must agree with, written the plain way.
 namespace reference {
 
@@ -34,6 +37,10 @@ inline void exp_rows(double* table, std::size_t rows, std::size_t width, const d
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t k = 0; k < width; ++k) table[r * width + k] = std::exp(table[r * width + k] + shift[k]);
   }
+}
+
+inline void log_plus(double* x, std::size_t n, double shift) {
+  for (std::size_t k = 0; k < n; ++k) x[k] = std::log(x[k]) + shift;
 }
 
 }  // namespace reference

@@ -59,16 +59,6 @@ struct RoundingPolynomial {
   double a, b, c;
 };
 
-// gamma(p_i.mu_i + q_i)
-double expected_cost(const Objective& objective, std::size_t i, DoubleIn mu, Workspace& ws) {
-  if (objective.loss.gamma == 0) return 0;
-  Workspace::Frame frame(ws);
-  const auto cost = frame.take<double>(mu.size());
-  std::fill(cost.begin(), cost.end(), 0.0);
-  objective.problem.add_cost(i, 1.0, cost);
-  return objective.loss.gamma * (dot(cost, mu) + objective.problem.cost_offset(i));
-}
-
 // mu becomes omega_i(z_i - mu_i), which F_i takes to the example's part of w(u).
 void become_difference(const Problem& problem, std::size_t i, DoubleOut mu) {
   const double omega = problem.weight(i);
@@ -103,6 +93,15 @@ void clear(const Problem& problem, DualValue& result, Sweep& sweep) {
 }
 
 }  // namespace
+
+double expected_cost(const Objective& objective, std::size_t i, DoubleIn mu, Workspace& ws) {
+  if (objective.loss.gamma == 0) return 0;
+  Workspace::Frame frame(ws);
+  const auto cost = frame.take<double>(mu.size());
+  std::fill(cost.begin(), cost.end(), 0.0);
+  objective.problem.add_cost(i, 1.0, cost);
+  return objective.loss.gamma * (dot(cost, mu) + objective.problem.cost_offset(i));
+}
 
 double rounding_bound(const Objective& objective, double primal) {
   const RoundingPolynomial squared(objective, {});
@@ -347,9 +346,9 @@ Certificate certify_implied(const Objective& objective, const Weights& theta, Sw
     const auto s = frame.take<double>(pi.size());
     const double omega = problem.weight(i), loss = example_loss(objective, i, theta, s, pi, ws);
     sizes[i] = implied_size(loss, s, pi);
+    // H(pi_i)/beta + gamma(p_i.pi_i + q_i). Where a maximum is relaxed, L_i is more than that of pi_i.
+    values[i] = smooth ? loss : omega * expected_cost(objective, i, pi, ws);
     become_difference(problem, i, pi);
-    // g_i is zero at u_i = pi_i: H(pi_i)/beta + gamma(p_i.pi_i + q_i) = L_i + s.(z_i - pi_i)
-    values[i] = smooth ? loss : omega * loss + dot(s, pi);
     return omega * loss;
   });
   Certificate certificate;

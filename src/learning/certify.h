@@ -90,6 +90,9 @@ Certificate certify(const Objective& objective, const Weights& theta, const Dual
                     const DualValue& value, Sweep& sweep, std::vector<double>* gaps = nullptr);
 // The certificate of theta with a dual value at hand.
 Certificate certify(const Objective& objective, const Weights& theta, const DualValue& value, Sweep& sweep);
+// gamma(p_i.mu_i + q_i)
+double expected_cost(const Objective& objective, std::size_t i, DoubleIn mu, Workspace& ws);
+
 // The certificate of weights that come without duals.
 Certificate certify_implied(const Objective& objective, const Weights& theta, Sweep& sweep);
 

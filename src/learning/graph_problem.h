@@ -24,11 +24,14 @@ struct GraphExample {
 // gold labels that the structures allow, and cliques in the structures in the order of the features: by
 // types, and in each type in the order of its rows. Keeps a reference to the features, which may have
 // kernels.
+// Where inference is by trw, examples keep messages from visit to visit (MarkovGraph::keeping_messages): what
+// a problem infers depends, within the tolerance of inference, on what it was asked before.
 class GraphExamples final : public KernelGeometry, public Sharing {
  public:
-  // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any
-  // other, since its best labelling need not be the best one.
-  GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples, bool maxima = false);
+  // The same examples, with messages of their own.
+  GraphExamples with_own_messages() const;
+  std::size_t message_bytes() const;  // of all examples
+  GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples);
 
   std::size_t size() const { return examples_.size(); }
   WeightShape weight_shape() const { return features_->weights().shape(); }
@@ -83,6 +86,8 @@ class GraphExamples final : public KernelGeometry, public Sharing {
 
  private:
   const GraphFeatures* features_;
+  void keep_messages();
+
   std::vector<GraphExample> examples_;
   Inference inference_ = Inference::exact;
 };

@@ -55,7 +55,7 @@ std::string certificate_sentence(const ModelInfo& info) {
                 "training can lower it by at most {:.2g} %.",
                 of.primal, of.dual, 100 * of.relative_gap());
   if (of.inference == Inference::relaxed)
-    text += " This is said of the relaxed problem, whose log-partitions are upper bounds.";
+    text += " This is said of the relaxed problem, whose losses are upper bounds.";
   if (info.objective)
     text += fmt::format(
         " This is said of the last round's convex problem: {}, and the problem as a whole is not convex.",

@@ -22,10 +22,16 @@
 // which is what tree-reweighted propagation returns: a bound with any messages, each sum from one pass over
 // the forest.
 //
-// Sweeps go forward and backward over the cliques in turn, and pass over those that nothing has moved at
-// since their last visit. A visit costs the entries of the table for each of its variables. Products are
-// those of probabilities, scaled; where their range is too wide for that, a clique's messages are computed in
-// logarithms.
+// Plain: sweeps go forward and backward over the cliques in turn, and pass over those that nothing has moved
+// at since their last visit. Tree-reweighted: a sweep goes through the cliques forward by their first
+// variables, where each sends to its later variables, and then back, where each sends to its earlier ones
+// (the order of TRW-S: Kolmogorov 2006), so that every message is sent once (twice to variables in the middle
+// of a larger clique) and what one end of a chain says is at the other end after half a sweep. Sweeps are a
+// fixed-point iteration, which Anderson's method accelerates (anderson.h); that the bound holds with any
+// messages is what allows such leaps. Where neither gets closer for a while, messages are damped.
+//
+// A visit costs the entries of the table for each of its variables. Products are those of probabilities,
+// scaled; where their range is too wide for that, a clique's messages are computed in logarithms.
 
 #include "structures/belief_propagation.h"
 
@@ -36,6 +42,7 @@
 
 #include "base/random.h"
 #include "kernels/tables.h"
+#include "structures/anderson.h"
 #include "structures/contraction.h"
 #include "structures/log_scores.h"
 
@@ -50,10 +57,46 @@ std::uint32_t find(std::vector<std::uint32_t>& sets, std::uint32_t v) {
   return v;
 }
 
+// Where sweeps get no closer for a while, messages go round in circles: they are damped, more each time.
+struct Damping {
+  explicit Damping(double first) : share(first) {}
+
+  // Whether there is more of it from now on.
+  bool look_at(double residual) {
+    constexpr std::size_t kPatience = 20;
+    constexpr double kMost = 0.95;
+    if (residual < least) {
+      least = residual;
+      since_least = 0;
+      return false;
+    }
+    if (++since_least < kPatience) return false;
+    share = std::min(kMost, share == 0 ? 0.5 : (1 + share) / 2);
+    since_least = 0;
+    return true;
+  }
+
+  double share;
+  double least = -kExcluded;
+  std::size_t since_least = 0;
+};
+
 double log_sum_of(std::span<const double> x) {
   double result = 0;
   kernels::log_sum_rows(x.data(), x.size(), 1, &result);
   return result;
+}
+
+// call(e, x) for every entry e of a table, and its labels x.
+template <class Call>
+void for_each_entry(std::span<const std::uint32_t> labels, const Call& call) {
+  std::array<std::uint32_t, kMostVariables> x{};
+  for (std::size_t e = 0;; ++e) {
+    call(e, x);
+    std::size_t j = labels.size();
+    while (j > 0 && ++x[j - 1] == labels[j - 1]) x[--j] = 0;
+    if (j == 0) return;
+  }
 }
 
 // table[x_a] += sum_j w_j[x_j]
@@ -84,6 +127,7 @@ BeliefPropagation::BeliefPropagation(const FactorGraph& graph, bool reweighted, 
       tolerance_(tolerance) {
   if (!reweighted) return;
   make_forests(graph.num_variables());
+  make_order();
   for (std::size_t a = 0; a < rho_.size(); ++a) appearance_[layout_.cliques[a].index] = rho_[a];
 }
 
@@ -144,6 +188,19 @@ void BeliefPropagation::make_forests(std::size_t num_variables) {
   }
 }
 
+void BeliefPropagation::make_order() {
+  for (std::uint32_t a = 0; a < layout_.cliques.size(); ++a) {
+    const auto& variables = layout_.cliques[a].variables;
+    const auto first = std::min_element(variables.begin(), variables.end()),
+               last = std::max_element(variables.begin(), variables.end());
+    order_.push_back({a, static_cast<std::uint32_t>(first - variables.begin()),
+                      static_cast<std::uint32_t>(last - variables.begin())});
+  }
+  const auto first_of = [&](const Turn& turn) { return layout_.cliques[turn.clique].variables[turn.first]; };
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](const Turn& a, const Turn& b) { return first_of(a) < first_of(b); });
+}
+
 struct BeliefPropagation::State {
   std::span<double> t, exp_t;        // of all statistics: s / rho, and exp(t - highest)
   std::span<double> highest, range;  // of each clique's t; range: infinite where there is -infinity
@@ -157,13 +214,16 @@ struct BeliefPropagation::State {
   bool in_logarithms;
 };
 
-// Sets up what send() needs, for a clique whose variables have these log-beliefs.
-void BeliefPropagation::prepare(State& state, std::size_t a, std::span<const double> beliefs) const {
+// Sets up what send() needs, for a clique whose variables have these log-beliefs. What it is to send to one
+// variable does not depend on that one (`but`).
+void BeliefPropagation::prepare(State& state, std::size_t a, std::span<const double> beliefs,
+                                std::size_t but) const {
   const Clique& clique = layout_.cliques[a];
   const std::size_t d = clique.variables.size();
   double range = state.range[a];
   std::size_t at = 0;
   for (std::size_t j = 0; j < d; ++j) {
+    if (j == but) continue;
     const std::size_t labels = clique.labels[j];
     double *log = state.logs.data() + at, *weight = state.weights.data() + at;
     const double *belief = beliefs.data() + layout_.label_begin[clique.variables[j]],
@@ -201,7 +261,34 @@ void BeliefPropagation::send(State& state, std::size_t a, std::size_t position, 
                        {state.weight_of.data(), d}, state.buffer, out);
   double scale = state.highest[a];
   for (std::size_t j = 0; j < d; ++j) scale += j != position ? state.scale[j] : 0;
-  for (std::size_t x = 0; x < labels; ++x) out[x] = std::log(out[x]) + scale;
+  kernels::log_plus(out, labels, scale);
+}
+
+// Labels that are excluded have messages of 0.
+void BeliefPropagation::take_messages(State& state, std::span<const float> kept) const {
+  for (const Clique& clique : layout_.cliques) {
+    for (std::size_t i = 0; i < clique.variables.size(); ++i) {
+      const double* score = state.node.data() + layout_.label_begin[clique.variables[i]];
+      const std::size_t begin = clique.messages[i];
+      for (std::size_t x = 0; x < clique.labels[i]; ++x) {
+        const float message = kept[begin + x];
+        state.messages[begin + x] = score[x] > kExcluded && std::isfinite(message) ? message : 0;
+      }
+    }
+  }
+}
+
+// S_i = s_i + sum_b rho_b log M_bi
+void BeliefPropagation::add_up_messages(State& state) const {
+  std::copy(state.node.begin(), state.node.end(), state.beliefs.begin());
+  for (std::size_t a = 0; a < rho_.size(); ++a) {
+    const Clique& clique = layout_.cliques[a];
+    for (std::size_t i = 0; i < clique.variables.size(); ++i) {
+      double* belief = state.beliefs.data() + layout_.label_begin[clique.variables[i]];
+      const double* message = state.messages.data() + clique.messages[i];
+      for (std::size_t x = 0; x < clique.labels[i]; ++x) belief[x] += rho_[a] * message[x];
+    }
+  }
 }
 
 // Sends the clique's messages to all of its variables; returns how much one moved, at most.
@@ -233,12 +320,88 @@ double BeliefPropagation::visit(State& state, std::size_t a, double damping) con
   return most;
 }
 
+// Sends the clique's messages to all of its variables but the first one, or all but the last one.
+void BeliefPropagation::visit_one_way(State& state, std::size_t at, bool forward, double damping) const {
+  const Turn& turn = order_[at];
+  const Clique& clique = layout_.cliques[turn.clique];
+  const std::size_t d = clique.variables.size(), from = forward ? turn.first : turn.last;
+  prepare(state, turn.clique, state.beliefs, d == 2 ? 1 - from : kNoPosition);
+  const double rho = rho_[turn.clique];
+  for (std::size_t i = 0; i < d; ++i) {
+    if (i == from) continue;
+    const std::size_t labels = clique.labels[i];
+    double *belief = state.beliefs.data() + layout_.label_begin[clique.variables[i]],
+           *message = state.messages.data() + clique.messages[i];
+    send(state, turn.clique, i, state.fresh.data());
+    double highest = kExcluded;
+    for (std::size_t x = 0; x < labels; ++x) highest = std::max(highest, state.fresh[x]);
+    for (std::size_t x = 0; x < labels; ++x) {
+      if (belief[x] == kExcluded) continue;  // its message stays 0
+      const double step = (1 - damping) * (state.fresh[x] - highest - message[x]);
+      message[x] += step;
+      belief[x] += rho * step;
+    }
+  }
+}
+
+// Beliefs of cliques get the marginals of their variables, which they have at convergence only, so that all
+// are in the local polytope and a dual that has them is one. Entries are scaled down where their marginals
+// are too large, one variable after another; then all marginals are too small, by e_i, and the product of
+// these makes up for it (for two variables: Altschuler, Weed and Rigollet 2017, algorithm 2). Tables with
+// entries that are excluded stay as they are.
+void BeliefPropagation::make_consistent(State& state, std::span<double> mu) const {
+  for (std::size_t a = 0; a < rho_.size(); ++a) {
+    if (state.range[a] == -kExcluded) continue;
+    const Clique& clique = layout_.cliques[a];
+    const std::size_t d = clique.variables.size();
+    const auto table = mu.subspan(clique.begin, clique.size);
+    std::array<double*, kMostVariables> wanted{}, missing{};
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < d; ++i) {
+      wanted[i] = state.logs.data() + at;
+      missing[i] = state.weights.data() + at;
+      const std::size_t begin = layout_.label_begin[clique.variables[i]];
+      std::copy_n(state.beliefs.begin() + static_cast<std::ptrdiff_t>(begin), clique.labels[i], wanted[i]);
+      const double shift = -log_sum_of({wanted[i], clique.labels[i]});
+      kernels::exp_rows(wanted[i], clique.labels[i], 1, &shift);
+      at += clique.labels[i];
+    }
+    const auto subtract_marginals = [&](std::size_t i) {
+      std::copy_n(wanted[i], clique.labels[i], missing[i]);
+      for_each_entry(clique.labels, [&](std::size_t e, const auto& x) { missing[i][x[i]] -= table[e]; });
+    };
+    for (std::size_t i = 0; i < d; ++i) {
+      subtract_marginals(i);
+      for (std::size_t x = 0; x < clique.labels[i]; ++x)
+        missing[i][x] = std::min(1.0, wanted[i][x] / (wanted[i][x] - missing[i][x]));
+      for_each_entry(clique.labels, [&](std::size_t e, const auto& x) { table[e] *= missing[i][x[i]]; });
+    }
+    // All e_i have the same sum, but for rounding, and less than kRounding is nothing else.
+    constexpr double kRounding = 1e-14;
+    double least = 1;
+    for (std::size_t i = 0; i < d; ++i) {
+      subtract_marginals(i);
+      double mass = 0;
+      for (std::size_t x = 0; x < clique.labels[i]; ++x) mass += missing[i][x] = std::max(missing[i][x], 0.0);
+      least = std::min(least, mass);
+      if (i == 0 || mass < kRounding) continue;
+      for (std::size_t x = 0; x < clique.labels[i]; ++x) missing[i][x] /= mass;
+    }
+    if (least < kRounding) continue;
+    for_each_entry(clique.labels, [&](std::size_t e, const auto& x) {
+      double product = 1;
+      for (std::size_t i = 0; i < d; ++i) product *= missing[i][x[i]];
+      table[e] += product;
+    });
+  }
+}
+
 // log sum_y exp( sum_i S_i + sum_{a in T} (t_a - sum_{i in a} log M_ai) ), from the leaves to the roots
 double BeliefPropagation::forest_log_partition(State& state, const Forest& forest) const {
   std::copy(state.beliefs.begin(), state.beliefs.end(), state.node.begin());
   for (const auto& link : forest.links) {
     const Clique& clique = layout_.cliques[link.clique];
-    prepare(state, link.clique, state.node);
+    prepare(state, link.clique, state.node, link.position);
     send(state, link.clique, link.position, state.fresh.data());
     double* to = state.node.data() + layout_.label_begin[clique.variables[link.position]];
     const double* message = state.messages.data() + clique.messages[link.position];
@@ -254,7 +417,46 @@ double BeliefPropagation::forest_log_partition(State& state, const Forest& fores
   return total;
 }
 
+void BeliefPropagation::propagate(State& state, MarkovGraph::Convergence& convergence) const {
+  Damping damping(damping_);
+  convergence.converged = false;
+  while (!convergence.converged && convergence.iterations < iterations_) {
+    double residual = 0;
+    for (std::size_t k = 0; k < layout_.cliques.size(); ++k) {
+      const std::size_t a = convergence.iterations % 2 == 0 ? k : layout_.cliques.size() - 1 - k;
+      if (state.pending[a] > 0.1 * tolerance_) residual = std::max(residual, visit(state, a, damping.share));
+    }
+    ++convergence.iterations;
+    convergence.residual = residual;
+    convergence.converged = residual <= tolerance_;
+    damping.look_at(residual);
+  }
+}
+
+void BeliefPropagation::propagate_reweighted(State& state, double tolerance,
+                                             MarkovGraph::Convergence& convergence,
+                                             Workspace::Frame& frame) const {
+  Damping damping(damping_);
+  Anderson anderson(state.messages.size(), frame);
+  anderson.start(state.messages);
+  for (;;) {
+    for (std::size_t k = 0; k < order_.size(); ++k) visit_one_way(state, k, true, damping.share);
+    for (std::size_t k = order_.size(); k-- > 0;) visit_one_way(state, k, false, damping.share);
+    ++convergence.iterations;
+    convergence.residual = anderson.residual(state.messages);
+    convergence.converged = convergence.residual <= tolerance;
+    if (convergence.converged || convergence.iterations == iterations_) break;
+    if (damping.look_at(convergence.residual)) {
+      anderson.start(state.messages);
+    } else {
+      anderson.advance(state.messages);
+      add_up_messages(state);
+    }
+  }
+}
+
 double BeliefPropagation::log_partition(std::span<const double> s, std::span<double> mu,
+                                        std::span<float> kept, Precision precision,
                                         MarkovGraph::Convergence& convergence, Workspace& ws) const {
   const std::size_t num_cliques = layout_.cliques.size(), num_labels = layout_.label_begin.back();
   const std::size_t num_variables = layout_.ends.size();
@@ -296,32 +498,16 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
     const double shift = -highest;
     kernels::exp_rows(exp_t.data(), exp_t.size(), 1, &shift);
   }
-  std::copy(state.node.begin(), state.node.end(), state.beliefs.begin());
   std::fill(state.messages.begin(), state.messages.end(), 0.0);
+  if (!kept.empty()) take_messages(state, kept);
+  add_up_messages(state);
   std::fill(state.pending.begin(), state.pending.end(), -kExcluded);
 
-  // Where sweeps get no closer for a while, messages go round in circles: they are damped, more each time.
-  constexpr std::size_t kPatience = 20;
-  constexpr double kMostDamping = 0.95;
-  double damping = damping_, least = -kExcluded;
-  std::size_t since_least = 0;
-  convergence.converged = false;
-  while (!convergence.converged && convergence.iterations < iterations_) {
-    double residual = 0;
-    for (std::size_t k = 0; k < num_cliques; ++k) {
-      const std::size_t a = convergence.iterations % 2 == 0 ? k : num_cliques - 1 - k;
-      if (state.pending[a] > 0.1 * tolerance_) residual = std::max(residual, visit(state, a, damping));
-    }
-    ++convergence.iterations;
-    convergence.residual = residual;
-    convergence.converged = residual <= tolerance_;
-    if (residual < least) {
-      least = residual;
-      since_least = 0;
-    } else if (++since_least == kPatience) {
-      damping = std::min(kMostDamping, damping == 0 ? 0.5 : (1 + damping) / 2);
-      since_least = 0;
-    }
+  if (forests_.empty()) {
+    propagate(state, convergence);
+  } else {
+    const double least = precision == Precision::of_floats ? kFloatTolerance : 0;
+    propagate_reweighted(state, std::max(tolerance_, least), convergence, frame);
   }
 
   // The beliefs, and c.
@@ -350,7 +536,10 @@ double BeliefPropagation::log_partition(std::span<const double> s, std::span<dou
     c += rho_[a] * of_table;
     for (const std::uint32_t v : clique.variables) c -= rho_[a] * normaliser[v];
   }
-  if (forests_.empty()) return c;
+  if (!forests_.empty() && precision == Precision::of_doubles) make_consistent(state, mu);
+  if (!kept.empty()) std::copy(state.messages.begin(), state.messages.end(), kept.begin());
+  // At a fixed point c is the bound, and near it all but that: floats do not see the difference.
+  if (forests_.empty() || (precision == Precision::of_floats && convergence.converged)) return c;
   double sum = 0;
   for (const Forest& forest : forests_) sum += forest_log_partition(state, forest);
   return sum / static_cast<double>(forests_.size());

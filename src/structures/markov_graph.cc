@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -54,6 +55,31 @@ MarkovGraph::MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphIn
   }
 }
 
+struct MarkovGraph::Kept {
+  explicit Kept(std::size_t n) : messages(n, 0.0f) {}
+  std::atomic<bool> in_use{false};
+  std::vector<float> messages;
+};
+
+MarkovGraph MarkovGraph::keeping_messages() const {
+  MarkovGraph result = *this;
+  if (inference_ == GraphInference::trw) result.kept_ = std::make_shared<Kept>(propagation_->num_messages());
+  return result;
+}
+
+std::size_t MarkovGraph::message_bytes() const { return kept_ ? kept_->messages.size() * sizeof(float) : 0; }
+
+double MarkovGraph::propagate(std::span<const double> s, std::span<double> mu, bool floats,
+                              Convergence& convergence, Workspace& ws) const {
+  const auto precision =
+      floats ? BeliefPropagation::Precision::of_floats : BeliefPropagation::Precision::of_doubles;
+  if (!kept_ || kept_->in_use.exchange(true, std::memory_order_acquire))
+    return propagation_->log_partition(s, mu, {}, precision, convergence, ws);
+  const double log_z = propagation_->log_partition(s, mu, kept_->messages, precision, convergence, ws);
+  kept_->in_use.store(false, std::memory_order_release);
+  return log_z;
+}
+
 // The scores in double, -infinity where the graph forbids.
 template <class Real>
 std::span<double> MarkovGraph::possible_scores(std::span<const Real> s, Workspace::Frame& frame) const {
@@ -80,7 +106,7 @@ double MarkovGraph::log_partition_of(std::span<const Real> s, std::span<Real> mu
     convergence = {};
     log_z = tree_->log_partition(scores, marginals, ws);
   } else {
-    log_z = propagation_->log_partition(scores, marginals, convergence, ws);
+    log_z = propagate(scores, marginals, std::is_same_v<Real, float>, convergence, ws);
   }
   if constexpr (!std::is_same_v<Real, double>) {
     std::transform(marginals.begin(), marginals.end(), mu.begin(),
@@ -121,10 +147,10 @@ template <class Real>
 double MarkovGraph::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
   Workspace::Frame frame(ws);
   const auto y = frame.take<std::uint32_t>(graph_->num_variables());
-  const double value = best_of(s, kFewMoves, y, ws).value;
+  const Best best = best_of(s, kFewMoves, y, ws);
   std::fill(mu.begin(), mu.end(), Real{0});
   add_indicator(y, Real{1}, mu);
-  return value;
+  return inference_ == GraphInference::trw && !best.optimal ? best.bound : best.value;
 }
 
 double MarkovGraph::argmax(std::span<const float> s, std::span<float> mu, Workspace& ws) const {

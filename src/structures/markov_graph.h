@@ -33,7 +33,8 @@ struct GraphInferenceOptions {
   std::size_t memory = std::size_t{2} << 30;  // bytes that the tables of a junction tree may take
   double damping = 0;             // bp and trw: of messages, to begin with; raised where they do not settle
   std::size_t iterations = 1000;  // bp and trw: sweeps over the cliques, at most
-  double tolerance = 1e-6;        // bp and trw: how much log-messages may still move, at the end
+  // bp and trw: how much log-messages may still move, at the end. With trw, 1e-5 where scores are floats.
+  double tolerance = 1e-6;
 };
 
 // The labellings of a factor graph. chi(y) has, for every clique, the indicator of the entry that y chooses,
@@ -44,7 +45,10 @@ struct GraphInferenceOptions {
 //   log_partition  bp: the Bethe approximation. trw: an upper bound B(s) = max over the local polytope of
 //                  s.mu + H_rho(mu) (loopy.h), with or without convergence. mu: the beliefs; for trw the
 //                  gradient of B.
-//   argmax, decode  a labelling that need not be the best; best() tells whether it is.
+//   argmax, decode  a labelling that need not be the best; best() tells whether it is. What argmax returns is
+//                   the score of its
+//                  labelling with bp; with trw a bound on that of every labelling, and of all else in the
+//                  local polytope.
 class MarkovGraph {
  public:
   using Output = std::vector<std::uint32_t>;  // one label per variable
@@ -66,6 +70,14 @@ class MarkovGraph {
 
   // Throws Error for exact inference that needs more memory than allowed.
   explicit MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphInferenceOptions& options = {});
+
+  // This graph for one example, whose scores change little from one call of log_partition() to the next. With
+  // trw, each call begins with the messages that the one before has left; what it returns then depends on
+  // those before it, by no more than the tolerance. Of two calls at the same time one begins with zeros, and
+  // leaves nothing.
+  MarkovGraph keeping_messages() const;
+  // That they take.
+  std::size_t message_bytes() const;
 
   const FactorGraph& graph() const { return *graph_; }
   std::size_t num_statistics() const { return graph_->num_statistics(); }
@@ -117,12 +129,17 @@ class MarkovGraph {
   template <class Real>
   Best best_of(std::span<const Real> s, std::size_t moves, std::span<std::uint32_t> y, Workspace& ws) const;
 
+  struct Kept;
+  double propagate(std::span<const double> s, std::span<double> mu, bool floats, Convergence& convergence,
+                   Workspace& ws) const;
+
   std::shared_ptr<const FactorGraph> graph_;
   std::size_t width_ = 0;
   GraphInference inference_ = GraphInference::exact;
   std::shared_ptr<const JunctionTree> tree_;              // exact
   std::shared_ptr<const BeliefPropagation> propagation_;  // bp and trw
   std::shared_ptr<const DualDecomposition> dual_;         // bp and trw
+  std::shared_ptr<Kept> kept_;                            // keeping_messages()
 };
 
 static_assert(Structure<MarkovGraph>);

@@ -8,20 +8,16 @@
 #include <string>
 #include <string_view>
 
-#include "base/random.h"
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/learning/loss.h"
+#include "espalier/tasks/sampling.h"
 #include "tasks/common.h"
 #include "tasks/json_lines.h"
 
 namespace espalier {
 
 // Outputs that are drawn from a model's distribution, and its entropy, as `predict` has them of every task.
-
-// What draws of one item of a file begin with. It depends on where the item is, not on who labels it; and no
-// two items of one seed, nor the same ones of two, have the same.
-inline std::uint64_t seed_of_item(std::uint64_t seed, std::size_t item) { return Random(seed).next() + item; }
 
 // Throws Error where a model or other options have no way with them.
 template <class Options>

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "espalier/base/error.h"
+#include "learning/kept_messages.h"
 #include "selection/cross_validation_run.h"
 #include "train/memory.h"
 #include "train/settings.h"
@@ -49,8 +50,9 @@ CrossValidated cross_validate(const TrainingSet& data, const CrossValidateOption
                               regularizer_at(options.train, data, values.next({}).value())};
     const std::size_t at_once = std::min(Threads::of(options.train.threads).number, folds.size());
     settings.memory = memory_left(options.train.memory) / static_cast<double>(at_once);
-    check_memory(forecast_memory(objective, solver, settings, at_once), options.train.memory, data, solver,
-                 settings);
+    MemoryForecast forecast = forecast_memory(objective, solver, settings, at_once);
+    forecast.duals += static_cast<double>(folds.size() * message_bytes(data.problem()));
+    check_memory(forecast, options.train.memory, data, solver, settings);
   }
   std::mutex telling;
   if (options.train.tick) {

@@ -39,7 +39,7 @@ TEST_F(CliAlignTest, TrainsEvaluatesAndPredicts) {
 TEST_F(CliAlignTest, ProbabilitiesAreOfARelaxedProblem) {
   const Outcome outcome = run("train align train.txt --l2 10 --gap 1e-2 --links 2 -o crf.esp");
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_NE(lines(outcome.err).back().find("(of the relaxed problem: log-partitions are upper bounds)"),
+  EXPECT_NE(lines(outcome.err).back().find("(of the relaxed problem: losses are upper bounds)"),
             std::string::npos)
       << outcome.err;
   EXPECT_EQ(json("show crf.esp --json").at("certificate").at("relaxed"), true);

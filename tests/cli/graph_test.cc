@@ -64,11 +64,11 @@ TEST_F(CliGraphTest, PredictWritesTheSameJsonWithLabels) {
 
 TEST_F(CliGraphTest, RelaxationsAndApproximationsSaySo) {
   const std::string relaxed = train("trw.esp", "--inference trw --log trw.log");
-  EXPECT_NE(relaxed.find(" (of the relaxed problem: log-partitions are upper bounds); saved trw.esp"),
+  EXPECT_NE(relaxed.find(" (of the relaxed problem: losses are upper bounds); saved trw.esp"),
             std::string::npos)
       << relaxed;
   EXPECT_EQ(json("show trw.esp --json").at("certificate").at("relaxed"), true);
-  EXPECT_NE(succeed("show trw.esp").find("of the relaxed problem: log-partitions are upper bounds"),
+  EXPECT_NE(succeed("show trw.esp").find("of the relaxed problem: losses are upper bounds"),
             std::string::npos);
   const auto log = lines(read("trw.log"));
   EXPECT_EQ(Json::parse(log.front()).at("relaxed"), true);

@@ -25,6 +25,28 @@ std::vector<double> random_table(Random& random, std::size_t rows, std::size_t w
   return table;
 }
 
+TEST(Tables, LogarithmsAgreeWithTheReference) {
+  test_support::for_each_simd_target([] {
+    Random random(2);
+    for (std::size_t n = 1; n < 20; ++n) {
+      std::vector<double> x(1 + n, 7), expected;
+      for (std::size_t k = 1; k <= n; ++k) x[k] = k % 4 == 0 ? 0 : std::exp(600 * (2 * random.uniform() - 1));
+      x.back() = 1;
+      expected = x;
+      kernels::log_plus(x.data() + 1, n, -3.5);
+      kernels::reference::log_plus(expected.data() + 1, n, -3.5);
+      EXPECT_EQ(x[0], 7);
+      for (std::size_t k = 1; k <= n; ++k) {
+        if (expected[k] == -kInfinity) {
+          ASSERT_EQ(x[k], -kInfinity);
+        } else {
+          ASSERT_NEAR(x[k], expected[k], 1e-14 * (1 + std::abs(expected[k])));
+        }
+      }
+    }
+  });
+}
+
 TEST(Tables, AgreeWithTheReference) {
   test_support::for_each_simd_target([] {
     Random random(1);

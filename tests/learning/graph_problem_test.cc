@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "features/sequences.h"
+#include "learning/kept_messages.h"
+#include "learning/subset_problem.h"
 #include "structures/factor_graph.h"
 #include "support/certificate_checks.h"
 #include "support/eg_solution.h"
@@ -300,16 +303,81 @@ TEST(GraphProblem, OfUpperBoundsIsARelaxedProblem) {
             evaluate_primal({exact.problem, Loss::crf(), 1}, of_relaxed.theta) - 1e-9);
 }
 
+// With maxima, too: the primal is that of a bound, the dual that of outputs or of points of the local
+// polytope.
+TEST(GraphProblem, OfBoundsOfMaximaIsARelaxedProblem) {
+  RandomGraphOptions options;
+  options.constrained = false;
+  options.inference.inference = GraphInference::exact;
+  const OwnedGraphProblem exact(5, options);
+  options.inference.inference = GraphInference::trw;
+  const OwnedGraphProblem relaxed(5, options);
+  const Objective of_exact{exact.problem, Loss::svm(), 1}, of_relaxed{relaxed.problem, Loss::svm(), 1};
+  const test_support::EgSolution optimum(of_exact, test_support::until_gap<EgOptions>(1e-4, 400)),
+      by_eg(of_relaxed, test_support::until_gap<EgOptions>(1e-2, 400));
+  EXPECT_EQ(by_eg.summary.status, Status::converged) << by_eg.summary.message;
+  // The loss is bounded, so that what no weights get below is no less than with exact maxima.
+  EXPECT_GE(by_eg.last().primal, evaluate_primal(of_exact, by_eg.theta) - 1e-9);
+  EXPECT_GE(by_eg.last().primal, optimum.last().dual);
+  EXPECT_LE(by_eg.last().dual, evaluate_primal(of_relaxed, optimum.theta));
+  // Weights without duals: their best labelling makes a dual of the exact problem.
+  const Certificate implied = certify_implied(of_relaxed, optimum.theta);
+  EXPECT_EQ(implied.inference, Inference::relaxed);
+  EXPECT_LE(implied.dual, implied.primal);
+  EXPECT_LE(implied.dual, by_eg.last().primal);
+}
+
+// A rank, a fold or whoever else has a copy goes on from its own messages.
+TEST(GraphProblem, SubsetsKeepMessagesOfTheirOwn) {
+  RandomGraphOptions options;
+  options.inference.inference = GraphInference::trw;
+  const OwnedGraphProblem owned(5, options), other(5, options);
+  ASSERT_GT(message_bytes(owned.problem), 0u);
+  std::vector<std::uint32_t> all(owned.problem.size());
+  std::iota(all.begin(), all.end(), 0u);
+  const SubsetProblem first(owned.problem, all), second(owned.problem, all);
+  const auto infer = [](const Problem& problem, double scale) {
+    Workspace ws;
+    double sum = 0;
+    for (std::size_t i = 0; i < problem.size(); ++i) {
+      std::vector<double> s(problem.num_statistics(i)), mu(s.size());
+      for (std::size_t k = 0; k < s.size(); ++k) s[k] = scale * static_cast<double>(k % 7);
+      sum += problem.log_partition(i, s, mu, ws);
+      for (const double p : mu) sum += p * p;
+    }
+    return sum;
+  };
+  const double alone = infer(other.problem, 0.5);
+  infer(first, 3.0);
+  EXPECT_EQ(infer(second, 0.5), alone);
+  EXPECT_EQ(infer(owned.problem, 0.5), alone);
+  options.inference.inference = GraphInference::exact;
+  EXPECT_EQ(message_bytes(OwnedGraphProblem(5, options).problem), 0u);
+}
+
+TEST(GraphProblem, ReweightedTrainingIsTheSameWithAnyNumberOfThreads) {
+  RandomGraphOptions options;
+  options.graphs = 60;
+  options.constrained = false;
+  options.inference.inference = GraphInference::trw;
+  const auto theta_of = [&](std::size_t threads) {
+    const OwnedGraphProblem owned(5, options);
+    auto until = test_support::until_gap<EgOptions>(1e-4, 30);
+    until.threads = threads;
+    const test_support::EgSolution solution({owned.problem, Loss::crf(), 1}, until);
+    return std::vector<float>(solution.theta.values().begin(), solution.theta.values().end());
+  };
+  const auto two = theta_of(2);
+  EXPECT_EQ(theta_of(3), two);
+  EXPECT_EQ(theta_of(16), two);
+}
+
 TEST(GraphProblem, OfApproximationsSaysSo) {
   RandomGraphOptions options;
   options.inference.inference = GraphInference::bp;
   const OwnedGraphProblem by_bp(5, options);
   EXPECT_EQ(by_bp.problem.inference(), Inference::approximate);
   EXPECT_FALSE(by_bp.problem.ranking());
-  options.inference.inference = GraphInference::trw;
-  options.maxima = true;
-  const OwnedGraphProblem of_maxima(5, options);
-  EXPECT_EQ(of_maxima.problem.inference(), Inference::approximate);
 }
 
 }  // namespace

@@ -15,7 +15,6 @@ struct RandomGraphOptions {
   bool constrained = true;               // some labels and joint labellings are forbidden
   bool weighted = true;                  // weights and costs in [0.5, 2); or all 1
   GraphInferenceOptions inference = {};
-  bool maxima = false;  // as GraphExamples takes it
 };
 
 // Graphs of two types of nodes, with three and two labels, and cliques of two and three nodes; some have
@@ -32,7 +31,7 @@ struct RandomGraphs {
 // A problem with the data that it refers to. Stays where it was built.
 struct OwnedGraphProblem {
   explicit OwnedGraphProblem(std::uint64_t seed, const RandomGraphOptions& options = {})
-      : data(seed, options), problem(GraphExamples(data.features, data.examples, options.maxima)) {}
+      : data(seed, options), problem(GraphExamples(data.features, data.examples)) {}
   OwnedGraphProblem(const OwnedGraphProblem&) = delete;
   OwnedGraphProblem& operator=(const OwnedGraphProblem&) = delete;
 

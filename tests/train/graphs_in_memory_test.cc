@@ -243,9 +243,7 @@ TEST(GraphData, HeldOutGraphsRateAsAFileDoes) {
 TEST(GraphLabeller, RefusesWhatIsNotThere) {
   GraphData data;
   data.add({.nodes = {{.label = "a"}, {.label = "b"}}, .cliques = {{.nodes = {0, 1}}}});
-  GraphOptions options;
-  options.maxima = true;
-  const Model model = train(*make_graph_training(data, options), {.loss = Loss::svm()});
+  const Model model = train(*make_graph_training(data), {.loss = Loss::svm()});
   GraphLabeller::Graph graph(model.graph_labeller());
   EXPECT_EQ(graph.size(), 0u);
   EXPECT_EQ(error_message([&] { graph.labels(); }), "no graph; expected one to label");

@@ -46,7 +46,6 @@ struct GraphOptions {
   std::size_t memory = std::size_t{2} << 30;  // bytes that exact inference may take
   bool nodes_only = false;                    // cliques are left out: each node for itself
   std::optional<std::size_t> first;           // only the first N training graphs
-  bool maxima = false;                        // trained with an infinite beta
   std::string kernel;  // of nodes, as docs/kernels.md has them; empty: none, and weights of features
   std::size_t kernel_memory = std::size_t{1} << 30;  // bytes for its matrices
 };

@@ -80,13 +80,18 @@ void PairReader::take_links(std::string_view text, SentencePair& pair) const {
     check(field, link->target, pair.target.size(), "target");
     pair.links.push_back(*link);
   });
+  sort_links(pair,
+             [&](const std::string& found, const std::string& expected) { lines_.fail(found, expected); });
+}
+
+void sort_links(SentencePair& pair, const std::function<void(const std::string&, const std::string&)>& fail) {
   std::sort(pair.links.begin(), pair.links.end(),
             [&](const WordLink& a, const WordLink& b) { return pair.place(a) < pair.place(b); });
   const auto twice = std::adjacent_find(
       pair.links.begin(), pair.links.end(),
       [&](const WordLink& a, const WordLink& b) { return pair.place(a) == pair.place(b); });
   if (twice != pair.links.end())
-    lines_.fail(fmt::format("two links of {} and {}", twice->source, twice->target), "expected one");
+    fail(fmt::format("two links of {} and {}", twice->source, twice->target), "expected one");
 }
 
 void append_words(const std::vector<std::string>& words, std::string& to) {

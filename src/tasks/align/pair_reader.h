@@ -1,32 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/input.h"
+#include "espalier/tasks/align.h"
 
 namespace espalier {
-
-// A link between word `source` of one sentence and word `target` of the other, counted from 0. Those that
-// are not sure are possible: neither right nor wrong.
-struct WordLink {
-  std::uint32_t source, target;
-  bool sure = true;
-};
-
-// Two sentences, with links in the order of their words.
-struct SentencePair {
-  std::vector<std::string> source, target;
-  std::vector<WordLink> links;
-  std::size_t line = 0;
-
-  std::size_t num_pairs() const { return source.size() * target.size(); }
-  // Its place among the pairs of words, those of the first source word first.
-  std::size_t place(const WordLink& link) const { return link.source * target.size() + link.target; }
-};
 
 // Lines "SOURCE ||| TARGET ||| LINKS", words with white space between them, links I-J (sure) or I?J
 // (possible).
@@ -48,6 +31,9 @@ class PairReader {
   LineReader lines_;
   bool needs_links_;
 };
+
+// Sorts the links of a pair by their words; calls fail(found, expected) where two are the same.
+void sort_links(SentencePair& pair, const std::function<void(const std::string&, const std::string&)>& fail);
 
 // Words with spaces between them.
 void append_words(const std::vector<std::string>& words, std::string& to);

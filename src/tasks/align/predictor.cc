@@ -1,15 +1,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
 #include "espalier/tasks/align.h"
-#include "structures/kbest_memory.h"
 #include "tasks/align/model.h"
+#include "tasks/align/pair_aligner.h"
+#include "tasks/align/pair_reader.h"
 #include "tasks/blocks.h"
 #include "tasks/common.h"
 #include "tasks/json_lines.h"
@@ -30,57 +30,6 @@ struct AlignBlock {
     for (SentencePair pair; pairs.size() < kFull && reader.next(pair);) pairs.push_back(std::move(pair));
     return !pairs.empty();
   }
-};
-
-// Aligns one sentence pair after another, in memory that is reused.
-class PairAligner {
- public:
-  PairAligner(const AlignModel& model, WeightsView theta, const Loss& loss)
-      : model_(&model), theta_(theta), loss_(loss), attributes_(model.pair_attributes()) {}
-
-  void set(const SentencePair& pair) {
-    rows_.clear();
-    attributes_.append(pair, false, rows_);
-    s_.resize(pair.num_pairs());
-    score_pairs_of_words(rows_, 0, theta_, s_);
-    matching_ = model_->structure(pair);
-    mu_.clear();
-  }
-
-  const Matching& matching() const { return matching_; }
-  Matching::Output best() { return matching_.decode(std::span<const double>(s_), ws_); }
-  std::vector<Matching::Scored> kbest(std::size_t k) {
-    KbestMemory::check(matching_, s_, k, sizeof(Matching::Scored) + s_.size(), ws_);
-    return matching_.kbest(s_, k);
-  }
-  // At least so probable is a matching of such a score: log Z is at most its bound.
-  double probability(double score) {
-    find_marginals();
-    return std::exp(loss_.beta * score - bound_);
-  }
-  double marginal(std::size_t pair) {
-    find_marginals();
-    return mu_[pair];
-  }
-
- private:
-  void find_marginals() {
-    if (!mu_.empty()) return;
-    mu_.resize(s_.size());
-    std::vector<double> scaled;
-    for (const double score : s_) scaled.push_back(loss_.beta * score);
-    bound_ = matching_.log_partition(std::span<const double>(scaled), std::span(mu_), ws_);
-  }
-
-  const AlignModel* model_;
-  WeightsView theta_;
-  Loss loss_;
-  PairAttributes attributes_;
-  Matching matching_{0, 0, 1};
-  SparseRows rows_;
-  std::vector<double> s_, mu_;
-  double bound_ = 0;
-  Workspace ws_;
 };
 
 class AlignPredictor final : public Predictor {
@@ -135,6 +84,8 @@ class AlignPredictor final : public Predictor {
       throw Error::in(gold == "-" ? "standard input" : gold, "no sentence pairs", "expected some");
     return scores.evaluation();
   }
+
+  WordAligner aligner() const { return {model_, theta_, loss_}; }
 
   std::string describe() const override { return model_.describe(); }
   std::string strongest(std::size_t top) const override {
@@ -252,7 +203,15 @@ class AlignPredictor final : public Predictor {
   Loss loss_;
 };
 
+const AlignPredictor& align_predictor(const Predictor& predictor) {
+  const auto* own = dynamic_cast<const AlignPredictor*>(&predictor);
+  if (own == nullptr) throw Error("a model of another task; expected one of align");
+  return *own;
+}
+
 }  // namespace
+
+WordAligner::WordAligner(const Predictor& predictor) : WordAligner(align_predictor(predictor).aligner()) {}
 
 std::unique_ptr<Predictor> load_align_predictor(const StoredTask& stored) {
   return std::make_unique<AlignPredictor>(stored);

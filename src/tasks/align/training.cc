@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -9,8 +10,11 @@
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/tasks/align.h"
+#include "espalier/tasks/named_rows.h"
 #include "learning/matching_problem.h"
 #include "tasks/align/model.h"
+#include "tasks/align/pair_reader.h"
+#include "tasks/align/pairs_in_memory.h"
 #include "tasks/common.h"
 
 namespace espalier {
@@ -37,16 +41,55 @@ Evaluation evaluate(const AlignModel& model, const PairSet& set, const SparseRow
   return scores.evaluation();
 }
 
+// Where pairs come from, one after the other: files, or memory.
+struct PairSource {
+  std::string name;  // for messages
+  std::function<bool(SentencePair&)> next;
+};
+
+PairSource source_of(const InputFiles& files) {
+  struct Reading {
+    std::vector<std::string> paths;
+    std::size_t next = 0;
+    std::unique_ptr<PairReader> reader{};
+  };
+  const auto reading = std::make_shared<Reading>(Reading{files.paths()});
+  return {files.name(), [reading](SentencePair& pair) {
+            while (!reading->reader || !reading->reader->next(pair)) {
+              if (reading->next == reading->paths.size()) return false;
+              reading->reader = std::make_unique<PairReader>(reading->paths[reading->next++], true);
+            }
+            return true;
+          }};
+}
+
+// Requires `data` to stay where it is.
+PairSource source_of(const AlignData& data) {
+  const auto number = std::make_shared<std::size_t>(0);
+  return {kDataInMemory, [&data, number](SentencePair& pair) {
+            if (*number == data.size()) return false;
+            pair = checked_pair(data.pair(*number), *number + 1);
+            ++*number;
+            return true;
+          }};
+}
+
 class AlignTrainingSet final : public TrainingSet {
  public:
-  AlignTrainingSet(const InputFiles& files, const AlignOptions& options) {
+  // Of files, or of data in memory.
+  template <class From>
+  AlignTrainingSet(const From& from, const AlignOptions& options) {
     set_reading(reading_of("align", options));
     model_.links = options.links;
     if (!options.dictionary.empty()) model_.scores = WordPairs::read(options.dictionary);
     labels_.add(kLinkLabel);
     PairAttributes::add_fixed(model_.attributes);
-    read(files, options);
+    read(source_of(from), options);
     make_problem(options);
+  }
+  void take_dev(const AlignData& dev) {
+    take_dev_from(source_of(dev));
+    name_dev(kDataInMemory);
   }
 
   std::string_view task() const override { return "align"; }
@@ -62,17 +105,17 @@ class AlignTrainingSet final : public TrainingSet {
   }
   TaskSections sections() const override { return model_.sections(); }
 
-  void replace_dev(const std::string& path) override {
+  void replace_dev(const std::string& path) override { take_dev_from(source_of(InputFiles(path))); }
+  void take_dev_from(const PairSource& source) {
     PairSet dev;
     SparseRows rows;
-    PairReader reader(path, true);
     PairAttributes attributes = model_.pair_attributes();
-    for (SentencePair pair; reader.next(pair);) {
+    for (SentencePair pair; source.next(pair);) {
       dev.begins.push_back(rows.size());
       attributes.append(pair, false, rows);
       dev.pairs.push_back(std::move(pair));
     }
-    if (dev.size() == 0) throw Error::in(reader.name(), "no sentence pairs", "expected some");
+    if (dev.size() == 0) throw Error::in(source.name, "no sentence pairs", "expected some");
     dev_ = std::move(dev);
     dev_rows_ = std::move(rows);
   }
@@ -112,30 +155,27 @@ class AlignTrainingSet final : public TrainingSet {
                                         counted(longest_, "word"));
   }
 
-  void read(const InputFiles& files, const AlignOptions& options) {
+  void read(const PairSource& source, const AlignOptions& options) {
     longest_ = options.longest;
     std::vector<std::string> lower[2];
     bool enough = false;
-    for (const std::string& path : files.paths()) {
-      PairReader reader(path, true);
-      for (SentencePair pair; !enough && reader.next(pair);) {
-        if (std::max(pair.source.size(), pair.target.size()) > longest_) {
-          ++too_long_;
-          continue;
-        }
-        for (const int side : {0, 1}) {
-          const auto& words = side == 0 ? pair.source : pair.target;
-          lower[side].clear();
-          for (const std::string& word : words) lower[side].push_back(lower_case(word));
-          words_[side] += words.size();
-        }
-        model_.counts.count(lower[0], lower[1]);
-        train_.pairs.push_back(std::move(pair));
-        enough = options.first && train_.size() == *options.first;
+    for (SentencePair pair; !enough && source.next(pair);) {
+      if (std::max(pair.source.size(), pair.target.size()) > longest_) {
+        ++too_long_;
+        continue;
       }
+      for (const int side : {0, 1}) {
+        const auto& words = side == 0 ? pair.source : pair.target;
+        lower[side].clear();
+        for (const std::string& word : words) lower[side].push_back(lower_case(word));
+        words_[side] += words.size();
+      }
+      model_.counts.count(lower[0], lower[1]);
+      train_.pairs.push_back(std::move(pair));
+      enough = options.first && train_.size() == *options.first;
     }
     if (train_.size() == 0)
-      throw Error::in(files.name(),
+      throw Error::in(source.name,
                       too_long_ > 0
                           ? fmt::format("no sentence pairs of at most {}", counted(longest_, "word"))
                           : "no sentence pairs",
@@ -192,6 +232,13 @@ class AlignTrainingSet final : public TrainingSet {
 
 std::unique_ptr<TrainingSet> read_align_training(const InputFiles& files, const AlignOptions& options) {
   return std::make_unique<AlignTrainingSet>(files, options);
+}
+
+std::unique_ptr<TrainingSet> make_align_training(const AlignData& data, const AlignOptions& options,
+                                                 const AlignData* dev) {
+  auto set = std::make_unique<AlignTrainingSet>(data, options);
+  if (dev != nullptr) set->take_dev(*dev);
+  return set;
 }
 
 }  // namespace espalier

@@ -55,11 +55,8 @@ const OptionTable& predict_options() {
   return table;
 }
 
-std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values,
-                                  const Reading& reading) {
-  GraphOptions graph = values.as<GraphOptions>();
-  graph.maxima = !reading.loss.smooth();
-  return read_graph_training(files, graph);
+std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& values, const Reading&) {
+  return read_graph_training(files, values.as<GraphOptions>());
 }
 
 std::function<void(std::string&)> generate(std::uint64_t seed) {

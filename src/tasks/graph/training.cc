@@ -91,8 +91,7 @@ class GraphTrainingSet final : public TrainingSet {
     if (!options.kernel.empty()) use_kernel(options);
     labels_ = all_labels(model_.types);
     attributes_ = all_attributes(model_.types);
-    problem_ =
-        std::make_unique<GraphProblem>(GraphExamples(train_->features, train_->examples, options.maxima));
+    problem_ = std::make_unique<GraphProblem>(GraphExamples(train_->features, train_->examples));
   }
 
   std::string_view task() const override { return "graph"; }
