@@ -4,11 +4,32 @@
 
 #include "espalier/base/error.h"
 #include "features/sinks.h"
+#include "learning/hyperedge_cliques.h"
 #include "learning/negligible.h"
 
 namespace espalier {
+namespace {
+
+class CfgFactored final : public HyperedgeCliques {
+ public:
+  explicit CfgFactored(std::span<const CfgSentence> sentences)
+      : HyperedgeCliques(sentences.size()), sentences_(sentences) {}
+
+ private:
+  Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const override {
+    return sentences_[i].forest.hypergraph(frame);
+  }
+
+  std::span<const CfgSentence> sentences_;
+};
+
+}  // namespace
+
 CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features)
-    : sentences_(sentences), features_(&features), first_gold_{0} {
+    : sentences_(sentences),
+      features_(&features),
+      first_gold_{0},
+      factored_(std::make_shared<CfgFactored>(sentences)) {
   Workspace ws;
   for (const CfgSentence& sentence : sentences) {
     const auto first = static_cast<std::ptrdiff_t>(gold_.size());

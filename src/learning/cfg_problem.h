@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,7 +38,7 @@ class CfgExamples final : public Sharing {
     return static_cast<double>(sentences_[i].forest.num_cells()) * features_->typical_size();
   }
   void prefetch(std::size_t i, Prefetch what) const;
-  Capabilities capabilities() const { return {.sharing = this}; }
+  Capabilities capabilities() const { return {.factored = factored_.get(), .sharing = this}; }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -87,6 +88,7 @@ class CfgExamples final : public Sharing {
   std::vector<std::size_t> first_gold_;
   std::vector<std::uint32_t> gold_;  // statistics of the gold derivations, ascending, as often as they count
   std::vector<double> squared_diameters_;
+  std::shared_ptr<const Factored> factored_;
 };
 
 using CfgProblem = StructuredProblem<CfgExamples>;

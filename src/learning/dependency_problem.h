@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -76,7 +77,7 @@ class DependencyExamples final : public Sharing {
     return static_cast<double>(arcs(i).size()) * features_->typical_size();
   }
   void prefetch(std::size_t i, Prefetch what) const;
-  Capabilities capabilities() const { return {.sharing = this}; }
+  Capabilities capabilities() const { return {.factored = factored_.get(), .sharing = this}; }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -131,6 +132,7 @@ class DependencyExamples final : public Sharing {
   const TreePartLists* parts_ = nullptr;  // null: first order
   const DependencyFeatures* features_;
   TreeShape shape_;
+  std::shared_ptr<const Factored> factored_;  // of projective trees of first order; else null
 };
 
 using DependencyProblem = StructuredProblem<DependencyExamples>;

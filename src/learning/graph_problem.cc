@@ -4,9 +4,27 @@
 #include <utility>
 
 #include "espalier/base/error.h"
+#include "learning/hyperedge_cliques.h"
 #include "structures/factor_graph.h"
 
 namespace espalier {
+namespace {
+
+class GraphFactored final : public HyperedgeCliques {
+ public:
+  explicit GraphFactored(const std::vector<GraphExample>& examples) : HyperedgeCliques(examples.size()) {
+    for (const GraphExample& example : examples) structures_.push_back(example.structure);
+  }
+
+ private:
+  Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const override {
+    return structures_[i]->hypergraph(frame);
+  }
+
+  std::vector<std::shared_ptr<const MarkovGraph>> structures_;
+};
+
+}  // namespace
 
 GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples, bool maxima)
     : features_(&features), examples_(std::move(examples)) {
@@ -18,6 +36,8 @@ GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExa
     const bool bounds = example.structure->inference() == GraphInference::trw && !maxima;
     inference_ = std::max(inference_, bounds ? Inference::relaxed : Inference::approximate);
   }
+  if (std::ranges::all_of(examples_, [](const auto& example) { return example.structure->has_hypergraph(); }))
+    factored_ = std::make_shared<GraphFactored>(examples_);
 }
 
 void GraphExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

@@ -40,7 +40,8 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
   void prefetch(std::size_t i, Prefetch what) const { features_->prefetch(i, what); }
   Capabilities capabilities() const {
-    return {.kernel = features_->has_kernels() ? this : nullptr, .sharing = this};
+    return {
+        .factored = factored_.get(), .kernel = features_->has_kernels() ? this : nullptr, .sharing = this};
   }
 
   template <class Real>
@@ -85,6 +86,7 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   const GraphFeatures* features_;
   std::vector<GraphExample> examples_;
   Inference inference_ = Inference::exact;
+  std::shared_ptr<const Factored> factored_;  // null where a graph has no hypergraph
 };
 
 using GraphProblem = StructuredProblem<GraphExamples>;
