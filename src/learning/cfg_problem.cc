@@ -4,7 +4,6 @@
 
 #include "espalier/base/error.h"
 #include "features/sinks.h"
-#include "learning/hyperedge_cliques.h"
 #include "learning/negligible.h"
 
 namespace espalier {
@@ -58,6 +57,11 @@ void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) 
   for (std::size_t k = 0; k < gold.size(); ++k) {
     if (k == 0 || gold[k] != gold[k - 1]) s[gold[k]] += kappa;
   }
+}
+
+double CfgExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                 std::span<double> chi, Workspace& ws) const {
+  return slack_argmax_of(*this, *factored_, i, s, gamma, chi, ws);
 }
 
 template <class Real, class Sink>

@@ -2,7 +2,6 @@
 
 #include "espalier/base/error.h"
 #include "features/sinks.h"
-#include "learning/hyperedge_cliques.h"
 #include "learning/negligible.h"
 #include "structures/projective.h"
 
@@ -53,6 +52,11 @@ DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const Arc
 double DependencyExamples::squared_diameter(std::size_t i) const {
   const double arcs = 2 * static_cast<double>(corpus_->length(i));
   return arcs * arcs * features_->largest_size();
+}
+
+double DependencyExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                        std::span<double> chi, Workspace& ws) const {
+  return slack_argmax_of(*this, *factored_, i, s, gamma, chi, ws);
 }
 
 template <class Real, class Sink>

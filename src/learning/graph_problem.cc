@@ -1,10 +1,10 @@
 #include "learning/graph_problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
-#include "learning/hyperedge_cliques.h"
 #include "structures/factor_graph.h"
 
 namespace espalier {
@@ -38,6 +38,16 @@ GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExa
   }
   if (std::ranges::all_of(examples_, [](const auto& example) { return example.structure->has_hypergraph(); }))
     factored_ = std::make_shared<GraphFactored>(examples_);
+  constexpr float kHighest = 16;  // time and memory grow with the highest cost of a labelling
+  const auto small = [](float cost) { return cost >= 0 && cost <= kHighest && cost == std::floor(cost); };
+  rescales_slack_ = factored_ && std::ranges::all_of(examples_, [&](const auto& example) {
+                      return std::ranges::all_of(example.cost, small);
+                    });
+}
+
+double GraphExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                   std::span<double> chi, Workspace& ws) const {
+  return slack_argmax_of(*this, *factored_, i, s, gamma, chi, ws);
 }
 
 void GraphExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

@@ -8,6 +8,7 @@
 
 #include "espalier/learning/structured_problem.h"
 #include "features/graph_features.h"
+#include "learning/hyperedge_cliques.h"
 #include "structures/markov_graph.h"
 
 namespace espalier {
@@ -24,7 +25,7 @@ struct GraphExample {
 // gold labels that the structures allow, and cliques in the structures in the order of the features: by
 // types, and in each type in the order of its rows. Keeps a reference to the features, which may have
 // kernels.
-class GraphExamples final : public KernelGeometry, public Sharing {
+class GraphExamples final : public KernelGeometry, public SlackRescaling, public Sharing {
  public:
   // `maxima`: the loss is one of maxima (beta = infinity). Then inference by trw is an approximation like any
   // other, since its best labelling need not be the best one.
@@ -40,8 +41,10 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
   void prefetch(std::size_t i, Prefetch what) const { features_->prefetch(i, what); }
   Capabilities capabilities() const {
-    return {
-        .factored = factored_.get(), .kernel = features_->has_kernels() ? this : nullptr, .sharing = this};
+    return {.factored = factored_.get(),
+            .kernel = features_->has_kernels() ? this : nullptr,
+            .slack_rescaling = rescales_slack_ ? this : nullptr,
+            .sharing = this};
   }
 
   template <class Real>
@@ -81,12 +84,16 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
     return features_->inner_product(a, b);
   }
+  // By dynamic programming over hyperedges and cost so far.
+  double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
+                      Workspace& ws) const override;
 
  private:
   const GraphFeatures* features_;
   std::vector<GraphExample> examples_;
   Inference inference_ = Inference::exact;
-  std::shared_ptr<const Factored> factored_;  // null where a graph has no hypergraph
+  std::shared_ptr<const HyperedgeCliques> factored_;  // null where a graph has no hypergraph
+  bool rescales_slack_ = false;  // there are hypergraphs, and costs are small whole numbers
 };
 
 using GraphProblem = StructuredProblem<GraphExamples>;

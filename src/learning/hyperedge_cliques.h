@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -28,9 +29,10 @@ class HyperedgeCliques : public Factored {
   void add_output(std::size_t i, std::span<const std::uint32_t> cliques, float scale, Out out) const override;
   double probability(std::size_t i, In clique_mu, std::span<const std::uint32_t> cliques) const override;
 
+  virtual Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const = 0;
+
  protected:
   explicit HyperedgeCliques(std::size_t num_examples) : num_examples_(num_examples) {}
-  virtual Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const = 0;
 
  private:
   struct Size {
@@ -43,5 +45,22 @@ class HyperedgeCliques : public Factored {
   mutable std::once_flag sizes_known_;
   mutable std::vector<Size> sizes_;
 };
+
+// SlackRescaling::slack_argmax() of examples with these hypergraphs, whose costs are whole numbers.
+template <class Examples>
+double slack_argmax_of(const Examples& examples, const HyperedgeCliques& hyperedges, std::size_t i,
+                       DoubleIn s, double gamma, DoubleOut chi, Workspace& ws) {
+  Workspace::Frame frame(ws);
+  const auto costs = frame.template take<double>(s.size());
+  std::fill(costs.begin(), costs.end(), 0.0);
+  examples.add_cost(i, 1.0, costs);
+  const auto levels = frame.template take<std::uint32_t>(s.size());
+  for (std::size_t k = 0; k < costs.size(); ++k) levels[k] = static_cast<std::uint32_t>(costs[k]);
+  std::fill(chi.begin(), chi.end(), 0.0);
+  examples.add_gold(i, 1.0, chi);
+  double gold_score = 0;
+  for (std::size_t k = 0; k < s.size(); ++k) gold_score += chi[k] > 0 ? s[k] * chi[k] : 0;
+  return hypergraph_best_by_cost(hyperedges.hypergraph(i, frame), s, levels, gamma - gold_score, chi, ws);
+}
 
 }  // namespace espalier

@@ -82,6 +82,12 @@ double hypergraph_marginals(const Hypergraph& graph, std::span<const double> s, 
 double hypergraph_distribution(const Hypergraph& graph, std::span<const float> cliques, std::span<double> mu,
                                Workspace& ws);
 
+// The largest cost(y)(margin + s.chi(y)) of all outputs y, where statistic k costs costs[k] each time that it
+// is counted; and chi of an output that has it. Outputs that cost nothing have 0, whatever their score.
+double hypergraph_best_by_cost(const Hypergraph& graph, std::span<const double> s,
+                               std::span<const std::uint32_t> costs, double margin, std::span<double> chi,
+                               Workspace& ws);
+
 // An output by its cliques: first its edges, then its nodes, ascending.
 //
 // One with the statistics chi. False: none has them.

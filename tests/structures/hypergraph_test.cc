@@ -168,6 +168,35 @@ std::string check_lowest(const S& structure, const Hypergraph& graph, std::span<
   return "";
 }
 
+// The largest product of a cost and a score, over all outputs. Statistics cost 0 to 2.
+template <class S>
+std::string check_by_cost(const S& structure, const Hypergraph& graph, std::span<const double> s,
+                          std::uint64_t seed) {
+  const auto e = test_support::enumerate(structure, s);
+  Random random(seed);
+  std::vector<std::uint32_t> costs(s.size());
+  for (auto& cost : costs) cost = static_cast<std::uint32_t>(random.below(3));
+  const double margin = 4 * random.uniform() - 2;
+  const auto value_of = [&](const std::vector<double>& chi, double score) {
+    const double cost = std::inner_product(chi.begin(), chi.end(), costs.begin(), 0.0);
+    return cost == 0 ? 0 : cost * (margin + score);
+  };
+  double expected = -std::numeric_limits<double>::infinity();
+  for (std::size_t y = 0; y < e.chi.size(); ++y)
+    expected = std::max(expected, value_of(e.chi[y], e.scores[y]));
+  Workspace ws;
+  std::vector<double> chi(s.size(), -1.0);
+  const double found = hypergraph_best_by_cost(graph, s, costs, margin, chi, ws);
+  // The largest cost is some tens.
+  const double tolerance = 1e-11 * (1 + e.largest);
+  if (!close(found, expected, tolerance)) return fmt::format("the maximum is {}, not {}", found, expected);
+  const auto y = static_cast<std::size_t>(std::ranges::find(e.chi, chi) - e.chi.begin());
+  if (y == e.chi.size()) return "the statistics are those of no output";
+  if (!close(value_of(chi, e.scores[y]), expected, tolerance))
+    return fmt::format("the output has {}, not {}", value_of(chi, e.scores[y]), expected);
+  return "";
+}
+
 struct AnyTree {
   AnyTree() {
     shape.single_root = *rc::gen::arbitrary<bool>();
@@ -194,6 +223,7 @@ RC_GTEST_PROP(Hypergraph, ProjectiveTreesAreThoseOfEnumeration, ()) {
   RC_ASSERT(check_hypergraph(structure, graph, s, false, 1e-13) == "");
   const std::vector<float> as_floats(s.begin(), s.end());
   RC_ASSERT(check_lowest(structure, graph, as_floats, *rc::gen::arbitrary<std::uint64_t>()) == "");
+  RC_ASSERT(check_by_cost(structure, graph, s, *rc::gen::arbitrary<std::uint64_t>()) == "");
 }
 
 // Scores far beyond what exponentials take.
@@ -227,6 +257,7 @@ RC_GTEST_PROP(Hypergraph, DerivationsAreThoseOfEnumeration, (std::uint64_t seed)
   const bool ambiguous = std::ranges::adjacent_find(chis) != chis.end();
   RC_CLASSIFY(ambiguous);
   RC_ASSERT(check_hypergraph(forest, graph, s, ambiguous, 1e-13) == "");
+  RC_ASSERT(check_by_cost(forest, graph, s, random.next()) == "");
   if (ambiguous) return;
   const std::vector<float> as_floats(s.begin(), s.end());
   RC_ASSERT(check_lowest(forest, graph, as_floats, random.next()) == "");
@@ -246,9 +277,11 @@ RC_GTEST_PROP(Hypergraph, LabellingsAreThoseOfEnumeration, ()) {
   std::size_t outputs = 1;
   for (const std::uint32_t labels : factors->cardinalities()) outputs *= labels;
   RC_PRE(outputs < 1000u);
+  RC_CLASSIFY(outputs > 50u, "many");
   RC_ASSERT(check_hypergraph(structure, graph, s, false, 1e-13) == "");
   const std::vector<float> as_floats(s.begin(), s.end());
   RC_ASSERT(check_lowest(structure, graph, as_floats, *rc::gen::arbitrary<std::uint64_t>()) == "");
+  RC_ASSERT(check_by_cost(structure, graph, s, *rc::gen::arbitrary<std::uint64_t>()) == "");
 }
 
 TEST(Hypergraph, OfAGraphHasToFitInMemory) {
