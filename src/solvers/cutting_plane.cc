@@ -118,13 +118,11 @@ void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& 
   if (options.slacks == Slacks::one)
     check_euclidean(fmt::format("cutting-plane {} one", setting("slacks")), objective.problem);
   if (options.rescaling == Rescaling::slack && !objective.problem.slack_rescaling()) {
-    throw Error(
-        fmt::format("{0} slack: its maximum cannot be found for these outputs; expected classes, projective "
-                    "trees of first "
-                    "order, grammars, sequences of order 1 or graphs with exact inference, both with costs "
-                    "that are small "
-                    "whole numbers, or {0} margin",
-                    setting("rescaling")));
+    throw Error(fmt::format(
+        "{0} slack: its maximum cannot be found for these outputs; expected classes, projective "
+        "trees of first order, grammars, sequences of order 1 or graphs with exact inference, both "
+        "with costs that are small whole numbers, or {0} margin",
+        setting("rescaling")));
   }
 }
 

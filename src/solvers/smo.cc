@@ -248,10 +248,8 @@ void check_smo(const Problem& problem, const Loss& loss) {
   if (!problem.factored()) {
     throw Error(
         "smo: this structure has no clique marginals (Factored); expected classes, chains whose labels "
-        "interact "
-        "in pairs, first-order projective trees, grammars or graphs with exact inference, or frank-wolfe, "
-        "which "
-        "makes similar moves on every structure");
+        "interact in pairs, first-order projective trees, grammars or graphs with exact inference, or "
+        "frank-wolfe, which makes similar moves on every structure");
   }
 }
 
