@@ -46,7 +46,7 @@ std::string solver_list() {
     std::string limits;
     if (entry.losses == Losses::smooth) limits = "finite beta";
     if (entry.losses == Losses::maximum) limits = "svm";
-    if (entry.needs_cliques) limits += ", classify and tag";
+    if (entry.needs_cliques) limits += ", not all structures";
     list += fmt::format("  {:<14} {}{}\n", entry.name, entry.summary,
                         limits.empty() ? "" : fmt::format(" ({})", limits));
   }

@@ -7,8 +7,28 @@
 #include "learning/negligible.h"
 
 namespace espalier {
+namespace {
+
+class CfgFactored final : public HyperedgeCliques {
+ public:
+  explicit CfgFactored(std::span<const CfgSentence> sentences)
+      : HyperedgeCliques(sentences.size()), sentences_(sentences) {}
+
+ private:
+  Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const override {
+    return sentences_[i].forest.hypergraph(frame);
+  }
+
+  std::span<const CfgSentence> sentences_;
+};
+
+}  // namespace
+
 CfgExamples::CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features)
-    : sentences_(sentences), features_(&features), first_gold_{0} {
+    : sentences_(sentences),
+      features_(&features),
+      first_gold_{0},
+      factored_(std::make_shared<CfgFactored>(sentences)) {
   Workspace ws;
   for (const CfgSentence& sentence : sentences) {
     const auto first = static_cast<std::ptrdiff_t>(gold_.size());
@@ -37,6 +57,11 @@ void CfgExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) 
   for (std::size_t k = 0; k < gold.size(); ++k) {
     if (k == 0 || gold[k] != gold[k - 1]) s[gold[k]] += kappa;
   }
+}
+
+double CfgExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                 std::span<double> chi, Workspace& ws) const {
+  return slack_argmax_of(*this, *factored_, i, s, gamma, chi, ws);
 }
 
 template <class Real, class Sink>

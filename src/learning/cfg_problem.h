@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "espalier/learning/structured_problem.h"
 #include "features/span_features.h"
+#include "learning/hyperedge_cliques.h"
 #include "structures/cfg.h"
 
 namespace espalier {
@@ -21,7 +23,7 @@ struct CfgSentence {
 // Sentences with their derivations. The cost is the number of constituents (label, begin, end) that the gold
 // derivation does not have (Bartlett et al. 2004, example 2). Requires gold derivations that are in their
 // forests. Keeps references.
-class CfgExamples final : public Sharing {
+class CfgExamples final : public SlackRescaling, public Sharing {
  public:
   CfgExamples(std::span<const CfgSentence> sentences, const CfgFeatures& features);
 
@@ -37,7 +39,9 @@ class CfgExamples final : public Sharing {
     return static_cast<double>(sentences_[i].forest.num_cells()) * features_->typical_size();
   }
   void prefetch(std::size_t i, Prefetch what) const;
-  Capabilities capabilities() const { return {.sharing = this}; }
+  Capabilities capabilities() const {
+    return {.factored = factored_.get(), .slack_rescaling = this, .sharing = this};
+  }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -73,6 +77,9 @@ class CfgExamples final : public Sharing {
                     Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
+  // By dynamic programming over hyperedges and cost so far.
+  double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
+                      Workspace& ws) const override;
 
  private:
   template <class Real, class Sink>
@@ -87,6 +94,7 @@ class CfgExamples final : public Sharing {
   std::vector<std::size_t> first_gold_;
   std::vector<std::uint32_t> gold_;  // statistics of the gold derivations, ascending, as often as they count
   std::vector<double> squared_diameters_;
+  std::shared_ptr<const HyperedgeCliques> factored_;
 };
 
 using CfgProblem = StructuredProblem<CfgExamples>;

@@ -3,8 +3,27 @@
 #include "espalier/base/error.h"
 #include "features/sinks.h"
 #include "learning/negligible.h"
+#include "structures/projective.h"
 
 namespace espalier {
+namespace {
+
+class ProjectiveFactored final : public HyperedgeCliques {
+ public:
+  ProjectiveFactored(const DependencyCorpus& corpus, const ArcSets& arcs, const TreeShape& shape)
+      : HyperedgeCliques(corpus.size()), corpus_(corpus), arcs_(arcs), shape_(shape) {}
+
+ private:
+  Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const override {
+    return projective_hypergraph(arcs_(i, corpus_.length(i)), shape_.single_root, shape_.num_labels, frame);
+  }
+
+  const DependencyCorpus& corpus_;
+  const ArcSets& arcs_;
+  TreeShape shape_;
+};
+
+}  // namespace
 
 void ArcSets::append(std::span<const std::uint32_t> offsets, std::span<const std::uint16_t> heads) {
   offsets_.insert(offsets_.end(), offsets.begin(), offsets.end());
@@ -18,6 +37,7 @@ DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const Arc
   ESPALIER_EXPECT(shape.num_labels == features.num_labels());
   ESPALIER_EXPECT(corpus.heads.size() == corpus.words.size());
   ESPALIER_EXPECT(corpus.labels.size() == corpus.words.size());
+  if (shape.projective) factored_ = std::make_shared<ProjectiveFactored>(corpus, arcs, shape);
 }
 
 DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs,
@@ -25,12 +45,18 @@ DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const Arc
                                        const TreeShape& shape)
     : DependencyExamples(corpus, arcs, features, shape) {
   parts_ = &parts;
+  factored_ = nullptr;
 }
 
 // Two trees differ in at most m arcs of each, and all of them may share all their features.
 double DependencyExamples::squared_diameter(std::size_t i) const {
   const double arcs = 2 * static_cast<double>(corpus_->length(i));
   return arcs * arcs * features_->largest_size();
+}
+
+double DependencyExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                        std::span<double> chi, Workspace& ws) const {
+  return slack_argmax_of(*this, *factored_, i, s, gamma, chi, ws);
 }
 
 template <class Real, class Sink>

@@ -2,11 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "espalier/learning/structured_problem.h"
 #include "features/dependency_features.h"
+#include "learning/hyperedge_cliques.h"
 #include "structures/dependency_tree.h"
 
 namespace espalier {
@@ -53,7 +55,7 @@ class ArcSets {
 
 // Dependency trees: features of arcs, and the number of wrong heads as the cost. Requires gold trees that the
 // shape and the arcs allow, and no empty sentence. Keeps references to all of them.
-class DependencyExamples final : public Sharing {
+class DependencyExamples final : public SlackRescaling, public Sharing {
  public:
   DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs, const DependencyFeatures& features,
                      const TreeShape& shape);
@@ -76,7 +78,9 @@ class DependencyExamples final : public Sharing {
     return static_cast<double>(arcs(i).size()) * features_->typical_size();
   }
   void prefetch(std::size_t i, Prefetch what) const;
-  Capabilities capabilities() const { return {.sharing = this}; }
+  Capabilities capabilities() const {
+    return {.factored = factored_.get(), .slack_rescaling = factored_ ? this : nullptr, .sharing = this};
+  }
 
   template <class Real>
   void add_gold(std::size_t i, Real scale, std::span<Real> out) const {
@@ -107,6 +111,9 @@ class DependencyExamples final : public Sharing {
                         Workspace& ws) const override;
   double squared_norm(std::size_t i, std::span<const float> delta, Workspace& ws) const;
   double squared_norm(std::size_t i, std::span<const double> delta, Workspace& ws) const;
+  // By dynamic programming over hyperedges and cost so far.
+  double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
+                      Workspace& ws) const override;
 
  private:
   template <class Real, class Sink>
@@ -134,6 +141,7 @@ class DependencyExamples final : public Sharing {
   const TreePartLists* parts_ = nullptr;  // null: first order
   const DependencyFeatures* features_;
   TreeShape shape_;
+  std::shared_ptr<const HyperedgeCliques> factored_;  // of projective trees of first order; else null
 };
 
 using DependencyProblem = StructuredProblem<DependencyExamples>;

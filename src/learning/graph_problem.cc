@@ -1,6 +1,7 @@
 #include "learning/graph_problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "espalier/base/error.h"
@@ -8,6 +9,23 @@
 #include "structures/factor_graph.h"
 
 namespace espalier {
+namespace {
+
+class GraphFactored final : public HyperedgeCliques {
+ public:
+  explicit GraphFactored(const std::vector<GraphExample>& examples) : HyperedgeCliques(examples.size()) {
+    for (const GraphExample& example : examples) structures_.push_back(example.structure);
+  }
+
+ private:
+  Hypergraph hypergraph(std::size_t i, Workspace::Frame& frame) const override {
+    return structures_[i]->hypergraph(frame);
+  }
+
+  std::vector<std::shared_ptr<const MarkovGraph>> structures_;
+};
+
+}  // namespace
 
 GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples)
     : features_(&features), examples_(std::move(examples)) {
@@ -19,6 +37,13 @@ GraphExamples::GraphExamples(const GraphFeatures& features, std::vector<GraphExa
     const bool bounds = example.structure->inference() == GraphInference::trw;
     inference_ = std::max(inference_, bounds ? Inference::relaxed : Inference::approximate);
   }
+  if (std::ranges::all_of(examples_, [](const auto& example) { return example.structure->has_hypergraph(); }))
+    factored_ = std::make_shared<GraphFactored>(examples_);
+  constexpr float kHighest = 16;  // time and memory grow with the highest cost of a labelling
+  const auto small = [](float cost) { return cost >= 0 && cost <= kHighest && cost == std::floor(cost); };
+  rescales_slack_ = factored_ && std::ranges::all_of(examples_, [&](const auto& example) {
+                      return std::ranges::all_of(example.cost, small);
+                    });
   keep_messages();
 }
 
@@ -50,6 +75,11 @@ std::unique_ptr<const Problem> with_own_messages(const Problem& problem) {
 std::size_t message_bytes(const Problem& problem) {
   const auto* graphs = dynamic_cast<const GraphProblem*>(&problem);
   return graphs == nullptr ? 0 : graphs->examples().message_bytes();
+}
+
+double GraphExamples::slack_argmax(std::size_t i, std::span<const double> s, double gamma,
+                                   std::span<double> chi, Workspace& ws) const {
+  return slack_argmax_of(*this, *factored_, i, s, gamma, chi, ws);
 }
 
 void GraphExamples::add_near_gold(std::size_t i, float kappa, std::span<float> s) const {

@@ -8,6 +8,7 @@
 
 #include "espalier/learning/structured_problem.h"
 #include "features/graph_features.h"
+#include "learning/hyperedge_cliques.h"
 #include "structures/markov_graph.h"
 
 namespace espalier {
@@ -26,12 +27,12 @@ struct GraphExample {
 // kernels.
 // Where inference is by trw, examples keep messages from visit to visit (MarkovGraph::keeping_messages): what
 // a problem infers depends, within the tolerance of inference, on what it was asked before.
-class GraphExamples final : public KernelGeometry, public Sharing {
+class GraphExamples final : public KernelGeometry, public SlackRescaling, public Sharing {
  public:
+  GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples);
   // The same examples, with messages of their own.
   GraphExamples with_own_messages() const;
   std::size_t message_bytes() const;  // of all examples
-  GraphExamples(const GraphFeatures& features, std::vector<GraphExample> examples);
 
   std::size_t size() const { return examples_.size(); }
   WeightShape weight_shape() const { return features_->weights().shape(); }
@@ -43,7 +44,10 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   double squared_change(std::size_t i) const { return features_->squared_change(i); }
   void prefetch(std::size_t i, Prefetch what) const { features_->prefetch(i, what); }
   Capabilities capabilities() const {
-    return {.kernel = features_->has_kernels() ? this : nullptr, .sharing = this};
+    return {.factored = factored_.get(),
+            .kernel = features_->has_kernels() ? this : nullptr,
+            .slack_rescaling = rescales_slack_ ? this : nullptr,
+            .sharing = this};
   }
 
   template <class Real>
@@ -83,13 +87,18 @@ class GraphExamples final : public KernelGeometry, public Sharing {
   double inner_product(const DoubleWeights& a, const DoubleWeights& b) const override {
     return features_->inner_product(a, b);
   }
+  // By dynamic programming over hyperedges and cost so far.
+  double slack_argmax(std::size_t i, std::span<const double> s, double gamma, std::span<double> chi,
+                      Workspace& ws) const override;
 
  private:
-  const GraphFeatures* features_;
   void keep_messages();
 
+  const GraphFeatures* features_;
   std::vector<GraphExample> examples_;
   Inference inference_ = Inference::exact;
+  std::shared_ptr<const HyperedgeCliques> factored_;  // null where a graph has no hypergraph
+  bool rescales_slack_ = false;  // there are hypergraphs, and costs are small whole numbers
 };
 
 using GraphProblem = StructuredProblem<GraphExamples>;

@@ -34,7 +34,7 @@ const OptionTable& cutting_plane_options() {
                    setting("slacks") + " one"),
       Row("rescaling", &CuttingPlaneTuning::rescaling,
           Words<Rescaling>{{"margin", Rescaling::margin}, {"slack", Rescaling::slack}},
-          "margin, or slack, a different objective (classify and tag)")};
+          "margin, or slack, a different objective")};
   return table;
 }
 
@@ -119,8 +119,9 @@ void check_cutting_plane(const Objective& objective, const CuttingPlaneOptions& 
     check_euclidean(fmt::format("cutting-plane {} one", setting("slacks")), objective.problem);
   if (options.rescaling == Rescaling::slack && !objective.problem.slack_rescaling()) {
     throw Error(fmt::format(
-        "{0} slack: its maximum cannot be found for these outputs; expected classes, or sequences of order 1 "
-        "whose costs are small whole numbers, or {0} margin",
+        "{0} slack: its maximum cannot be found for these outputs; expected classes, projective "
+        "trees of first order, grammars, sequences of order 1 or graphs with exact inference, both "
+        "with costs that are small whole numbers, or {0} margin",
         setting("rescaling")));
   }
 }

@@ -12,13 +12,14 @@
 //       q = omega_i |F_i(mu_pi - mu)|^2 / l2.
 //
 // phi is concave; its divergence is that of clique marginals (of chains: pairs less the nodes that two pairs
-// share), and takes one logarithm for each marginal and step that is tried. The gap of the example comes with
-// its visit,
+// share; of hypergraphs: edges less nodes), and takes one logarithm for each marginal and step that is tried.
+// The gap of the example comes with its visit,
 //
 //   g = { log Z(beta s) - H(alpha) }/beta - s.mu = KL(alpha|pi)/beta.
 //
 // Cost per visit: one score, one inference, about two looks at the divergence, one accumulate. Memory: clique
-// marginals of every example (a chain's are L^2 floats a pair of neighbours), its statistics, w.
+// marginals of every example (a chain's are L^2 floats a pair of neighbours, a projective tree's about half
+// the cube of its words), its statistics, w.
 
 #include "solvers/sdca.h"
 
@@ -198,9 +199,9 @@ void check_sdca(const Problem& problem, const Loss& loss) {
   }
   if (!problem.factored()) {
     throw Error(
-        "sdca: this structure has no clique marginals and entropies (Factored); expected classes or "
-        "chains "
-        "whose labels interact in pairs, or eg, which trains every structure");
+        "sdca: this structure has no clique marginals and entropies (Factored); expected classes, chains "
+        "whose labels interact in pairs, first-order projective trees, grammars or graphs with exact "
+        "inference, or eg, which trains every structure");
   }
 }
 

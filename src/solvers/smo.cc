@@ -15,11 +15,11 @@
 // these marginals the factored one, u(y) = prod of alpha_c / prod of what cliques share, has the largest
 // entropy, and the update that the paper refers to is read here as taking no more than that u(y'')
 // (SmoMass::factored). It falls exponentially in the length of a chain: soon no pair has anything left to
-// move. But D depends on the marginals alone, and of chains, as of all trees, any marginals that are nowhere
-// negative and agree where cliques meet belong to some joint distribution. So y'' may give min_c alpha_c over
-// the cliques that y' does not share (SmoMass::cliques), until one of them is zero; what is left is again
-// read as the factored one. This is also the pairwise step of Garber and Meshi 2016, which needs no list of
-// the outputs in the mixture.
+// move. But D depends on the marginals alone, and of chains, as of all trees and hypergraphs, any marginals
+// that are nowhere negative and agree where cliques meet belong to some joint distribution. So y'' may give
+// min_c alpha_c over the cliques that y' does not share (SmoMass::cliques), until one of them is zero; what
+// is left is again read as the factored one. This is also the pairwise step of Garber and Meshi 2016, which
+// needs no list of the outputs in the mixture.
 //
 // Where the features of one example are the same for all of its outputs (classes: |F_i delta|^2 = |x_i|^2
 // |delta|^2, and the only clique is the output itself), the maximum over all of u_i is as cheap as that over
@@ -28,7 +28,7 @@
 //
 // Cost per visit otherwise: one score, two inferences (both counted: one for y', one for y''), a squared
 // norm, one accumulate. Memory: clique marginals of every example (a chain's are L^2 floats a pair of
-// neighbours), its statistics, w.
+// neighbours, a projective tree's about half the cube of its words), its statistics, w.
 
 #include "solvers/smo.h"
 
@@ -103,22 +103,32 @@ class Smo {
   }
 
  private:
-  // What y'' has to give to y'. Cliques that both have stay as they are.
-  double available(std::size_t i, std::span<const std::uint32_t> up,
-                   std::span<const std::uint32_t> down) const {
-    const In cliques = std::as_const(state_).cliques(i);
-    if (mass_ == SmoMass::factored) return factored_.probability(i, cliques, down);
-    float least = std::numeric_limits<float>::infinity();
-    for (std::size_t c = 0; c < down.size(); ++c) {
-      if (up[c] != down[c]) least = std::min(least, cliques[down[c]]);
+  // Leaves the cliques that only one of the two has: those that both have stay as they are. Both ascend.
+  static void take_out_shared(std::span<std::uint32_t>& up, std::span<std::uint32_t>& down) {
+    std::size_t of_up = 0, of_down = 0;
+    for (std::size_t u = 0, d = 0; u < up.size() || d < down.size();) {
+      if (d == down.size() || (u < up.size() && up[u] < down[d])) {
+        up[of_up++] = up[u++];
+      } else if (u == up.size() || down[d] < up[u]) {
+        down[of_down++] = down[d++];
+      } else {
+        ++u;
+        ++d;
+      }
     }
+    up = up.first(of_up);
+    down = down.first(of_down);
+  }
+
+  static double least(In cliques, std::span<const std::uint32_t> of) {
+    float least = std::numeric_limits<float>::infinity();
+    for (const std::uint32_t c : of) least = std::min(least, cliques[c]);
     return least;
   }
 
   static void move(Out cliques, std::span<const std::uint32_t> up, std::span<const std::uint32_t> down,
                    float step) {
     for (std::size_t c = 0; c < down.size(); ++c) {
-      if (up[c] == down[c]) continue;
       float& from = cliques[down[c]];
       from -= step;
       if (from < kDust) from = 0;
@@ -166,7 +176,7 @@ class Smo {
       if (!(gap > 0)) return {0, 0, 1, false};
 
       const std::size_t num_cliques = all_.factored_.num_cliques(i);
-      const std::span<std::uint32_t> up{up_.data(), num_cliques}, down{down_.data(), num_cliques};
+      std::span<std::uint32_t> up{up_.data(), num_cliques}, down{down_.data(), num_cliques};
       if (!all_.factored_.lowest(i, s, cliques, down, ws_)) return {gap, 0, 2, false};
       all_.factored_.cliques_of(i, best, up);
       // delta = chi(y'') - chi(y')
@@ -176,7 +186,11 @@ class Smo {
       if (!(rise > 0)) return {gap, 0, 2, false};
       const double curvature =
           at.crowding * omega * all_.problem_.squared_norm(i, delta, ws_) / all_.objective_.regularizer.l2;
-      const double all = all_.available(i, up, down);
+      // What y'' has to give to y'.
+      const bool factored = all_.mass_ == SmoMass::factored;
+      const double probability = factored ? all_.factored_.probability(i, cliques, down) : 0;
+      take_out_shared(up, down);
+      const double all = factored ? probability : least(cliques, down);
       const double step = curvature * all > rise ? rise / curvature : all;
       move(cliques, up, down, static_cast<float>(step));
       for (std::size_t k = 0; k < length; ++k) mu[k] -= static_cast<float>(step) * delta[k];
@@ -233,8 +247,9 @@ void check_smo(const Problem& problem, const Loss& loss) {
   check_eg_loss(loss);
   if (!problem.factored()) {
     throw Error(
-        "smo: this structure has no clique marginals (Factored); expected classes or chains whose labels "
-        "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
+        "smo: this structure has no clique marginals (Factored); expected classes, chains whose labels "
+        "interact in pairs, first-order projective trees, grammars or graphs with exact inference, or "
+        "frank-wolfe, which makes similar moves on every structure");
   }
 }
 

@@ -12,6 +12,7 @@
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 #include "structures/grammar.h"
+#include "structures/hypergraph.h"
 #include "structures/span_kinds.h"
 
 namespace espalier {
@@ -176,6 +177,7 @@ class Cfg {
   std::vector<Derivation> samples(std::span<const double> s, std::size_t n, Random& random) const;
   // H(u), and 0 log 0 = 0.
   double entropy(std::span<const double> s, Workspace& ws) const;
+  Hypergraph hypergraph(Workspace::Frame& frame) const;
 
  private:
   friend class CfgBuilder;

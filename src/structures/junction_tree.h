@@ -10,6 +10,7 @@
 #include "structures/broadcast.h"
 #include "structures/elimination.h"
 #include "structures/factor_graph.h"
+#include "structures/hypergraph.h"
 #include "structures/markov_graph.h"
 
 namespace espalier {
@@ -36,6 +37,10 @@ class JunctionTree {
   std::vector<MarkovGraph::Scored> kbest(std::span<const double> s, std::size_t k) const;
   // Labellings drawn independently of each other from u(y) ~ exp s.chi(y). Requires that one is possible.
   std::vector<MarkovGraph::Output> samples(std::span<const double> s, std::size_t n, Random& random) const;
+
+  // All tables at once, without the entries that the graph forbids.
+  Hypergraph hypergraph(Workspace::Frame& frame) const;
+  double hypergraph_bytes() const;
 
  private:
   struct Source {

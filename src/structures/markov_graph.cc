@@ -48,6 +48,9 @@ MarkovGraph::MarkovGraph(std::shared_ptr<const FactorGraph> graph, const GraphIn
     inference_ = fits ? GraphInference::exact : GraphInference::trw;
   if (inference_ == GraphInference::exact) {
     tree_ = std::make_shared<const JunctionTree>(*graph_, tree);
+    // Its numbers have 32 bits.
+    constexpr double kMost = 4.0 * std::numeric_limits<std::uint32_t>::max();
+    has_hypergraph_ = tree_->hypergraph_bytes() <= std::min(kMost, static_cast<double>(options.memory));
   } else {
     propagation_ = std::make_shared<const BeliefPropagation>(
         *graph_, inference_ == GraphInference::trw, options.damping, options.iterations, options.tolerance);
@@ -223,6 +226,11 @@ double MarkovGraph::entropy(std::span<const double> s, Workspace& ws) const {
     if (mu[k] > 0) entropy -= mu[k] * s[k];
   }
   return entropy;
+}
+
+Hypergraph MarkovGraph::hypergraph(Workspace::Frame& frame) const {
+  ESPALIER_EXPECT(has_hypergraph_);
+  return tree_->hypergraph(frame);
 }
 
 }  // namespace espalier

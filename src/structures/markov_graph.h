@@ -11,6 +11,7 @@
 #include "espalier/base/workspace.h"
 #include "espalier/structures/structure.h"
 #include "structures/factor_graph.h"
+#include "structures/hypergraph.h"
 
 namespace espalier {
 
@@ -117,6 +118,9 @@ class MarkovGraph {
   std::vector<Output> samples(std::span<const double> s, std::size_t n, Random& random) const;
   // H(u) of exact inference, else H_rho(mu).
   double entropy(std::span<const double> s, Workspace& ws) const;
+  // Whether there is a hypergraph: with exact inference, where all tables at once fit in the memory of one.
+  bool has_hypergraph() const { return has_hypergraph_; }
+  Hypergraph hypergraph(Workspace::Frame& frame) const;
 
  private:
   template <class Real>
@@ -135,6 +139,7 @@ class MarkovGraph {
 
   std::shared_ptr<const FactorGraph> graph_;
   std::size_t width_ = 0;
+  bool has_hypergraph_ = false;
   GraphInference inference_ = GraphInference::exact;
   std::shared_ptr<const JunctionTree> tree_;              // exact
   std::shared_ptr<const BeliefPropagation> propagation_;  // bp and trw

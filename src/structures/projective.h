@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "espalier/base/workspace.h"
 #include "structures/arc_set.h"
+#include "structures/hypergraph.h"
 
 namespace espalier {
 
@@ -38,6 +39,10 @@ std::vector<ScoredTree> projective_kbest(std::size_t words, bool single_root, st
 std::vector<std::vector<std::uint32_t>> projective_samples(std::size_t words, bool single_root,
                                                            std::span<const double> s, std::size_t n,
                                                            Random& random);
+
+// All of them, with one of `labels` labels for each arc: arc a with label l is statistic a labels + l.
+Hypergraph projective_hypergraph(const ArcSet& arcs, bool single_root, std::size_t labels,
+                                 Workspace::Frame& frame);
 
 // Scores of two arcs at once. Cubes have (m + 1)^3 elements; an empty one means zeros.
 template <class Real>

@@ -158,7 +158,7 @@ TEST(CfgProblem, ShapeAndWeights) {
   EXPECT_EQ(owned.problem.weight_shape(),
             (WeightShape{(rules + 15) / 16 * 16 + (1u << 8) * 4 + (1u << 6) * 2, 1}));
   EXPECT_EQ(owned.problem.weight(3), 1);
-  EXPECT_EQ(owned.problem.factored(), nullptr);
+  EXPECT_NE(owned.problem.factored(), nullptr);
   EXPECT_TRUE(owned.problem.ranking());
   EXPECT_EQ(owned.problem.squared_change(0), 2 * owned.features.typical_size());
   EXPECT_EQ(owned.problem.sharing()->overlap(0), owned.features.common_share());

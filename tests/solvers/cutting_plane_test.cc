@@ -19,8 +19,11 @@
 #include "support/enumerated_objective.h"
 #include "support/error_message.h"
 #include "support/history_checks.h"
+#include "support/random_cfg_problem.h"
 #include "support/random_chain.h"
 #include "support/random_dependencies.h"
+#include "support/random_graph.h"
+#include "support/random_graph_problem.h"
 #include "support/random_objective.h"
 #include "support/random_problem.h"
 #include "support/until_gap.h"
@@ -32,8 +35,10 @@ using test_support::CountingProblem;
 using test_support::enumerate_example;
 using test_support::EnumeratedExample;
 using test_support::expect_gaps;
+using test_support::OwnedCfgProblem;
 using test_support::OwnedChainProblem;
 using test_support::OwnedDependencyProblem;
+using test_support::OwnedGraphProblem;
 using test_support::OwnedProblem;
 using test_support::random_weights;
 using testing::error_message;
@@ -222,8 +227,8 @@ RC_GTEST_PROP(CuttingPlane, EveryReportIsATrueCertificate, ()) {
 
 // Every bound on the way is below the optimum, as an independent method has it.
 TEST(CuttingPlane, SlackRescalingHasTheOptimumOfAllOutputs) {
-  const auto check = [](const auto& problem, const std::string& where) {
-    for (const double l2 : {0.3, 2.0}) {
+  const auto check = [](const auto& problem, const std::string& where, double scale = 1) {
+    for (const double l2 : {0.3 * scale, 2 * scale}) {
       const double optimum = slack_optimum(problem, 1, l2);
       for (const Slacks slacks : kSlacks) {
         const CuttingPlaneOptions options = to_gap(1e-6, 5000, slacks, Rescaling::slack);
@@ -242,6 +247,13 @@ TEST(CuttingPlane, SlackRescalingHasTheOptimumOfAllOutputs) {
   check(OwnedProblem(4, {.examples = 8, .attributes = 5, .labels = 4}).problem, "classes, ");
   check(OwnedChainProblem(5, {.sequences = 5, .longest = 3, .labels = 3, .attributes = 5}).problem,
         "chains, ");
+  check(OwnedDependencyProblem(6, {.sentences = 4, .longest = 3, .shape = {}}).problem, "trees, ", 100);
+  check(OwnedDependencyProblem(7, {.sentences = 4, .longest = 3, .shape = {true, true, 2}, .pruned = true})
+            .problem,
+        "trees with labels, ", 100);
+  check(OwnedCfgProblem(8, {.sentences = 4, .longest = 3, .most_derivations = 20}).problem, "derivations, ",
+        100);
+  check(OwnedGraphProblem(9, {.graphs = 4, .largest = 2, .weighted = false}).problem, "graphs, ");
 }
 
 RC_GTEST_PROP(SlackArgmax, IsTheMaximumOverAllLabels, ()) {
@@ -305,7 +317,8 @@ TEST(SlackArgmax, OfSomeOfTheExamples) {
               owned.problem.slack_rescaling()->slack_argmax(whole, s, 1, of_whole, ws));
     EXPECT_EQ(chi, of_whole);
   }
-  EXPECT_FALSE(SubsetProblem(OwnedDependencyProblem(1).problem, {0}).slack_rescaling());
+  const OwnedDependencyProblem crossing(1, {.shape = {false, false, 1}});
+  EXPECT_FALSE(SubsetProblem(crossing.problem, {0}).slack_rescaling());
 }
 
 TEST(SlackArgmax, WhereItCanBeFound) {
@@ -319,7 +332,10 @@ TEST(SlackArgmax, WhereItCanBeFound) {
     EXPECT_FALSE(examples.capabilities().slack_rescaling) << wrong;
   }
   EXPECT_FALSE(OwnedChainProblem(1, {.order = 2}).problem.slack_rescaling());
-  EXPECT_FALSE(OwnedDependencyProblem(1).problem.slack_rescaling());
+  EXPECT_TRUE(OwnedDependencyProblem(1).problem.slack_rescaling());
+  EXPECT_FALSE(OwnedDependencyProblem(1, {.shape = {false, false, 1}}).problem.slack_rescaling());
+  EXPECT_FALSE(OwnedDependencyProblem(1, {.shape = {}, .second_order = true}).problem.slack_rescaling());
+  EXPECT_FALSE(OwnedGraphProblem(1).problem.slack_rescaling()) << "costs are fractions";
 }
 
 TEST(CuttingPlane, WeightsOfExamplesCountAsCopies) {
@@ -454,7 +470,7 @@ TEST(CuttingPlane, InterruptedWithinAPass) {
 }
 
 TEST(CuttingPlane, RefusesWhatItIsNotFor) {
-  const OwnedDependencyProblem owned(6);
+  const OwnedDependencyProblem owned(6, {.shape = {false, false, 1}});
   Weights theta(owned.problem.weight_shape());
   const auto message = [&](const Loss& loss, Rescaling rescaling) {
     return error_message([&] {
@@ -469,8 +485,9 @@ TEST(CuttingPlane, RefusesWhatItIsNotFor) {
       "a finite beta");
   EXPECT_EQ(
       message(Loss::svm(), Rescaling::slack),
-      "rescaling slack: its maximum cannot be found for these outputs; expected classes, or sequences of "
-      "order 1 whose costs are small whole numbers, or rescaling margin");
+      "rescaling slack: its maximum cannot be found for these outputs; expected classes, projective trees of "
+      "first order, grammars, sequences of order 1 or graphs with exact inference, both with costs that are "
+      "small whole numbers, or rescaling margin");
 }
 
 }  // namespace

@@ -169,14 +169,17 @@ TEST(Sdca, RefusesWhatItIsNotFor) {
   EXPECT_EQ(error_message([&] { check_sdca(classes.problem, Loss::svm()); }),
             "sdca: the loss svm has an infinite beta; expected a finite one; frank-wolfe takes the same "
             "steps for infinite ones");
-  const OwnedDependencyProblem trees(1);
+  const OwnedDependencyProblem crossing(1, {.shape = {false, false, 1}}),
+      second_order(1, {.shape = {}, .second_order = true});
   const OwnedChainProblem ngrams(1, {.order = 2});
   for (const Problem* problem :
-       {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&ngrams.problem)}) {
-    EXPECT_EQ(error_message([&] { check_sdca(*problem, Loss::crf()); }),
-              "sdca: this structure has no clique marginals and entropies (Factored); expected classes or "
-              "chains "
-              "whose labels interact in pairs, or eg, which trains every structure");
+       {static_cast<const Problem*>(&crossing.problem), static_cast<const Problem*>(&second_order.problem),
+        static_cast<const Problem*>(&ngrams.problem)}) {
+    EXPECT_EQ(
+        error_message([&] { check_sdca(*problem, Loss::crf()); }),
+        "sdca: this structure has no clique marginals and entropies (Factored); expected classes, chains "
+        "whose labels interact in pairs, first-order projective trees, grammars or graphs with exact "
+        "inference, or eg, which trains every structure");
   }
 }
 

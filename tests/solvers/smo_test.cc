@@ -380,13 +380,14 @@ TEST(Smo, RefusesWhatItIsNotFor) {
   EXPECT_EQ(message(owned.problem, Loss::perceptron()),
             "loss perceptron: its regularised optimum is theta = 0; expected a loss with a cost (gamma > 0) "
             "or a finite beta");
-  const OwnedDependencyProblem trees(1);
+  const OwnedDependencyProblem trees(1, {.shape = {false, false, 1}});
   const OwnedChainProblem second_order(1, {.order = 2});
   for (const Problem* problem :
        {static_cast<const Problem*>(&trees.problem), static_cast<const Problem*>(&second_order.problem)}) {
     EXPECT_EQ(message(*problem, Loss::svm()),
-              "smo: this structure has no clique marginals (Factored); expected classes or chains whose "
-              "labels interact in pairs, or frank-wolfe, which makes similar moves on every structure");
+              "smo: this structure has no clique marginals (Factored); expected classes, chains whose labels "
+              "interact in pairs, first-order projective trees, grammars or graphs with exact inference, or "
+              "frank-wolfe, which makes similar moves on every structure");
   }
 }
 

@@ -99,12 +99,13 @@ TEST(SolverSequence, RefuseStagesThatAreNone) {
   EXPECT_EQ(message("smo,lbfgs", Loss::svm()),
             "solver lbfgs: not for loss svm; expected a loss of finite beta, or solver eg");
   EXPECT_EQ(message("smo,eg", Loss::crf()), "solver smo: not for loss crf; expected loss svm, or solver eg");
-  const OwnedDependencyProblem trees(1);
+  const OwnedDependencyProblem trees(1, {.shape = {false, false, 1}});
   EXPECT_EQ(error_message([&] {
               Outcome("smo,eg", {trees.problem, Loss::svm(), 1}, {});
             }),
-            "smo: this structure has no clique marginals (Factored); expected classes or chains whose labels "
-            "interact in pairs, or frank-wolfe, which makes similar moves on every structure");
+            "smo: this structure has no clique marginals (Factored); expected classes, chains whose labels "
+            "interact in pairs, first-order projective trees, grammars or graphs with exact inference, or "
+            "frank-wolfe, which makes similar moves on every structure");
 }
 
 // Every sequence of two that makes sense, to the optimum that EG finds alone.

@@ -41,10 +41,6 @@ def cells(arguments):
                 yield problem, loss, l2
 
 
-def others(problem, loss):
-    return [solver for solver in LOSSES[loss] if problem.cliques or solver not in ("sdca", "smo")]
-
-
 def train(problem, loss, l2, solver, data, limit, core):
     """One run, on one core, ended `limit` seconds after reading: what its log says last."""
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +80,7 @@ def compare(problem, loss, l2, arguments, core):
     if auto["status"] == "converged":
         limit = min(limit, auto["seconds"])
     if limit > WORTH_COUNTING * ALLOWED[loss]:
-        rows += [train(problem, loss, l2, solver, arguments.prepared, limit, core) for solver in others(problem, loss)]
+        rows += [train(problem, loss, l2, solver, arguments.prepared, limit, core) for solver in LOSSES[loss]]
     return {"problem": problem.name, "loss": loss, "l2": l2, "budget": arguments.budget, "rows": rows}
 
 

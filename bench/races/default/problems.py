@@ -18,7 +18,6 @@ class Problem:
     task: str
     file: str  # in the folder of prepared data; two with a comma are images and labels
     options: tuple = ()
-    cliques: bool = True  # the structure has clique marginals, so that sdca and smo apply
 
 
 PROBLEMS = (
@@ -33,9 +32,9 @@ PROBLEMS = (
     Problem("2,000 sentences", "tag", "sentences-2000.txt"),
     Problem("one sequence", "tag", "one-sequence.txt"),
     Problem("dense chains", "tag", "dense.txt", ("--format", "crfsuite")),
-    Problem("Spanish", "parse", "spanish.conll", ("--unlabelled", "--structure", "projective"), cliques=False),
-    Problem("Snakes", "graph", "snakes.jsonl", ("--inference", "exact"), cliques=False),
-    Problem("PTB", "treebank", "trees.mrg", cliques=False),
+    Problem("Spanish", "parse", "spanish.conll", ("--unlabelled", "--structure", "projective")),
+    Problem("Snakes", "graph", "snakes.jsonl", ("--inference", "exact")),
+    Problem("PTB", "treebank", "trees.mrg"),
 )
 
 
