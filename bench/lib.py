@@ -61,16 +61,27 @@ class Run:
         return self.events[-1]
 
 
-def espalier(command, task, train, *options, model=None):
+# What mpirun wants to be told where everybody is root, and where processes may not read each other's memory.
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+
+
+def on_ranks(ranks):
+    """What starts the program on so many ranks; for one, nothing."""
+    return ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] if ranks > 1 else []
+
+
+def espalier(command, task, train, *options, model=None, ranks=1):
     """Runs `espalier COMMAND TASK TRAIN OPTIONS...` and returns its Run; `model` is where to keep what it learnt."""
     if not PROGRAM.exists():
         sys.exit(f"{PROGRAM} is missing: cmake --preset release && cmake --build --preset release")
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "run.jsonl"
-        line = [PROGRAM, command, task, train, *options, "-o", model or Path(folder) / "model.esp", "--log", log]
+        line = [*on_ranks(ranks), PROGRAM, command, task, train, *options, "-o", model or Path(folder) / "model.esp", "--log", log]
         line = [str(part) for part in line]
         started = time.monotonic()
-        process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(line, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   env=os.environ | MPI)
         read_seconds, read, said = None, "", ""
         for said in process.stderr:
             if read_seconds is None and said.startswith("read "):

@@ -26,9 +26,6 @@ from pathlib import Path
 
 from bench import lib
 
-MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-       "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-
 
 def command(ranks, gap, *words):
     program = [str(lib.PROGRAM), "train", "tag", "train.txt", "--l2", "0.1", "--gap", str(gap), "--solver", "eg",
@@ -39,7 +36,7 @@ def command(ranks, gap, *words):
 
 def start(folder, ranks, gap, *words):
     with open(folder / "errors.txt", "wb") as errors:
-        return subprocess.Popen(command(ranks, gap, *words), cwd=folder, stderr=errors, env=os.environ | MPI)
+        return subprocess.Popen(command(ranks, gap, *words), cwd=folder, stderr=errors, env=os.environ | lib.MPI)
 
 
 def said(folder):

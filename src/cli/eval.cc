@@ -6,6 +6,7 @@
 #include "cli/ending.h"
 #include "cli/memory_limit.h"
 #include "cli/model_options.h"
+#include "cli/ranks.h"
 #include "cli/validators.h"
 #include "espalier/model/model.h"
 
@@ -48,8 +49,12 @@ void add_eval(Command program, Action& action) {
         complain(fmt::format("{}: {}", arguments->model, no_certificate(model.info())));
       arguments->options.warning = complain;
       const ReadingObserver observer = arguments->memory.observer();
-      const Evaluation evaluation = naming_file(
-          arguments->gold, [&] { return model.predictor().evaluate(arguments->gold, arguments->options); });
+      Evaluation evaluation;
+      work_on_ranks(model.info().task, arguments->gold, [&] {
+        evaluation = naming_file(
+            arguments->gold, [&] { return model.predictor().evaluate(arguments->gold, arguments->options); });
+      });
+      if (!is_first_rank()) return kSuccess;
       OutputFile output("-");
       output.write(arguments->json ? evaluation.report.dump() + '\n' : evaluation.text);
       output.commit();

@@ -9,6 +9,7 @@
 #include "cli/ending.h"
 #include "cli/memory_limit.h"
 #include "cli/model_options.h"
+#include "cli/ranks.h"
 #include "espalier/model/model.h"
 #include "espalier/tasks/registry.h"
 
@@ -53,14 +54,17 @@ void add_predict(Command program, Action& action) {
       options.warning = complain;
       const ColumnModels columns(arguments->columns, model.info().task);
       options.columns = columns.taggers();
-      OutputFile output(arguments->output);
+      OutputFile output(is_first_rank() ? arguments->output : "-");
       const ReadingObserver observer = arguments->memory.observer();
-      naming_file(arguments->input, [&] {
-        model.predictor().predict(arguments->input, options, [&](std::string_view piece) {
-          arguments->memory.check(arguments->input);
-          output.write(piece);
+      work_on_ranks(model.info().task, arguments->input, [&] {
+        naming_file(arguments->input, [&] {
+          model.predictor().predict(arguments->input, options, [&](std::string_view piece) {
+            arguments->memory.check(arguments->input);
+            output.write(piece);
+          });
         });
       });
+      if (!is_first_rank()) return kSuccess;
       output.commit();
       return kSuccess;
     };

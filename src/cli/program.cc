@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <iterator>
 #include <new>
+#include <string_view>
 
 #include "cli/commands.h"
 #include "cli/file_roles.h"
@@ -105,7 +107,9 @@ int run_and_explain(std::vector<std::string> arguments) {
       for (const std::string& argument : arguments) digest += '\0' + argument;
       fleet->check_same("another command or version", digest, "the same on all ranks");
     }
-    const bool together = !arguments.empty() && (arguments.front() == "train" || arguments.front() == "path");
+    constexpr std::string_view kTogether[] = {"train", "path", "predict", "eval"};
+    const bool together =
+        !arguments.empty() && std::ranges::find(kTogether, arguments.front()) != std::end(kTogether);
     command_of_run() = "espalier";
     for (const std::string& argument : arguments) command_of_run() += ' ' + quoted_word(argument);
     if (const auto status = parser.parse(std::move(arguments))) return *status;

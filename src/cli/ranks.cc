@@ -5,10 +5,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "tasks/blocks_on_ranks.h"
 
 namespace espalier::cli {
 namespace {
@@ -52,5 +55,23 @@ LaunchedFleet* fleet_if_joined() { return the_fleet.get(); }
 void leave_fleet() { the_fleet.reset(); }
 
 bool is_first_rank() { return !the_fleet || the_fleet->rank() == 0; }
+
+void work_on_ranks(const std::string& task, const std::string& file, const std::function<void()>& work) {
+  if (!the_fleet) return work();
+  // Rank 0 alone has standard input, and a pipe is read by one. Classification reads all examples before it
+  // works, which is most of what it does.
+  std::error_code error;
+  const bool alone = task == "classify" || !std::filesystem::is_regular_file(file, error);
+  if (the_fleet->any(alone)) {
+    if (is_first_rank()) work();
+  } else {
+    const BlocksOnRanks blocks(*the_fleet);
+    try {
+      work();
+    } catch (const BlocksOnRanks::Done&) {
+    }
+  }
+  the_fleet->meet();
+}
 
 }  // namespace espalier::cli

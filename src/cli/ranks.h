@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "fleet/launched.h"
@@ -16,5 +17,10 @@ void leave_fleet();
 
 // Whether this process is the one that speaks and writes.
 bool is_first_rank();
+
+// work() goes through a file with a model of a task: on all ranks, which share the work, where they can (see
+// tasks/blocks_on_ranks.h), else on rank 0 alone. Returns on all of them once it is done; what came of it is
+// on rank 0.
+void work_on_ranks(const std::string& task, const std::string& file, const std::function<void()>& work);
 
 }  // namespace espalier::cli

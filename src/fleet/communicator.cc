@@ -33,11 +33,23 @@ std::vector<std::string> Communicator::gather(std::string_view mine) {
   return do_gather(mine);
 }
 
-std::vector<std::string> Communicator::exchange(std::vector<std::string> to) {
+void Communicator::exchange(std::span<const std::string_view> to, std::vector<Parcel>& from) {
   ESPALIER_EXPECT(to.size() == size_);
   const Waiting waiting(traffic_);
   for (std::size_t r = 0; r < size_; ++r) traffic_.bytes += r == rank_ ? 0 : to[r].size();
-  return do_exchange(std::move(to));
+  from.resize(size_);
+  do_exchange(to, from);
+}
+
+std::vector<std::string> Communicator::exchange(std::vector<std::string> to) {
+  std::vector<Parcel> from;
+  exchange(std::vector<std::string_view>(to.begin(), to.end()), from);
+  for (std::size_t r = 0; r < size_; ++r) {
+    if (r == rank_) continue;
+    to[r] = from[r].bytes();
+    from[r] = {};
+  }
+  return to;
 }
 
 void Communicator::add_up(std::span<double> values) {

@@ -39,7 +39,25 @@ class Communicator {
 
   // What every rank hands in, in their order.
   std::vector<std::string> gather(std::string_view mine);
-  // to[r] goes to rank r. Returns what each has sent to this one, in their order.
+  // What came from another rank, in memory that is used again.
+  class Parcel {
+   public:
+    std::string_view bytes() const { return {memory_.data(), size_}; }
+    char* resize(std::size_t size) {
+      if (memory_.size() < size) memory_.resize(size);
+      size_ = size;
+      return memory_.data();
+    }
+
+   private:
+    std::vector<char> memory_;
+    std::size_t size_ = 0;
+  };
+  // to[r] goes to rank r, and from[r] is what it has sent to this one. Of this rank itself nothing is copied:
+  // from[rank()] stays as it was.
+  void exchange(std::span<const std::string_view> to, std::vector<Parcel>& from);
+  // The same in new memory, with this rank's own, too. Returns what each has sent to this one, in their
+  // order.
   std::vector<std::string> exchange(std::vector<std::string> to);
 
   // values <- the sum of those of all ranks. Requires as many of each, and few: all go to all.
@@ -62,7 +80,7 @@ class Communicator {
 
  private:
   virtual std::vector<std::string> do_gather(std::string_view mine) = 0;
-  virtual std::vector<std::string> do_exchange(std::vector<std::string> to) = 0;
+  virtual void do_exchange(std::span<const std::string_view> to, std::vector<Parcel>& from) = 0;
 
   std::size_t rank_, size_;
   Traffic traffic_;

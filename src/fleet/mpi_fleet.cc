@@ -19,6 +19,7 @@
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <utility>
 
 #include "espalier/base/error.h"
 
@@ -138,7 +139,7 @@ class MpiFleet final : public LaunchedFleet {
   void wait(std::vector<MPI_Request>& requests) {
     using Clock = std::chrono::steady_clock;
     constexpr auto kLook = std::chrono::milliseconds(100);
-    constexpr int kAtOnce = 100;  // looks before it sleeps
+    constexpr int kAtOnce = 2000;  // looks before it sleeps: about a millisecond
     auto looked = Clock::now();
     for (int round = 0;; ++round) {
       int done = 0;
@@ -184,8 +185,15 @@ class MpiFleet final : public LaunchedFleet {
       return all;
     }
     if (total > kLargestPiece) {
-      std::vector<std::string> to(size(), std::string(mine));
-      return do_exchange(std::move(to));
+      const std::vector<std::string_view> to(size(), mine);
+      std::vector<Parcel> from(size());
+      do_exchange(to, from);
+      std::vector<std::string> all(size());
+      for (std::size_t r = 0; r < size(); ++r) {
+        all[r] = r == rank() ? mine : from[r].bytes();
+        from[r] = {};
+      }
+      return all;
     }
     std::vector<int> counts(size()), places(size());
     int place = 0;
@@ -204,42 +212,61 @@ class MpiFleet final : public LaunchedFleet {
     return all;
   }
 
-  std::vector<std::string> do_exchange(std::vector<std::string> to) override {
-    std::vector<std::uint64_t> sending(size()), coming(size());
-    for (std::size_t r = 0; r < size(); ++r) sending[r] = to[r].size();
-    std::vector<MPI_Request> requests(1);
-    check(MPI_Ialltoall(sending.data(), 1, MPI_UINT64_T, coming.data(), 1, MPI_UINT64_T, world_,
-                        requests.data()));
-    wait(requests);
-    requests.clear();
-    std::vector<std::string> from(size());
-    const auto in_pieces = [&](std::size_t length, const auto& call) {
-      for (std::size_t begin = 0; begin < length; begin += kLargestPiece) {
+  // How much there is, and the first of it, in a message that MPI sends at once: what is short is one
+  // message.
+  struct First {
+    std::uint64_t bytes = 0;
+    char first[4000] = {};
+    static std::size_t part_of(std::uint64_t bytes) {
+      return static_cast<std::size_t>(std::min<std::uint64_t>(bytes, sizeof(first)));
+    }
+  };
+
+  void do_exchange(std::span<const std::string_view> to, std::vector<Parcel>& from) override {
+    std::vector<MPI_Request> requests;
+    const auto in_pieces = [&](std::size_t begin, std::size_t length, const auto& call) {
+      for (; begin < length; begin += kLargestPiece) {
         requests.emplace_back();
         check(call(begin, static_cast<int>(std::min(kLargestPiece, length - begin)), &requests.back()));
       }
     };
+    outgoing_.resize(size());
+    incoming_.resize(size());
     // From the neighbours on, so that not everybody sends to rank 0 first.
     for (std::size_t k = 1; k < size(); ++k) {
       const std::size_t r = (rank() + size() - k) % size();
-      from[r].resize(coming[r]);
-      in_pieces(from[r].size(), [&](std::size_t begin, int count, MPI_Request* request) {
-        return MPI_Irecv(from[r].data() + begin, count, MPI_CHAR, static_cast<int>(r), kParcel, world_,
-                         request);
-      });
+      requests.emplace_back();
+      check(MPI_Irecv(&incoming_[r], sizeof(First), MPI_BYTE, static_cast<int>(r), kParcel, world_,
+                      &requests.back()));
     }
+    std::vector<MPI_Request> firsts = std::exchange(requests, {});
     for (std::size_t k = 1; k < size(); ++k) {
-      const std::size_t r = (rank() + k) % size();
-      in_pieces(to[r].size(), [&](std::size_t begin, int count, MPI_Request* request) {
+      const std::size_t r = (rank() + k) % size(), part = First::part_of(to[r].size());
+      outgoing_[r].bytes = to[r].size();
+      std::memcpy(outgoing_[r].first, to[r].data(), part);
+      requests.emplace_back();
+      check(MPI_Isend(&outgoing_[r], static_cast<int>(sizeof(First) - sizeof(First::first) + part), MPI_BYTE,
+                      static_cast<int>(r), kParcel, world_, &requests.back()));
+      in_pieces(part, to[r].size(), [&](std::size_t begin, int count, MPI_Request* request) {
         return MPI_Isend(to[r].data() + begin, count, MPI_CHAR, static_cast<int>(r), kParcel, world_,
                          request);
       });
     }
-    from[rank()] = std::move(to[rank()]);
+    wait(firsts);
+    for (std::size_t k = 1; k < size(); ++k) {
+      const std::size_t r = (rank() + size() - k) % size();
+      const std::uint64_t bytes = incoming_[r].bytes;
+      char* const into = from[r].resize(bytes);
+      const std::size_t part = First::part_of(bytes);
+      std::memcpy(into, incoming_[r].first, part);
+      in_pieces(part, bytes, [&](std::size_t begin, int count, MPI_Request* request) {
+        return MPI_Irecv(into + begin, count, MPI_CHAR, static_cast<int>(r), kParcel, world_, request);
+      });
+    }
     wait(requests);
-    return from;
   }
 
+  std::vector<First> outgoing_, incoming_;
   MPI_Comm world_ = MPI_COMM_NULL;
   std::vector<Neighbour> neighbours_;
 };

@@ -1,5 +1,6 @@
 #include "fleet/threads.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -40,7 +41,7 @@ class Meeting {
   std::exception_ptr why() const { return why_; }
 
   std::vector<std::string_view> handed_in;
-  std::vector<std::vector<std::string>*> parcels;
+  std::vector<std::span<const std::string_view>> parcels;
 
  private:
   std::mutex mutex_;
@@ -63,13 +64,14 @@ class ThreadRank final : public Communicator {
     meeting_.wait();
     return all;
   }
-  std::vector<std::string> do_exchange(std::vector<std::string> to) override {
-    meeting_.parcels[rank()] = &to;
+  void do_exchange(std::span<const std::string_view> to, std::vector<Parcel>& from) override {
+    meeting_.parcels[rank()] = to;
     meeting_.wait();
-    std::vector<std::string> from;
-    for (std::vector<std::string>* of_rank : meeting_.parcels) from.push_back(std::move((*of_rank)[rank()]));
+    for (std::size_t r = 0; r < size(); ++r) {
+      const std::string_view bytes = meeting_.parcels[r][rank()];
+      if (r != rank()) std::ranges::copy(bytes, from[r].resize(bytes.size()));
+    }
     meeting_.wait();
-    return from;
   }
 
   Meeting& meeting_;

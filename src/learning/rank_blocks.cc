@@ -1,10 +1,13 @@
 #include "learning/rank_blocks.h"
 
 #include <algorithm>
-#include <atomic>
-#include <numeric>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <string_view>
 
 #include "espalier/base/error.h"
+#include "features/row_changes.h"
 #include "fleet/bytes.h"
 
 namespace espalier {
@@ -25,81 +28,72 @@ RankBlocks::RankBlocks(const Problem& own, Communicator& fleet)
       num_values_(own.weight_shape().rows * row_stride(own.weight_shape().width)),
       block_(block_of(own)) {
   ESPALIER_EXPECT(count() <= 0xffffffffu);
-  Marks marks(*this);
-  std::vector<std::uint32_t> all(own.size());
-  std::iota(all.begin(), all.end(), std::uint32_t{0});
-  Team alone(1);
-  marks.mark(own, all, alone);
-  find_shared(marks.bits_);
+  find_shared(count_changes(own));
+  most_own_ = static_cast<std::size_t>(fleet_.largest(static_cast<double>(own_.size())));
 }
 
-// Each rank looks at a part of the blocks, for all.
-void RankBlocks::find_shared(const std::vector<std::uint64_t>& mine) {
-  const std::size_t ranks = fleet_.size(), words = mine.size();
+// How often a visit to each example changes each block: lists what changes of one would change, as threads
+// that share weights list their changes.
+std::vector<std::uint32_t> RankBlocks::count_changes(const Problem& own) const {
+  const Sharing* sharing = own.sharing();
+  // Where nobody can list them, every example may change all.
+  std::vector<std::uint32_t> changes(count(), sharing ? 0 : static_cast<std::uint32_t>(own.size()));
+  if (!sharing) return changes;
+  RowChanges<float> list;
+  AlignedVector<float> ones;
+  Workspace ws;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const std::size_t statistics = own.num_statistics(i);
+    if (ones.size() < statistics) ones.resize(statistics, 1.0f);
+    list.start(1);
+    sharing->list_changes(i, In{ones.data(), statistics}, list, ws);
+    for (const kernels::RowChange& change : list.changes(0)) {
+      const bool line = change.width == kernels::kTurnedLine;
+      const std::size_t first = line ? change.place / kLine * kLine : change.place;
+      const std::size_t last = first + (line ? kLine : change.width) - 1;
+      for (std::size_t block = first / block_; block <= last / block_; ++block) ++changes[block];
+    }
+  }
+  return changes;
+}
+
+// Each rank looks at a part of the blocks, for all: 1 + floor(log2 n) of those that examples of several ranks
+// change, n times in all, and 0 of others.
+void RankBlocks::find_shared(const std::vector<std::uint32_t>& changes) {
+  const std::size_t ranks = fleet_.size();
   const auto part = [&](std::size_t r) {
-    const std::size_t begin = words * r / ranks, end = words * (r + 1) / ranks;
-    return std::span(mine).subspan(begin, end - begin);
+    const std::size_t begin = count() * r / ranks, end = count() * (r + 1) / ranks;
+    return std::span(changes).subspan(begin, end - begin);
   };
   std::vector<std::string> parts(ranks);
   for (std::size_t r = 0; r < ranks; ++r) append_bytes(parts[r], part(r));
   parts = fleet_.exchange(std::move(parts));
-  std::vector<std::uint64_t> once(part(fleet_.rank()).size(), 0), twice(once);
-  for (const std::string& of_rank : parts) {
-    for (std::size_t k = 0; k < once.size(); ++k) {
-      const auto bits = read_bytes<std::uint64_t>(of_rank, k * sizeof(std::uint64_t));
-      twice[k] |= once[k] & bits;
-      once[k] |= bits;
+  std::string levels(part(fleet_.rank()).size(), '\0');
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    std::size_t sum = 0, with = 0;
+    for (const std::string& of_rank : parts) {
+      const auto own = read_bytes<std::uint32_t>(of_rank, k * sizeof(std::uint32_t));
+      sum += own;
+      with += own > 0 ? 1 : 0;
     }
+    if (with > 1) levels[k] = static_cast<char>(std::bit_width(sum));
   }
-  std::string own_part;
-  append_bytes(own_part, std::span(twice));
-  for (const std::string& of_rank : fleet_.gather(own_part)) {
-    for (std::size_t at = 0; at < of_rank.size(); at += sizeof(std::uint64_t))
-      shared_bits_.push_back(read_bytes<std::uint64_t>(of_rank, at));
-  }
-  for (std::size_t word = 0; word < words; ++word) {
-    shared_before_.push_back(static_cast<std::uint32_t>(shared_.size()));
-    for (std::uint64_t left = mine[word] | shared_bits_[word]; left != 0; left &= left - 1) {
-      const auto block =
-          static_cast<std::uint32_t>(64 * word + static_cast<std::size_t>(std::countr_zero(left)));
-      ((shared_bits_[word] & left & -left) != 0 ? shared_ : own_).push_back(block);
-    }
-  }
-}
+  std::string all;
+  for (const std::string& of_rank : fleet_.gather(levels)) all += of_rank;
 
-// Lists what changes of one would change, as threads that share weights list their changes.
-void RankBlocks::Marks::mark(const Problem& problem, std::span<const std::uint32_t> examples, Team& team) {
-  const Sharing* sharing = problem.sharing();
-  if (!sharing) {
-    for (std::size_t block = 0; block < blocks_.count(); ++block)
-      bits_[block / 64] |= std::uint64_t{1} << block % 64;
-    return;
+  std::vector<std::vector<std::uint32_t>> by_level;
+  for (std::size_t block = 0; block < all.size(); ++block) {
+    const auto level = static_cast<std::size_t>(all[block]);
+    if (level == 0 && changes[block] > 0) own_.push_back(static_cast<std::uint32_t>(block));
+    if (level == 0) continue;
+    if (by_level.size() < level) by_level.resize(level);
+    by_level[level - 1].push_back(static_cast<std::uint32_t>(block));
   }
-  memory_.resize(team.size());
-  const std::size_t size = blocks_.block_;
-  const auto set = [&](std::size_t block) {
-    std::uint64_t& word = bits_[block / 64];
-    const std::uint64_t bit = std::uint64_t{1} << block % 64;
-    const std::atomic_ref<std::uint64_t> shared(word);
-    if ((shared.load(std::memory_order_relaxed) & bit) == 0) shared.fetch_or(bit, std::memory_order_relaxed);
-  };
-  team.run([&](std::size_t k) {
-    Memory& memory = memory_[k];
-    const std::size_t begin = examples.size() * k / team.size(),
-                      end = examples.size() * (k + 1) / team.size();
-    for (const std::uint32_t i : examples.subspan(begin, end - begin)) {
-      const std::size_t statistics = problem.num_statistics(i);
-      if (memory.ones.size() < statistics) memory.ones.resize(statistics, 1.0f);
-      memory.changes.start(1);
-      sharing->list_changes(i, In{memory.ones.data(), statistics}, memory.changes, memory.ws);
-      for (const kernels::RowChange& change : memory.changes.changes(0)) {
-        const bool line = change.width == kernels::kTurnedLine;
-        const std::size_t first = line ? change.place / kLine * kLine : change.place;
-        const std::size_t last = first + (line ? kLine : change.width) - 1;
-        for (std::size_t block = first / size; block <= last / size; ++block) set(block);
-      }
-    }
-  });
+  shared_from_.resize(by_level.size());
+  for (std::size_t level = by_level.size(); level-- > 0;) {
+    shared_.insert(shared_.end(), by_level[level].begin(), by_level[level].end());
+    shared_from_[level] = shared_.size();
+  }
 }
 
 template <class Real>
@@ -108,53 +102,94 @@ void RankBlocks::begin(BasicWeights<Real>& w) const {
   for (const std::uint32_t block : shared_) std::ranges::fill(of(w.values(), block), Real{0});
 }
 
+// Piece by piece, in memory that stays in the caches.
 template <class Real>
 void RankBlocks::add_up(BasicWeights<Real>& w) const {
-  const std::size_t ranks = fleet_.size();
-  if (ranks == 1) return;
-  const auto values = w.values();
-  const auto part = [&](std::size_t r) {
-    return std::span(shared_).subspan(first_shared(r), first_shared(r + 1) - first_shared(r));
-  };
-  const auto append_all = [&](std::string& bytes, std::span<const std::uint32_t> blocks) {
-    bytes.reserve(bytes.size() + blocks.size() * block_ * sizeof(Real));
-    for (const std::uint32_t block : blocks) append_bytes(bytes, of(values, block));
-  };
-  std::vector<std::string> parts(ranks);
-  for (std::size_t r = 0; r < ranks; ++r) append_all(parts[r], part(r));
-  parts = fleet_.exchange(std::move(parts));
+  if (fleet_.size() == 1) return;
+  const std::size_t pieces = pieces_of(shared_.size());
+  Parcels parcels(fleet_.size());
+  for (std::size_t p = 0; p < pieces; ++p) {
+    const std::size_t begin = shared_.size() * p / pieces, end = shared_.size() * (p + 1) / pieces;
+    add_up_shared(w.values(), std::span(shared_).subspan(begin, end - begin), parcels);
+  }
+  const std::size_t own_pieces = pieces_of(most_own_);
+  for (std::size_t p = 0; p < own_pieces; ++p) {
+    const std::size_t begin = own_.size() * p / own_pieces, end = own_.size() * (p + 1) / own_pieces;
+    tell_own(w.values(), std::span(own_).subspan(begin, end - begin), parcels);
+  }
+}
 
-  std::string mine;
+// Each rank adds up a part, for all.
+template <class Real>
+void RankBlocks::add_up_shared(std::span<Real> values, std::span<const std::uint32_t> blocks,
+                               Parcels& parcels) const {
+  const std::size_t ranks = fleet_.size(), of_each = block_ * sizeof(Real);
+  const auto part = [&](std::size_t r) {
+    const std::size_t begin = blocks.size() * r / ranks, end = blocks.size() * (r + 1) / ranks;
+    return blocks.subspan(begin, end - begin);
+  };
+  const auto write_all = [&](Communicator::Parcel& to, std::span<const std::uint32_t> some) {
+    char* at = to.resize(some.size() * of_each);
+    for (const std::uint32_t block : some) {
+      const auto from = of(values, block);
+      std::memcpy(at, from.data(), from.size_bytes());
+      at += of_each;
+    }
+    return to.bytes();
+  };
+  std::vector<std::string_view> to(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) to[r] = write_all(parcels.out[r], part(r));
+  fleet_.exchange(to, parcels.in);
   std::size_t at = 0;
   for (const std::uint32_t block : part(fleet_.rank())) {
     const auto sum = of(values, block);
     std::ranges::fill(sum, Real{0});
-    for (const std::string& of_rank : parts) add_bytes(of_rank, at, sum);
-    at += sum.size_bytes();
+    for (std::size_t r = 0; r < ranks; ++r)
+      add_bytes(r == fleet_.rank() ? to[r] : parcels.in[r].bytes(), at, sum);
+    at += of_each;
   }
-  parts.clear();
-  append_all(mine, part(fleet_.rank()));
-  append_bytes(mine, own());
-  append_all(mine, own_);
-  const std::vector<std::string> all = fleet_.gather(mine);
+  std::ranges::fill(to, write_all(parcels.out.front(), part(fleet_.rank())));
+  fleet_.exchange(to, parcels.in);
   for (std::size_t r = 0; r < ranks; ++r) {
     if (r == fleet_.rank()) continue;
-    const std::string& bytes = all[r];
     std::size_t place = 0;
-    const auto take = [&](std::size_t block) {
-      const auto to = of(values, block);
-      copy_bytes(bytes, place, to);
-      place += to.size_bytes();
-    };
-    for (const std::uint32_t block : part(r)) take(block);
-    // The rest are its own: numbers, then weights. The last block of all is the only one that may be shorter.
-    std::size_t number = place;
-    const std::size_t of_each = sizeof(std::uint32_t) + block_ * sizeof(Real);
-    const std::size_t blocks = (bytes.size() - place + of_each - 1) / of_each;
-    place += blocks * sizeof(std::uint32_t);
-    for (std::size_t k = 0; k < blocks; ++k, number += sizeof(std::uint32_t))
-      take(read_bytes<std::uint32_t>(bytes, number));
+    for (const std::uint32_t block : part(r)) {
+      copy_bytes(parcels.in[r].bytes(), place, of(values, block));
+      place += of_each;
+    }
   }
+}
+
+// Of these blocks, which this rank alone changes: numbers, then weights. (The last block of all may be
+// shorter, and comes with some bytes that nobody reads.)
+template <class Real>
+void RankBlocks::tell_own(std::span<Real> values, std::span<const std::uint32_t> blocks,
+                          Parcels& parcels) const {
+  const std::size_t ranks = fleet_.size(), of_each = block_ * sizeof(Real);
+  char* at = parcels.out.front().resize(blocks.size() * (sizeof(std::uint32_t) + of_each));
+  std::ranges::copy(bytes_of(blocks), at);
+  at += blocks.size_bytes();
+  for (const std::uint32_t block : blocks) {
+    const auto from = of(values, block);
+    std::memcpy(at, from.data(), from.size_bytes());
+    at += of_each;
+  }
+  fleet_.exchange(std::vector<std::string_view>(ranks, parcels.out.front().bytes()), parcels.in);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    if (r == fleet_.rank()) continue;
+    const std::string_view bytes = parcels.in[r].bytes();
+    const std::size_t count = bytes.size() / (sizeof(std::uint32_t) + of_each);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto block = read_bytes<std::uint32_t>(bytes, k * sizeof(std::uint32_t));
+      copy_bytes(bytes, count * sizeof(std::uint32_t) + k * of_each, of(values, block));
+    }
+  }
+}
+
+std::size_t RankBlocks::pieces_of(std::size_t blocks) const {
+  // About half a megabyte, but not so many that a network's latency is what counts.
+  constexpr std::size_t kPiece = std::size_t{1} << 17, kMost = 64;  // weights
+  return std::clamp<std::size_t>(blocks * block_ / kPiece, 1, kMost);
 }
 
 template void RankBlocks::begin(Weights&) const;

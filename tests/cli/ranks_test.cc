@@ -75,6 +75,26 @@ TEST_F(CliRanksTest, SharesOfFiles) {
   EXPECT_EQ(files().count("model.esp"), 0u);
 }
 
+// Ranks share the work of predict and eval, and what comes out has the bytes of one process.
+TEST_F(CliRanksTest, PredictAndEval) {
+  succeed("train tag train.txt -o tag.esp --passes 2 --gap 1");
+  succeed("generate tag -n 4000 --seed 3 -o many.txt");  // several blocks
+  for (const char* command : {"predict tag.esp many.txt --marginals label", "eval tag.esp many.txt"}) {
+    const Outcome three = mpirun(3, command);
+    ASSERT_EQ(three.status, 0) << three.err;
+    EXPECT_EQ(three.out, run(command).out);
+  }
+  EXPECT_EQ(mpirun(2, "predict tag.esp many.txt -o two.txt").status, 0);
+  EXPECT_EQ(read("two.txt"), run("predict tag.esp many.txt").out);
+  // Rank 0 alone has standard input.
+  EXPECT_EQ(run_shell(mpi(2) + "predict tag.esp < many.txt").out, read("two.txt"));
+  // What is wrong in the middle is told as one process tells it, and nothing is written.
+  run_shell("sed -i '30000s/$/ and/' many.txt; rm two.txt");
+  const std::string wrong = "predict tag.esp many.txt -o two.txt";
+  EXPECT_EQ(lines(mpirun(3, wrong + " 2>&1 | grep '^espalier: '").out).back(), lines(run(wrong).err).back());
+  EXPECT_EQ(files().count("two.txt"), 0u);
+}
+
 // A rank that is killed ends the run, in one line of rank 0's where that is still there to say it, and
 // another number of ranks goes on from the checkpoint. (bench/scaling/kill_ranks.py does it at random
 // moments.)

@@ -171,6 +171,7 @@ TEST(EgRanks, RoundsKnowWhatTheyGain) {
         EXPECT_GE(round.sigma, 1);
         EXPECT_LE(round.sigma, 3);
         EXPECT_LE(round.rho, 3 + 1e-3);
+        // A round ends with each report.
         if (round.passes > start.passes) gained += round.gain;
         since = round.passes;
       }
@@ -181,44 +182,87 @@ TEST(EgRanks, RoundsKnowWhatTheyGain) {
   }
 }
 
-// What the examples of one rank alone have is not exchanged before a certificate.
+// What the examples of one rank alone have is not exchanged before a certificate, and what several have is
+// exchanged as often as their examples change it.
 TEST(EgRanks, RoundsSendWhatSeveralRanksHave) {
-  const auto bytes_of_rounds = [](std::size_t shared) {
-    // Examples of the first half have even attributes, and others odd ones; all have the first few.
+  const auto bytes_of_rounds = [](std::size_t often, std::size_t seldom) {
+    // Examples of the first half have even attributes, and others odd ones; all have the first few, and some
+    // examples of both halves one of the second few.
     test_support::MulticlassData data;
-    constexpr std::size_t kExamples = 64, kAttributes = 4000;
+    constexpr std::size_t kExamples = 512, kAttributes = 4000;
     data.attributes = kAttributes;
     data.labels = 16;
     for (std::size_t i = 0; i < kExamples; ++i) {
-      for (std::uint32_t a = 0; a < shared; ++a) data.rows.add(a, 1);
-      for (std::size_t k = 0; k < 50; ++k)
-        data.rows.add(static_cast<std::uint32_t>(100 + 2 * (i * 50 % 1900 + k) + (i < kExamples / 2 ? 0 : 1)),
+      for (std::uint32_t a = 0; a < often; ++a) data.rows.add(a, 1);
+      if (i % 64 < seldom) data.rows.add(static_cast<std::uint32_t>(20 + i % 64), 1);
+      for (std::size_t k = 0; k < 5; ++k)
+        data.rows.add(static_cast<std::uint32_t>(100 + 2 * (i * 5 % 1900 + k) + (i < kExamples / 2 ? 0 : 1)),
                       1);
       data.rows.finish_row();
       data.gold.push_back(static_cast<std::uint32_t>(i % data.labels));
     }
     const OwnedProblem owned(std::move(data));
     std::uint64_t bytes = 0;
-    std::size_t rounds = 0;
     run_ranks(2, [&](Communicator& fleet) {
       const RankProblem problem = RankProblem::share_of(owned.problem, fleet);
       std::uint64_t before = 0;
       SolverSettings settings = settings_to(0);
-      settings.stopping.passes = 3;
+      settings.stopping.passes = 5;
+      settings.eg.anneal = EgAnneal::none;
       settings.report_every = 100;
-      fleet.on_round = [&](const Communicator::Round&) {
-        if (fleet.rank() == 0 && rounds++ > 0) bytes += fleet.traffic().bytes - before;
+      fleet.on_round = [&](const Communicator::Round&) {  // of the second pass and those that follow
+        if (fleet.rank() == 0 && before > 0) bytes += fleet.traffic().bytes - before;
         before = fleet.traffic().bytes;
       };
       Training training;
       find_solver_of_ranks("eg", Loss::crf()).run({problem, Loss::crf(), 1}, settings, training, {});
     });
-    return static_cast<double>(bytes) / static_cast<double>(rounds);
+    return static_cast<double>(bytes);
   };
-  const double none = bytes_of_rounds(0), some = bytes_of_rounds(10);
-  EXPECT_LT(none, 200);  // what ranks tell of themselves
-  EXPECT_GT(some, none + 10 * 16 * sizeof(float) / 2);
-  EXPECT_LT(some, none + 2 * 10 * (16 * sizeof(float) + 4) + 100);
+  constexpr double kOfRow = 16 * sizeof(float), kMeetings = 32, kPasses = 4;  // at most
+  const double none = bytes_of_rounds(0, 0), often = bytes_of_rounds(10, 0), seldom = bytes_of_rounds(0, 10);
+  EXPECT_LT(none, kPasses * kMeetings * 100);  // what ranks tell of themselves
+  // A row that each rank changes 256 times in a pass is exchanged 16 times or more, one that it changes 4
+  // times once, or twice where the pass ends with a report.
+  EXPECT_GT(often, none + kPasses * 16 * 10 * kOfRow / 2);
+  EXPECT_LT(often, none + kPasses * kMeetings * 10 * kOfRow + kPasses * kMeetings * 8);
+  EXPECT_GT(seldom, none + 10 * kOfRow);
+  EXPECT_LT(seldom, none + 2 * kPasses * 10 * kOfRow + kPasses * kMeetings * 8);
+}
+
+// Steps that go too far make the dual fall, and the round is taken back half way until it does not: what it
+// gains is known all the same.
+TEST(EgRanks, RoundsThatLoseAreTakenBack) {
+  test_support::RandomChainOptions of_data;
+  of_data.sequences = 40;
+  const OwnedChainProblem owned(12, of_data);
+  SolverSettings settings = settings_to(1e-9);
+  settings.stopping.passes = 20;
+  settings.eg.anneal = EgAnneal::none;
+  settings.report_every = 5;
+  int halves = 0;
+  double gained_so = 0;
+  for (const std::size_t ranks : {2, 3}) {
+    for (const double eta : {0.05, 0.1, 0.2, 0.4}) {
+      SCOPED_TRACE(std::to_string(ranks) + " ranks, " + std::to_string(eta));
+      settings.eg.eta = eta;
+      const std::vector<Outcome> outcomes =
+          train_on_ranks(owned.problem, Loss::crf(), 0.1, ranks, settings, "eg");
+      const Outcome& first = outcomes.front();
+      const Progress &start = first.summary.history.front(), &last = first.summary.history.back();
+      double gained = 0;
+      for (const Communicator::Round& round : first.rounds) {
+        EXPECT_GE(round.gain, 0);
+        halves += round.halves;
+        if (round.halves > 0) gained_so += round.gain;
+        if (round.passes > start.passes) gained += round.gain;
+      }
+      EXPECT_NEAR(gained, last.dual - start.dual, 1e-3 * gained + 1e-5 * start.primal);
+      for (const Outcome& outcome : outcomes) EXPECT_TRUE(same_bits(outcome.theta, first.theta));
+    }
+  }
+  EXPECT_GT(halves, 0);
+  EXPECT_GT(gained_so, 0);
 }
 
 // The same seed gives the same bits, however the threads that stand for ranks take turns.

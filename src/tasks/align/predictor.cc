@@ -25,6 +25,7 @@ struct AlignBlock {
   std::string text;
   AlignmentScores scores;
 
+  auto results() { return std::tie(text, scores); }
   bool read(PairReader& reader) {
     pairs.clear();
     for (SentencePair pair; pairs.size() < kFull && reader.next(pair);) pairs.push_back(std::move(pair));

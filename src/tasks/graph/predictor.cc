@@ -24,6 +24,7 @@ struct GraphBatch {
   std::string text;
   GraphScores scores;
 
+  auto results() { return std::tie(text, scores); }
   bool read(GraphReader& reader) {
     records.clear();
     declarations.clear();

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/string_buffer.h"
 #include "base/text.h"
 #include "espalier/base/error.h"
 #include "espalier/base/threads.h"
@@ -70,8 +71,10 @@ struct ParseBlock {
   std::string text;
   // Evaluation.
   std::vector<std::uint32_t> heads;
-  std::vector<std::string_view> relations;
+  StringBuffer relations;
   std::size_t in_pieces = 0;
+
+  auto results() { return std::tie(text, heads, relations, in_pieces); }
 
   using Next = std::function<bool(DependencySentence&, std::vector<TextSentences::Place>&)>;
   bool read(const Next& next) {
@@ -138,18 +141,19 @@ class ParsePredictor final : public Predictor {
           for (std::size_t i = 0; i < block.size; ++i) {
             parsed.set(block.sentences[i]);
             block.heads.insert(block.heads.end(), parsed.heads().begin(), parsed.heads().end());
-            block.relations.insert(block.relations.end(), parsed.relations().begin(),
-                                   parsed.relations().end());
+            for (const std::string_view relation : parsed.relations()) block.relations.add(relation);
             block.in_pieces += parsed.pieces() > 1 ? 1 : 0;
           }
         },
         [&](ParseBlock& block) {
           std::size_t at = 0;
+          std::vector<std::string_view> relations;
           for (std::size_t i = 0; i < block.size; ++i) {
             const std::size_t words = block.sentences[i].words.size();
-            const auto relations = std::span<const std::string_view>(block.relations);
-            scores.add(block.sentences[i], std::span(block.heads).subspan(at, words),
-                       model_.labelled() ? relations.subspan(at, words) : relations);
+            relations.clear();
+            for (std::size_t k = at; k < at + words && model_.labelled(); ++k)
+              relations.push_back(block.relations[k]);
+            scores.add(block.sentences[i], std::span(block.heads).subspan(at, words), relations);
             at += words;
           }
           scores.add_in_pieces(block.in_pieces);

@@ -93,6 +93,8 @@ struct TagBlock {
   // Evaluation.
   StringBuffer gold;
   std::vector<std::uint32_t> predicted;
+
+  auto results() { return std::tie(text, num_known, num_tokens, gold, predicted); }
 };
 
 // One thread's: turns lines into sentences and labels them.

@@ -28,6 +28,7 @@ struct TreebankBlock {
   std::vector<ParsevalCounts> counts;  // evaluation
   std::size_t unparsed = 0, in_pieces = 0;
 
+  auto results() { return std::tie(text, counts, unparsed, in_pieces); }
   bool read(const std::function<bool(TreebankSentence&)>& next) {
     size = 0;
     if (sentences.empty()) sentences.resize(kFull);
