@@ -159,7 +159,8 @@ class DependencySentences {
 };
 
 std::unique_ptr<TrainingData> make_training(const DependencySentences& train, const DependencySentences* dev,
-                                            py::dict options, std::size_t threads) {
+                                            py::dict options, std::size_t threads,
+                                            const std::string& loss) {
   OptionValues values(task_named("parse").options());
   options = options.attr("copy")();
   take_options(options, values);
@@ -169,6 +170,7 @@ std::unique_ptr<TrainingData> make_training(const DependencySentences& train, co
     ParseOptions of_task = values.as<ParseOptions>();
     of_task.threads = Threads::of(threads);
     of_task.stop = &stop;
+    of_task.maxima = !Loss::parse(loss).smooth();
     const ParseData data = train.data();
     std::optional<ParseData> held_out;
     if (dev != nullptr) held_out = dev->data();

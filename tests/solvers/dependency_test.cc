@@ -193,7 +193,7 @@ TEST(EgOnTrees, AllWordsEqual) {
 // Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what
 // it is.
 TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
-  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1}, true, true}));
+  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1, TreeInference::bp}, true, true}));
   ASSERT_EQ(owned.problem.inference(), Inference::approximate);
   const Objective objective{owned.problem, Loss::crf(), kMuchL2};
   const Solution solution(objective, to_gap(1e-3, 200));
@@ -205,6 +205,29 @@ TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
   EXPECT_TRUE(again.approximate());
   EXPECT_EQ(again.primal, solution.last().primal);
   EXPECT_EQ(OwnedDependencyProblem(5, options_of(kKinds.back())).problem.inference(), Inference::exact);
+}
+
+// Upper bounds make another convex problem, with an optimum of its own.
+TEST(EgOnTrees, RelaxedInferenceHasAnOptimum) {
+  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1}, true, true}));
+  ASSERT_EQ(owned.problem.inference(), Inference::relaxed);
+  const Objective objective{owned.problem, Loss::crf(), kL2};
+  const Certificate optimum = by_lbfgs(objective, "relaxed");
+  const Solution solution(objective, to_gap(1e-4, 1000));
+  EXPECT_EQ(solution.summary.status, Status::converged) << solution.summary.message;
+  expect_gaps(solution.summary, "relaxed");
+  EXPECT_NEAR(solution.last().primal, optimum.primal, 1.1e-4 * optimum.primal);
+  EXPECT_EQ(certify(objective, solution.theta, solution.dual).inference, Inference::relaxed);
+}
+
+// Maxima have no use for them.
+TEST(EgOnTrees, RelaxedInferenceOfMaximaIsApproximate) {
+  const DependencyData data =
+      test_support::random_dependencies(5, options_of({"", {false, false, 1}, true, true}));
+  const DependencyFeatures features(data.bits, data.relation_bits, 1, true);
+  const DependencyProblem problem(
+      DependencyExamples(data.corpus, data.arcs, data.parts, features, data.shape, true));
+  EXPECT_EQ(problem.inference(), Inference::approximate);
 }
 
 }  // namespace
