@@ -222,7 +222,7 @@ TEST(EgOnTrees, RelaxedInferenceHasAnOptimum) {
 
 // Maxima have no use for them.
 TEST(EgOnTrees, RelaxedInferenceOfMaximaIsApproximate) {
-  const DependencyData data =
+  const test_support::DependencyData data =
       test_support::random_dependencies(5, options_of({"", {false, false, 1}, true, true}));
   const DependencyFeatures features(data.bits, data.relation_bits, 1, true);
   const DependencyProblem problem(
