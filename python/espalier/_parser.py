@@ -51,7 +51,7 @@ class Parser(TaskEstimator):
         _refuse(y=y, y_dev=y_dev, sample_weight=sample_weight)
         train = _sentences(X, True)
         dev = None if X_dev is None else _sentences(X_dev, True, "X_dev")
-        return _espalier.parse_training(train, dev, self._options("task"), self.threads), self._settings()
+        return _espalier.parse_training(train, dev, self._options("task"), self.threads, self.loss), self._settings()
 
     def predict(self, X):
         """The trees, in the shape of X: the text of CoNLL-U for its text or a file, or tokens with ``head`` and ``deprel``.

@@ -160,7 +160,7 @@ class DependencySentences {
 };
 
 std::unique_ptr<TrainingData> make_training(const DependencySentences& train, const DependencySentences* dev,
-                                            py::dict options, std::size_t threads) {
+                                            py::dict options, std::size_t threads, const std::string& loss) {
   OptionValues values(task_named("parse").options());
   options = options.attr("copy")();
   take_options(options, values);
@@ -170,6 +170,7 @@ std::unique_ptr<TrainingData> make_training(const DependencySentences& train, co
     ParseOptions of_task = values.as<ParseOptions>();
     of_task.threads = Threads::of(threads);
     of_task.stop = &stop;
+    of_task.maxima = !Loss::parse(loss).smooth();
     const ParseData data = train.data();
     std::optional<ParseData> held_out;
     if (dev != nullptr) held_out = dev->data();
@@ -356,7 +357,7 @@ void bind_parse(py::module_& module) {
       .def_static("of_file", &DependencySentences::of_file, py::arg("path"), py::arg("needs_heads"))
       .def("__len__", &DependencySentences::size);
   module.def("parse_training", &make_training, py::arg("train"), py::arg("dev"), py::arg("options"),
-             py::arg("threads") = 1);
+             py::arg("threads") = 1, py::arg("loss") = "crf");
   py::class_<SharedParser>(module, "Parser")
       .def(py::init<Model>(), py::arg("model"))
       .def_property_readonly("labelled", &SharedParser::labelled)

@@ -42,10 +42,11 @@ DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const Arc
 
 DependencyExamples::DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs,
                                        const TreePartLists& parts, const DependencyFeatures& features,
-                                       const TreeShape& shape)
+                                       const TreeShape& shape, bool maxima)
     : DependencyExamples(corpus, arcs, features, shape) {
   parts_ = &parts;
   factored_ = nullptr;
+  maxima_ = maxima;
 }
 
 // Two trees differ in at most m arcs of each, and all of them may share all their features.

@@ -59,15 +59,17 @@ class DependencyExamples final : public SlackRescaling, public Sharing {
  public:
   DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs, const DependencyFeatures& features,
                      const TreeShape& shape);
-  // Second order: with these parts.
+  // Second order: with these parts. With `maxima` the loss has an infinite beta, and upper bounds of sums are
+  // of no use.
   DependencyExamples(const DependencyCorpus& corpus, const ArcSets& arcs, const TreePartLists& parts,
-                     const DependencyFeatures& features, const TreeShape& shape);
+                     const DependencyFeatures& features, const TreeShape& shape, bool maxima = false);
 
   std::size_t size() const { return corpus_->size(); }
   WeightShape weight_shape() const { return features_->weight_shape(); }
   DependencyTree structure(std::size_t i) const { return {arcs(i), shape_, parts(i)}; }
   Inference inference() const {
-    return shape_.projective || parts_ == nullptr ? Inference::exact : Inference::approximate;
+    if (shape_.projective || parts_ == nullptr) return Inference::exact;
+    return shape_.inference == TreeInference::trw && !maxima_ ? Inference::relaxed : Inference::approximate;
   }
   double weight(std::size_t) const { return 1; }
   double cost_offset(std::size_t) const { return 0; }
@@ -142,6 +144,7 @@ class DependencyExamples final : public SlackRescaling, public Sharing {
   const DependencyFeatures* features_;
   TreeShape shape_;
   std::shared_ptr<const HyperedgeCliques> factored_;  // of projective trees of first order; else null
+  bool maxima_ = false;
 };
 
 using DependencyProblem = StructuredProblem<DependencyExamples>;

@@ -8,6 +8,8 @@
 #include "kernels/softmax.h"
 #include "structures/log_scores.h"
 #include "structures/nonprojective.h"
+#include "structures/tree_bound.h"
+#include "structures/tree_decomposition.h"
 
 namespace espalier {
 namespace {
@@ -70,7 +72,7 @@ void DependencyTree::for_each_part_in(std::span<const std::uint32_t> heads,
   std::size_t k = 0;
   for (const TreePart& part : parts_.siblings) {
     bool is_there = has(part.head, part.modifier) && (part.third == part.head || has(part.head, part.third));
-    if (is_there && shape_.projective) {
+    if (is_there && shape_.adjacent_siblings()) {
       // None of the head's modifiers lies between the two.
       const std::size_t low = std::min(part.third, part.modifier), high = std::max(part.third, part.modifier);
       for (std::size_t between = low + 1; between < high; ++between)
@@ -95,6 +97,8 @@ double DependencyTree::log_partition_of_arcs(std::span<const double> scores, std
                              : nonprojective_log_partition(m, single_root, scores, marginals, ws);
   }
   Workspace::Frame frame(ws);
+  if (!shape_.projective && shape_.inference == TreeInference::trw)
+    return tree_bound({m, single_root, scores, parts_, part_scores}, marginals, part_marginals, ws).log_z;
   if (!shape_.projective) {
     return nonprojective_beliefs(m, single_root, scores, as_pairs(m, parts_, frame), part_scores, marginals,
                                  part_marginals, ws)
@@ -110,18 +114,24 @@ double DependencyTree::log_partition_of_arcs(std::span<const double> scores, std
   return log_z;
 }
 
-// Returns the score of the tree.
-double DependencyTree::best_of_arcs(std::span<const double> scores, std::span<const double> part_scores,
-                                    Heads heads, Workspace& ws) const {
+DependencyTree::Best DependencyTree::best_of_arcs(std::span<const double> scores,
+                                                  std::span<const double> part_scores, Heads heads,
+                                                  Workspace& ws) const {
   const std::size_t m = num_words();
   const bool single_root = shape_.single_root;
   if (parts_.size() == 0) {
-    return shape_.projective ? projective_best(m, single_root, scores, heads, ws)
-                             : nonprojective_best(m, single_root, scores, heads, ws);
+    return {shape_.projective ? projective_best(m, single_root, scores, heads, ws)
+                              : nonprojective_best(m, single_root, scores, heads, ws),
+            true};
   }
   Workspace::Frame frame(ws);
   if (shape_.projective)
-    return projective_best(m, single_root, as_cubes(m, scores, parts_, part_scores, frame), heads, ws);
+    return {projective_best(m, single_root, as_cubes(m, scores, parts_, part_scores, frame), heads, ws),
+            true};
+  if (shape_.inference == TreeInference::trw) {
+    const BestTree best = best_tree({m, single_root, scores, parts_, part_scores}, heads, ws);
+    return {best.value, best.optimal};
+  }
   const auto beliefs = frame.take<double>(arc_matrix_size(m)),
              part_beliefs = frame.take<double>(parts_.size());
   log_partition_of_arcs(scores, beliefs, part_scores, part_beliefs, ws);
@@ -133,7 +143,7 @@ double DependencyTree::best_of_arcs(std::span<const double> scores, std::span<co
   double score = 0;
   for (std::size_t d = 1; d <= m; ++d) score += scores[arc_matrix_index(m, heads[d - 1], d)];
   for_each_part_in(heads, [&](std::size_t k) { score += part_scores[k]; });
-  return score;
+  return {score, false};
 }
 
 template <class Real>
@@ -190,8 +200,8 @@ void DependencyTree::best_labels(std::span<const Real> s, std::span<double> matr
 }
 
 template <class Real>
-double DependencyTree::decode_into(std::span<const Real> s, Heads heads, std::span<std::uint32_t> labels,
-                                   Workspace& ws) const {
+DependencyTree::Best DependencyTree::best_into(std::span<const Real> s, Heads heads,
+                                               std::span<std::uint32_t> labels, Workspace& ws) const {
   Workspace::Frame frame(ws);
   const std::size_t m = num_words();
   const auto scores = frame.take<double>(arc_matrix_size(m));
@@ -200,14 +210,14 @@ double DependencyTree::decode_into(std::span<const Real> s, Heads heads, std::sp
   const auto part_scores = frame.take<double>(parts_.size());
   std::copy(s.begin() + static_cast<std::ptrdiff_t>(arcs_.size() * num_labels()), s.end(),
             part_scores.begin());
-  const double score = best_of_arcs(scores, part_scores, heads, ws);
+  const Best found = best_of_arcs(scores, part_scores, heads, ws);
   for (std::size_t d = 1; d <= m; ++d) labels[d - 1] = best[arc_matrix_index(m, heads[d - 1], d)];
-  return score;
+  return found;
 }
-template double DependencyTree::decode_into(std::span<const float>, Heads, std::span<std::uint32_t>,
-                                            Workspace&) const;
-template double DependencyTree::decode_into(std::span<const double>, Heads, std::span<std::uint32_t>,
-                                            Workspace&) const;
+template DependencyTree::Best DependencyTree::best_into(std::span<const float>, Heads,
+                                                        std::span<std::uint32_t>, Workspace&) const;
+template DependencyTree::Best DependencyTree::best_into(std::span<const double>, Heads,
+                                                        std::span<std::uint32_t>, Workspace&) const;
 
 template <class Real>
 DependencyTree::Output DependencyTree::decode_of(std::span<const Real> s, Workspace& ws) const {

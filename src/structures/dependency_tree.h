@@ -14,11 +14,20 @@
 
 namespace espalier {
 
+// How sums over trees are found whose arcs may cross, in second order.
+enum class TreeInference {
+  trw,  // upper bounds (tree_bound.h); siblings are adjacent
+  bp    // loopy belief propagation (nonprojective.h); siblings are any two on one side
+};
+
 // Which trees a sentence may have.
 struct TreeShape {
   bool projective = true;
   bool single_root = false;    // the root has exactly one modifier
   std::size_t num_labels = 1;  // relations of an arc; 1: they are not looked at
+  TreeInference inference = TreeInference::trw;
+  // Which parts trees have, in second order.
+  bool adjacent_siblings() const { return projective || inference == TreeInference::trw; }
   friend bool operator==(const TreeShape&, const TreeShape&) = default;
 };
 
@@ -29,8 +38,9 @@ struct TreeShape {
 // is left. Refers to the arcs.
 //
 // In second order chi(y) also has a 1 for each part (tree_parts.h) of which y has both arcs: siblings from
-// statistic arcs L on, then grandparents. Inference is exact for projective trees. For others log Z and mu
-// are those of loopy belief propagation, and the best tree is the one with the most probable arcs by it.
+// statistic arcs L on, then grandparents. Inference is exact for projective trees. For others
+//   trw: log Z is an upper bound, mu its gradient, and a relaxation finds the best tree, or a good one
+//   bp: log Z and mu are estimates, and the best tree is the one with the most probable arcs by them
 class DependencyTree {
  public:
   struct Output {
@@ -62,7 +72,15 @@ class DependencyTree {
   // The same into memory of the caller's, one value per word each. Returns the score.
   template <class Real>
   double decode_into(std::span<const Real> s, Heads heads, std::span<std::uint32_t> labels,
-                     Workspace& ws) const;
+                     Workspace& ws) const {
+    return best_into(s, heads, labels, ws).score;
+  }
+  struct Best {
+    double score;
+    bool optimal;  // no tree is better
+  };
+  template <class Real>
+  Best best_into(std::span<const Real> s, Heads heads, std::span<std::uint32_t> labels, Workspace& ws) const;
 
   void indicator(const Output& y, std::span<float> mu) const;
   void indicator(const Output& y, std::span<double> mu) const;
@@ -107,8 +125,8 @@ class DependencyTree {
   double log_partition_of_arcs(std::span<const double> scores, std::span<double> marginals,
                                std::span<const double> part_scores, std::span<double> part_marginals,
                                Workspace& ws) const;
-  double best_of_arcs(std::span<const double> scores, std::span<const double> part_scores, Heads heads,
-                      Workspace& ws) const;
+  Best best_of_arcs(std::span<const double> scores, std::span<const double> part_scores, Heads heads,
+                    Workspace& ws) const;
 
   ArcSet arcs_;
   TreeShape shape_;

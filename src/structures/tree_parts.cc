@@ -2,7 +2,7 @@
 
 namespace espalier {
 
-void TreePartLists::append(const ArcSet& arcs, bool projective) {
+void TreePartLists::append(const ArcSet& arcs, bool adjacent) {
   const std::size_t m = arcs.words();
   // The modifiers of each head, ascending.
   std::vector<std::vector<std::uint16_t>> modifiers(m + 1);
@@ -13,7 +13,7 @@ void TreePartLists::append(const ArcSet& arcs, bool projective) {
   for (std::size_t h = 0; h <= m; ++h) {
     const auto head = static_cast<std::uint16_t>(h);
     for (const std::uint16_t d : modifiers[h]) {
-      if (projective) siblings_.push_back({head, head, d});
+      if (adjacent) siblings_.push_back({head, head, d});
       for (const std::uint16_t s : modifiers[h]) {
         const bool nearer = h < d ? h < s && s < d : d < s && s < h;
         if (nearer) siblings_.push_back({head, s, d});

@@ -16,9 +16,9 @@ struct TreePart {
 };
 
 // The pairs of arcs of a sentence that have scores of their own. The arc from head to modifier is one of
-// them. Of siblings the other one leads from the head to `third`, which is on the same side and nearer: in
-// projective trees the nearest one, or the head itself if there is none; in others any. Of grandparents it
-// leads from `third` to the head.
+// them. Of siblings the other one leads from the head to `third`, which is on the same side and nearer. If
+// they are adjacent, it is the next nearer modifier, or the head itself if there is none; otherwise any. Of
+// grandparents it leads from `third` to the head.
 struct TreeParts {
   std::span<const TreePart> siblings, grandparents;
   std::size_t size() const { return siblings.size() + grandparents.size(); }
@@ -28,7 +28,7 @@ struct TreeParts {
 class TreePartLists {
  public:
   // All parts whose arcs are allowed, of the next sentence.
-  void append(const ArcSet& arcs, bool projective);
+  void append(const ArcSet& arcs, bool adjacent);
   void clear() { *this = {}; }
   bool empty() const { return begins_.size() == 1; }
   TreeParts operator()(std::size_t i) const {

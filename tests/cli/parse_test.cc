@@ -705,11 +705,13 @@ TEST_F(CliParseTest, SecondOrder) {
         run(kTrain + ("--order 2 --gap 1e-2 -o two.esp --log run.jsonl --structure " + structure));
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const std::string last = lines(outcome.err).back();
-    EXPECT_TRUE(last.starts_with(exact ? "converged: relative gap " : "converged: approximate relative gap "))
-        << last;
-    EXPECT_EQ(last.find("inference is approximate, ") == std::string::npos, exact) << last;
-    EXPECT_EQ(certificate("two.esp").value("approximate", false), !exact);
-    EXPECT_EQ(succeed("show two.esp").find("approximate, as all of this") == std::string::npos, exact);
+    EXPECT_TRUE(last.starts_with("converged: relative gap ")) << last;
+    EXPECT_EQ(last.find("of the relaxed problem") == std::string::npos, exact) << last;
+    EXPECT_EQ(certificate("two.esp").value("relaxed", false), !exact);
+    EXPECT_EQ(succeed("show two.esp").find("inference by trw") == std::string::npos, exact);
+    // How many trees are proven to be the best is counted where that is a question.
+    EXPECT_EQ(json("eval two.esp dev.conllu --json").contains("proven_best"), !exact);
+    EXPECT_EQ(succeed("eval two.esp dev.conllu").find("proven to be best") == std::string::npos, exact);
     for (const auto& heads : heads_of(succeed("predict two.esp dev.conllu"))) EXPECT_TRUE(is_tree(heads));
     EXPECT_GT(json("eval two.esp dev.conllu --json").at("uas").get<double>(), 0.7);
     EXPECT_EQ(error("predict two.esp dev.conllu --kbest 2"),
@@ -718,6 +720,27 @@ TEST_F(CliParseTest, SecondOrder) {
   EXPECT_EQ(
       error(kTrain + std::string("--order 3 -o three.esp")),
       "espalier: --order: found '3'; expected a whole number from 1 to 2; see 'espalier train parse --help'");
+}
+
+TEST_F(CliParseTest, InferenceOfSecondOrder) {
+  const std::string order = "--order 2 --structure nonprojective --gap 1e-2 --passes 4 -o two.esp ";
+  const Outcome outcome = run(kTrain + order + "--inference bp");
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::string last = lines(outcome.err).back();
+  EXPECT_NE(last.find("approximate relative gap "), std::string::npos) << last;
+  EXPECT_NE(last.find("inference is approximate, "), std::string::npos) << last;
+  EXPECT_EQ(certificate("two.esp").value("approximate", false), true);
+  const std::string shown = succeed("show two.esp");
+  EXPECT_NE(shown.find("approximate, as all of this"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("inference by bp"), std::string::npos) << shown;
+  EXPECT_EQ(succeed("eval two.esp dev.conllu").find("proven"), std::string::npos);
+
+  // Bounds of sums say nothing of maxima.
+  ASSERT_EQ(run(kTrain + order + "--loss svm").status, 0);
+  EXPECT_EQ(certificate("two.esp").value("approximate", false), true);
+  EXPECT_EQ(error(kTrain + std::string("--order 2 --inference bp -o two.esp")),
+            "espalier: --inference: no effect; expected --order 2 and --structure nonprojective, or no "
+            "--inference");
 }
 
 }  // namespace

@@ -193,7 +193,7 @@ TEST(EgOnTrees, AllWordsEqual) {
 // Belief propagation is no bound, but agrees with itself where duals and weights do, and everything says what
 // it is.
 TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
-  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1}, true, true}));
+  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1, TreeInference::bp}, true, true}));
   ASSERT_EQ(owned.problem.inference(), Inference::approximate);
   const Objective objective{owned.problem, Loss::crf(), kMuchL2};
   const Solution solution(objective, to_gap(1e-3, 200));
@@ -205,6 +205,35 @@ TEST(EgOnTrees, ApproximateInferenceIsCalledSo) {
   EXPECT_TRUE(again.approximate());
   EXPECT_EQ(again.primal, solution.last().primal);
   EXPECT_EQ(OwnedDependencyProblem(5, options_of(kKinds.back())).problem.inference(), Inference::exact);
+}
+
+// Upper bounds make another convex problem, with an optimum of its own.
+TEST(EgOnTrees, RelaxedInferenceHasAnOptimum) {
+  const OwnedDependencyProblem owned(5, options_of({"", {false, false, 1}, true, true}));
+  ASSERT_EQ(owned.problem.inference(), Inference::relaxed);
+  const Objective objective{owned.problem, Loss::crf(), kL2};
+  // Bounds are minimised until probabilities agree within 1e-6: smaller gaps mean nothing.
+  LbfgsOptions options;
+  options.stopping.gap = 1e-5;
+  Weights theta(objective.problem.weight_shape());
+  const Summary by_lbfgs = lbfgs(objective, options, theta);
+  EXPECT_EQ(by_lbfgs.status, Status::converged) << by_lbfgs.message;
+  const Solution solution(objective, to_gap(1e-4, 1000));
+  EXPECT_EQ(solution.summary.status, Status::converged) << solution.summary.message;
+  expect_gaps(solution.summary, "relaxed");
+  const double optimum = by_lbfgs.history.back().primal;
+  EXPECT_NEAR(solution.last().primal, optimum, 1.2e-4 * optimum);
+  EXPECT_EQ(certify(objective, solution.theta, solution.dual).inference, Inference::relaxed);
+}
+
+// Maxima have no use for them.
+TEST(EgOnTrees, RelaxedInferenceOfMaximaIsApproximate) {
+  const test_support::DependencyData data =
+      test_support::random_dependencies(5, options_of({"", {false, false, 1}, true, true}));
+  const DependencyFeatures features(data.bits, data.relation_bits, 1, true);
+  const DependencyProblem problem(
+      DependencyExamples(data.corpus, data.arcs, data.parts, features, data.shape, true));
+  EXPECT_EQ(problem.inference(), Inference::approximate);
 }
 
 }  // namespace

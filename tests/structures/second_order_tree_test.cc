@@ -15,7 +15,7 @@ namespace {
 
 // Some of the arcs of a sentence, with those of a tree among them, and their parts.
 struct Sentence {
-  Sentence(std::size_t words, bool all, bool projective, Random& random) : offsets{0} {
+  Sentence(std::size_t words, bool all, const TreeShape& shape, Random& random) : offsets{0} {
     for (std::size_t d = 1; d <= words; ++d) {
       for (std::size_t h = 0; h <= words; ++h) {
         // A chain of words is a tree of every shape.
@@ -24,7 +24,7 @@ struct Sentence {
       }
       offsets.push_back(static_cast<std::uint32_t>(heads.size()));
     }
-    parts.append(arcs(), projective);
+    parts.append(arcs(), shape.adjacent_siblings());
   }
   ArcSet arcs() const { return ArcSet(offsets, heads); }
 
@@ -44,7 +44,7 @@ RC_GTEST_PROP(SecondOrderTree, AgreesWithEnumerationWhereProjective, (std::uint6
   TreeShape shape;
   shape.single_root = random.below(2) == 0;
   shape.num_labels = 1 + random.below(2);
-  const Sentence sentence(1 + random.below(4), random.below(2) == 0, true, random);
+  const Sentence sentence(1 + random.below(4), random.below(2) == 0, shape, random);
   const DependencyTree tree(sentence.arcs(), shape, sentence.parts(0));
   const auto s = random_scores(tree.num_statistics(), 3, random);
   RC_ASSERT(tree.exact());
@@ -57,7 +57,8 @@ RC_GTEST_PROP(SecondOrderTree, IsFirstOrderWhereNoPartHasAScore, (std::uint64_t 
   Random random(seed);
   TreeShape shape;
   shape.projective = random.below(2) == 0;
-  const Sentence sentence(1 + random.below(4), random.below(2) == 0, shape.projective, random);
+  shape.inference = TreeInference::bp;
+  const Sentence sentence(1 + random.below(4), random.below(2) == 0, shape, random);
   const DependencyTree first(sentence.arcs(), shape), second(sentence.arcs(), shape, sentence.parts(0));
   RC_ASSERT(second.exact() == (shape.projective || sentence.parts(0).size() == 0));
   auto s = random_scores(second.num_statistics(), 3, random);
@@ -76,7 +77,8 @@ RC_GTEST_PROP(SecondOrderTree, SaysTheScoreOfWhatItDecodes, (std::uint64_t seed)
   TreeShape shape;
   shape.projective = false;
   shape.num_labels = 2;
-  const Sentence sentence(2 + random.below(4), false, false, random);
+  shape.inference = random.below(2) == 0 ? TreeInference::bp : TreeInference::trw;
+  const Sentence sentence(2 + random.below(4), false, shape, random);
   const DependencyTree tree(sentence.arcs(), shape, sentence.parts(0));
   const auto s = random_scores(tree.num_statistics(), 1, random);
   Workspace ws;
@@ -89,6 +91,30 @@ RC_GTEST_PROP(SecondOrderTree, SaysTheScoreOfWhatItDecodes, (std::uint64_t seed)
   double sum = 0;
   for (std::size_t k = 0; k < s.size(); ++k) sum += chi[k] * s[k];
   RC_ASSERT(std::abs(sum - score) < 1e-10);
+}
+
+// Bounds of sums and maxima over all labelled trees, and marginals that agree with the trees'.
+RC_GTEST_PROP(SecondOrderTree, BoundsHoldForAllTrees, (std::uint64_t seed)) {
+  Random random(seed);
+  TreeShape shape;
+  shape.projective = false;
+  shape.single_root = random.below(2) == 0;
+  shape.num_labels = 1 + random.below(2);
+  const Sentence sentence(1 + random.below(4), random.below(2) == 0, shape, random);
+  const DependencyTree tree(sentence.arcs(), shape, sentence.parts(0));
+  const auto s = random_scores(tree.num_statistics(), 2, random);
+  const auto all = test_support::enumerate(tree, std::span<const double>(s));
+  Workspace ws;
+  std::vector<double> mu(s.size());
+  std::vector<float> of_floats(s.size());
+  const std::vector<float> rounded(s.begin(), s.end());
+  const double bound = tree.log_partition(std::span<const double>(s), mu, ws);
+  RC_ASSERT(bound >= all.log_z - 1e-9);
+  RC_ASSERT(std::abs(tree.log_partition(std::span<const float>(rounded), of_floats, ws) - bound) <= 1e-5);
+  std::vector<std::uint32_t> heads(tree.num_words()), labels(tree.num_words());
+  const auto best = tree.best_into(std::span<const double>(s), heads, labels, ws);
+  RC_ASSERT(best.score <= all.highest + 1e-9);
+  if (best.optimal) RC_ASSERT(best.score >= all.highest - 1e-9);
 }
 
 TEST(TreeParts, AreThoseOfArcsThatAreAllowed) {

@@ -65,7 +65,8 @@ DependencyData random_dependencies(std::uint64_t seed, const RandomDependencyOpt
       some = random_arcs(random, gold.heads, 0.5);
       data.arcs.append(some.offsets, some.heads);
     }
-    if (options.second_order) data.parts.append(options.pruned ? some.view() : all, options.shape.projective);
+    if (options.second_order)
+      data.parts.append(options.pruned ? some.view() : all, options.shape.adjacent_siblings());
   }
   return data;
 }

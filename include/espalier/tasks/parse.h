@@ -73,9 +73,12 @@ void append_tree(const DependencySentence& sentence, std::span<const std::uint32
 // Dependency parsing: a head for each word, and the relation to it.
 struct ParseOptions {
   std::string structure = "projective";  // or nonprojective
-  std::size_t order = 1;     // 2: pairs of arcs, siblings and grandparents, have features of their own
-  bool unlabelled = false;   // heads without relations
-  bool single_root = false;  // only one word of a sentence may hang on the root
+  std::size_t order = 1;  // 2: pairs of arcs, siblings and grandparents, have features of their own
+  // Of order 2 and not projective: trw (upper bounds) or bp (estimates; its siblings need not be adjacent).
+  std::string inference = "trw";
+  bool maxima = false;               // trained with an infinite beta
+  bool unlabelled = false;           // heads without relations
+  bool single_root = false;          // only one word of a sentence may hang on the root
   std::optional<std::size_t> first;  // only the first N training sentences
   // Longer sentences are left out of training, and parsed in pieces in prediction. Unset: kLongestParsed.
   std::optional<std::size_t> longest;
@@ -172,6 +175,10 @@ class Parser {
   bool has_kbest() const;
   // Whether there is an entropy: where inference is exact.
   bool has_entropy() const;
+  // Whether it says of its trees whether they are proven to be the best (Sentence::proven_best()): of order
+  // 2, not projective, and trained with the inference trw. Other parsers always find the best tree, but for
+  // those of the inference bp, which never say.
+  bool proves_best() const;
   // How good its trees are: what `espalier eval` says of a file. Throws Error without sentences.
   Evaluation evaluate(const ParseData& gold) const;
 
@@ -221,6 +228,8 @@ class Parser::Sentence {
   // The best tree: the head of each word, and the relation to it; no relations where the model has none.
   std::span<const std::uint32_t> heads();
   std::span<const std::string_view> relations();
+  // Whether it is proven that no tree is better.
+  bool proven_best();
   // How many pieces it is parsed in: more than one where it is longer than ParseOptions::longest. Each is
   // parsed as a sentence by itself.
   std::size_t pieces();

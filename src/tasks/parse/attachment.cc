@@ -99,6 +99,8 @@ Evaluation AttachmentScores::evaluation() const {
   result.rates["exact"] = share(trees_.heads, trees_.all);
   if (labelled_) result.rates["exact_labelled"] = share(trees_.labelled, trees_.all);
 
+  if (may_be_proven_ > 0) result.rates["proven_best"] = share(proven_, may_be_proven_);
+
   result.dev_error = 1 - share(labelled_ ? words_.labelled : words_.heads, words_.all);
   result.metric = labelled_ ? "LAS %" : "UAS %";
   result.value = labelled_ ? las : uas;
@@ -158,6 +160,8 @@ void AttachmentScores::write_tables(Evaluation& result) const {
   }
   add_counts("whole trees", trees_);
   if (in_pieces_ > 0) add_row("parsed in pieces", "", "", grouped(in_pieces_));
+  if (may_be_proven_ > 0)
+    add_row("proven to be best", rate(proven_, may_be_proven_), "", grouped(may_be_proven_));
   text += "\ndistance to the head\n";
   for (std::size_t k = 0; k < kDistances; ++k) add_counts(kDistanceNames[k], distances_[k]);
 }

@@ -30,6 +30,12 @@ class AttachmentScores {
   // A sentence that is too long counts like all others, by the tree that its pieces make.
   void add_in_pieces(std::size_t sentences = 1) { in_pieces_ += sentences; }
 
+  // Where trees are the best ones if that is proven: of how many sentences it was.
+  void add_proofs(std::size_t proven, std::size_t sentences) {
+    proven_ += proven;
+    may_be_proven_ += sentences;
+  }
+
   // Without what needs relations, if there were none.
   Evaluation evaluation() const;
 
@@ -46,7 +52,7 @@ class AttachmentScores {
   bool labelled_ = true, universal_ = false;
   Counts words_, without_punctuation_, trees_;
   std::array<Counts, kDistances> distances_{};
-  std::size_t in_pieces_ = 0;
+  std::size_t in_pieces_ = 0, proven_ = 0, may_be_proven_ = 0;
   std::size_t universal_correct_ = 0;  // head, and relation up to its subtype
   std::size_t content_gold_ = 0, content_predicted_ = 0, content_correct_ = 0;
 };

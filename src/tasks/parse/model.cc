@@ -68,6 +68,8 @@ TaskSections ParseModel::sections() const {
   TaskSections sections;
   sections.settings["structure"] = shape.projective ? "projective" : "nonprojective";
   sections.settings["order"] = second_order ? 2 : 1;
+  if (second_order && !shape.projective)
+    sections.settings["inference"] = shape.inference == TreeInference::trw ? "trw" : "bp";
   sections.settings["single_root"] = shape.single_root;
   sections.settings["longest"] = longest;
   sections.settings["hash_bits"] = bits;
@@ -88,6 +90,9 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   const auto structure = stored.settings.at("structure").get<std::string>();
   const int order = stored.settings.at("order").get<int>();
   model.shape.projective = structure == "projective";
+  // Models of before there was a choice were trained with bp.
+  const auto inference = stored.settings.value("inference", std::string("bp"));
+  model.shape.inference = inference == "trw" ? TreeInference::trw : TreeInference::bp;
   model.shape.single_root = stored.settings.at("single_root").get<bool>();
   model.second_order = order == 2;
   model.longest = stored.settings.value("longest", kLongestParsed[model.second_order ? 1 : 0]);
@@ -98,6 +103,8 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   };
   if ((!model.shape.projective && structure != "nonprojective") || order < 1 || order > 2)
     throw corrupt(fmt::format("the structure {} of order {}", in_quotes(structure), order));
+  if (inference != "trw" && inference != "bp")
+    throw corrupt(fmt::format("inference {}", in_quotes(inference)));
   // As the options have it: places of words have 16 bits.
   if (model.longest == 0 || model.longest > 65535)
     throw corrupt(fmt::format("pieces of {} words", model.longest));

@@ -32,6 +32,9 @@ std::optional<std::uint32_t> Parser::find_relation(std::string_view name) const 
   return model_.relations.find(name);
 }
 bool Parser::has_kbest() const { return !model_.second_order; }
+bool Parser::proves_best() const {
+  return model_.second_order && !model_.shape.projective && model_.shape.inference == TreeInference::trw;
+}
 bool Parser::has_entropy() const { return !model_.second_order || model_.shape.projective; }
 
 // A sentence of at most `longest` words is one piece. Whatever is `of a piece` below is that of the one which
@@ -80,7 +83,7 @@ struct Parser::Sentence::State {
       pruner->choose(words_of(piece), {}, arc_offsets, arc_heads, ws);
     }
     parts.clear();
-    if (model.second_order) parts.append(arcs(), model.shape.projective);
+    if (model.second_order) parts.append(arcs(), model.shape.adjacent_siblings());
     s.resize(tree().num_statistics());
     features.score(words_of(piece), arcs(), parser.theta_.row(0), 1.0, std::span<double>(s), ws, parts(0));
   }
@@ -196,12 +199,15 @@ struct Parser::Sentence::State {
     heads.resize(words.size());
     labels.resize(words.size());
     best_score = 0;
+    proven = true;
     for (std::size_t piece = 0; piece < ends.size(); ++piece) {
       score(piece);
       const std::size_t begin = begin_of(piece), length = length_of(piece);
       const auto of_piece = std::span(heads).subspan(begin, length);
-      best_score += tree().decode_into(std::span<const double>(s), of_piece,
-                                       std::span(labels).subspan(begin, length), ws);
+      const auto best = tree().best_into(std::span<const double>(s), of_piece,
+                                         std::span(labels).subspan(begin, length), ws);
+      best_score += best.score;
+      proven = proven && best.optimal;
       for (std::uint32_t& head : of_piece) head += head == 0 ? 0 : static_cast<std::uint32_t>(begin);
     }
     if (model.shape.single_root && ends.size() > 1) join_roots(heads, labels);
@@ -348,6 +354,7 @@ struct Parser::Sentence::State {
   bool has_best = false;
   std::vector<std::uint32_t> heads, labels;
   double best_score = 0;
+  bool proven = false;
   std::vector<std::string_view> relations;
   std::optional<double> log_z;
   // Of a piece.
@@ -404,6 +411,11 @@ std::span<const std::string_view> Parser::Sentence::relations() {
 std::size_t Parser::Sentence::pieces() {
   state_->divide();
   return state_->ends.size();
+}
+
+bool Parser::Sentence::proven_best() {
+  state_->find_best();
+  return state_->proven;
 }
 
 std::span<const double> Parser::Sentence::head_probabilities(std::size_t word) {
@@ -465,6 +477,7 @@ Evaluation Parser::evaluate(const ParseData& gold) const {
     parsed.set(gold.sentence(i));
     scores.add(gold.sentence(i), parsed.heads(), parsed.relations());
     if (parsed.pieces() > 1) scores.add_in_pieces();
+    if (proves_best()) scores.add_proofs(parsed.proven_best() ? 1 : 0, 1);
   }
   return scores.evaluation();
 }

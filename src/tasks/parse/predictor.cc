@@ -72,9 +72,9 @@ struct ParseBlock {
   // Evaluation.
   std::vector<std::uint32_t> heads;
   StringBuffer relations;
-  std::size_t in_pieces = 0;
+  std::size_t in_pieces = 0, proven = 0;
 
-  auto results() { return std::tie(text, heads, relations, in_pieces); }
+  auto results() { return std::tie(text, heads, relations, in_pieces, proven); }
 
   using Next = std::function<bool(DependencySentence&, std::vector<TextSentences::Place>&)>;
   bool read(const Next& next) {
@@ -137,12 +137,13 @@ class ParsePredictor final : public Predictor {
         [&](Parser::Sentence& parsed, ParseBlock& block) {
           block.heads.clear();
           block.relations.clear();
-          block.in_pieces = 0;
+          block.in_pieces = block.proven = 0;
           for (std::size_t i = 0; i < block.size; ++i) {
             parsed.set(block.sentences[i]);
             block.heads.insert(block.heads.end(), parsed.heads().begin(), parsed.heads().end());
             for (const std::string_view relation : parsed.relations()) block.relations.add(relation);
             block.in_pieces += parsed.pieces() > 1 ? 1 : 0;
+            block.proven += parsed.proven_best() ? 1 : 0;
           }
         },
         [&](ParseBlock& block) {
@@ -157,6 +158,7 @@ class ParsePredictor final : public Predictor {
             at += words;
           }
           scores.add_in_pieces(block.in_pieces);
+          if (parser_.proves_best()) scores.add_proofs(block.proven, block.size);
           sentences += block.size;
         });
     if (sentences == 0)
@@ -171,6 +173,8 @@ class ParsePredictor final : public Predictor {
                                    model_.shape.projective ? "projective" : "non-projective",
                                    model_.second_order ? 2 : 1, model_.bits);
     if (model_.labelled()) text += ", " + counted(model_.relations.size(), "relation");
+    if (model_.second_order && !model_.shape.projective)
+      text += model_.shape.inference == TreeInference::trw ? ", inference by trw" : ", inference by bp";
     return text;
   }
 

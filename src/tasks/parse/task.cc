@@ -22,6 +22,15 @@ const OptionTable& options() {
           "2: also features of pairs of arcs, siblings and grandparents (slower)")
           .between(1, 2)
           .basic(),
+      Row("inference", &ParseOptions::inference,
+          fmt::format("with {} 2, nonprojective: trw (convex upper bounds) or bp (loopy; estimates)",
+                      setting("order")))
+          .choices({"trw", "bp"})
+          .only_if(
+              [](const ParseOptions& parse) {
+                return parse.order == 2 && parse.structure == "nonprojective";
+              },
+              fmt::format("{} 2 and {} nonprojective", setting("order"), setting("structure"))),
       Row("unlabelled", &ParseOptions::unlabelled, "learn heads only, without relations").basic(),
       Row("single_root", &ParseOptions::single_root, "exactly one word of a sentence depends on the root")
           .basic(),
@@ -80,6 +89,7 @@ std::unique_ptr<TrainingSet> read(const InputFiles& files, const OptionValues& v
   parse.notice = reading.notice;
   parse.threads = reading.threads;
   parse.stop = reading.stop;
+  parse.maxima = !reading.loss.smooth();
   return read_parse_training(files, parse, reading.train_roughly);
 }
 

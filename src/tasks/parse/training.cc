@@ -39,6 +39,12 @@ bool parse_projective(std::string_view name) {
   throw Error::in(setting("structure"), in_quotes(name), "expected projective or nonprojective");
 }
 
+TreeInference parse_inference(std::string_view name) {
+  if (name == "trw") return TreeInference::trw;
+  if (name == "bp") return TreeInference::bp;
+  throw Error::in(setting("inference"), in_quotes(name), "expected trw or bp");
+}
+
 bool parse_order(std::size_t order) {
   if (order == 1 || order == 2) return order == 2;
   throw Error::in(setting("order"), std::to_string(order), "expected 1 or 2");
@@ -153,6 +159,7 @@ class ParseTrainingSet final : public TrainingSet {
     model_.shape.single_root = options.single_root;
     model_.bits = static_cast<unsigned>(options.hash_bits);
     model_.second_order = parse_order(options.order);
+    model_.shape.inference = parse_inference(options.inference);
     model_.longest = options.longest.value_or(kLongestParsed[options.order - 1]);
     read(source, options);
     if (!options.unlabelled) {
@@ -162,12 +169,13 @@ class ParseTrainingSet final : public TrainingSet {
     if (model_.second_order || model_.shape.num_labels > 1) prune(options, train_roughly);
     if (model_.second_order) {
       for (std::size_t i = 0; i < train_.size(); ++i)
-        parts_.append(arcs_(i, train_.length(i)), model_.shape.projective);
+        parts_.append(arcs_(i, train_.length(i)), model_.shape.adjacent_siblings());
     }
     features_ = std::make_unique<DependencyFeatures>(model_.features());
     problem_ = std::make_unique<DependencyProblem>(
-        model_.second_order ? DependencyExamples(train_, arcs_, parts_, *features_, model_.shape)
-                            : DependencyExamples(train_, arcs_, *features_, model_.shape));
+        model_.second_order
+            ? DependencyExamples(train_, arcs_, parts_, *features_, model_.shape, options.maxima)
+            : DependencyExamples(train_, arcs_, *features_, model_.shape));
   }
 
   std::string_view task() const override { return "parse"; }
@@ -243,6 +251,7 @@ class ParseTrainingSet final : public TrainingSet {
       parsed.set(gold(k));
       scores.add(gold(k), parsed.heads(), parsed.relations());
       if (parsed.pieces() > 1) scores.add_in_pieces();
+      if (parser.proves_best()) scores.add_proofs(parsed.proven_best() ? 1 : 0, 1);
     }
     return scores.evaluation();
   }
