@@ -10,17 +10,6 @@
 
 namespace espalier::fuzz {
 
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#define ESPALIER_FUZZ_MEMORY_SANITIZER 1
-#endif
-#endif
-#ifdef ESPALIER_FUZZ_MEMORY_SANITIZER
-inline constexpr bool kMemorySanitizer = true;
-#else
-inline constexpr bool kMemorySanitizer = false;
-#endif
-
 // A target takes any bytes. It returns, or ends the program where something is wrong.
 using Target = void (*)(std::string_view bytes);
 
