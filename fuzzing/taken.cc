@@ -92,32 +92,42 @@ std::string seen_of(const ClassifyExamples& examples) {
 }
 
 // What training makes of examples, and then what a model of them does.
-template <class Data>
-std::string take(const Data& data, ClassifyReadOptions options) {
+template <class Grow, class Keep>
+std::string seen_by(ClassifyReadOptions options, const Grow& grow, const Keep& keep) {
   std::string seen;
   const std::string message = message_of([&] {
     Dictionary attributes, labels;
-    const ClassifyExamples train = take_classify_growing(data, options, attributes, labels);
+    const ClassifyExamples train = grow(options, attributes, labels);
     Seen names;
     names.add(attributes, labels);
     options.idf = train.idf;
-    seen = names.text + seen_of(train) + seen_of(take_classify(data, options, attributes, labels));
+    seen = names.text + seen_of(train) + seen_of(keep(options, attributes, labels));
   });
   return message.empty() ? seen : "error";
 }
 
-std::string read(const std::string& file, ClassifyReadOptions options) {
-  std::string seen;
+template <class Data>
+std::string take(const Data& data, const ClassifyReadOptions& options) {
+  return seen_by(
+      options,
+      [&](const auto& now, auto& attributes, auto& labels) {
+        return take_classify_growing(data, now, attributes, labels);
+      },
+      [&](const auto& now, auto& attributes, auto& labels) {
+        return take_classify(data, now, attributes, labels);
+      });
+}
+
+std::string read(const std::string& file, const ClassifyReadOptions& options) {
   const std::string path = memory_file().write(file);
-  const std::string message = message_of([&] {
-    Dictionary attributes, labels;
-    const ClassifyExamples train = read_classify_growing(path, options, attributes, labels);
-    Seen names;
-    names.add(attributes, labels);
-    options.idf = train.idf;
-    seen = names.text + seen_of(train) + seen_of(read_classify(path, options, attributes, labels));
-  });
-  return message.empty() ? seen : "error";
+  return seen_by(
+      options,
+      [&](const auto& now, auto& attributes, auto& labels) {
+        return read_classify_growing(path, now, attributes, labels);
+      },
+      [&](const auto& now, auto& attributes, auto& labels) {
+        return read_classify(path, now, attributes, labels);
+      });
 }
 
 void classes(Words words, bool texts, const ClassifyReadOptions& options) {
