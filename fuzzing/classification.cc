@@ -35,7 +35,7 @@ void read_unlabelled(const std::string& path, ClassifyReadOptions options) {
 void check_examples(std::string_view bytes, ClassifyReadOptions options, Choices& choices) {
   options.bias = choices.flag();
   options.min_count = 1 + choices.below(2);
-  const std::size_t chunk = 1 + 7 * choices.below(6);
+  const std::size_t chunk = chunk_bytes(choices.below(6), bytes);
   const std::string path = memory_file().write(bytes);
   const std::string expected = read_examples(path, options);
   read_unlabelled(path, options);

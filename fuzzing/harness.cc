@@ -30,6 +30,12 @@ MemoryFile::MemoryFile()
   expect(fd_ >= 0, "a file in memory");
 }
 
+bool is_packed(std::string_view bytes) {
+  constexpr std::string_view kGzip = "\x1f\x8b", kZstd = "\x28\xb5\x2f\xfd", kXz = "\xfd\x37zXZ";
+  return bytes.starts_with(kGzip) || bytes.starts_with(kZstd) || bytes.starts_with(kXz) ||
+         bytes.substr(std::min<std::size_t>(bytes.size(), 1)).starts_with("\x2a\x4d\x18");
+}
+
 const std::string& MemoryFile::write(std::string_view bytes) {
   expect(::ftruncate(fd_, 0) == 0 &&
              ::pwrite(fd_, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()),
@@ -57,8 +63,9 @@ std::string message_of(const std::function<void()>& read) {
 
 bool turn_of_slow() {
   constexpr std::size_t kFew = 100, kEvery = 16;
+  static const bool all = std::getenv("FUZZ_ALL") != nullptr;
   static std::size_t inputs = 0;
-  return ++inputs <= kFew || inputs % kEvery == 0;
+  return all || ++inputs <= kFew || inputs % kEvery == 0;
 }
 
 Choices::Choices(std::string_view& bytes) {
@@ -107,7 +114,9 @@ std::string with_checksums(std::string_view bytes) {
 }
 
 std::string repository_file(const std::string& name) {
-  return read_all(std::string(ESPALIER_SOURCE_DIR) + "/" + name);
+  // Where the program runs on another machine, the variable says where its files are.
+  const char* const folder = std::getenv("ESPALIER_SOURCE_DIR");
+  return read_all(std::string(folder != nullptr ? folder : ESPALIER_SOURCE_DIR) + "/" + name);
 }
 
 }  // namespace espalier::fuzz

@@ -35,8 +35,18 @@ MemoryFile& memory_file(std::size_t i = 0);
 // Anything else that it throws ends the program.
 std::string message_of(const std::function<void()>& read);
 
+// Whether a file of these bytes would be unpacked.
+bool is_packed(std::string_view bytes);
+
+// How many bytes a chunk of a file may have, by a choice from 0 to 5: a few, so that there are many chunks.
+// Of what is packed, which may be a million newlines, more.
+inline std::size_t chunk_bytes(std::size_t choice, std::string_view bytes) {
+  constexpr std::size_t kFew = 7, kMany = 4096;
+  return is_packed(bytes) ? kMany : 1 + kFew * choice;
+}
+
 // Whether this input is one of those for what takes ten times as long as an input does, such as starting
-// threads. Every input where there are few, as in CI.
+// threads. Every input where there are few, as in CI, or where the variable FUZZ_ALL is set.
 bool turn_of_slow();
 
 // The first byte of an input chooses between ways of reading the rest.

@@ -36,7 +36,7 @@ std::string read_sequences(const std::string& path, TagInput input, std::size_t 
 
 void check_tagging(std::string_view bytes, TagInput input, Choices& choices) {
   const std::size_t min_count = 1 + choices.below(2);
-  const std::size_t chunk = 1 + 7 * choices.below(6);
+  const std::size_t chunk = chunk_bytes(choices.below(6), bytes);
   const std::string path = memory_file().write(bytes);
   const std::string expected = read_sequences(path, input, min_count, {1});
   if (turn_of_slow())

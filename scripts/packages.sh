@@ -13,6 +13,8 @@ browser_packages=(chromium chromium-driver python3-selenium)
 package_packages=(dpkg-dev lintian mandoc zsh mmdebstrap python3-build python3-venv)
 ci_packages=(git clang clang-format clang-tidy libclang-rt-14-dev python3-distributed)
 fuzz_packages=(clang libclang-rt-14-dev llvm-14)
+program_fuzz_packages=(afl++)
+valgrind_packages=(valgrind)
 site_packages=(mkdocs-material doxygen)
 
 # require_packages NAME...: silent and quick when all are there; installs what is missing when run as root.

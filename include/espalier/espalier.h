@@ -24,6 +24,7 @@
 #include "espalier/learning/regularizer.h"
 #include "espalier/learning/structured_problem.h"
 #include "espalier/model/model.h"
+#include "espalier/model/open_limit.h"
 #include "espalier/selection/cccp.h"
 #include "espalier/selection/cross_validation.h"
 #include "espalier/selection/path.h"

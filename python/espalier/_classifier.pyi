@@ -35,6 +35,7 @@ class Classifier(ClassifierMixin, TaskEstimator):
         report_every: float = ...,
         patience: int = ...,
         bits: int = ...,
+        memory: int | str = ...,
         outer_gap: float = ...,
         outer_rounds: int = ...,
         sampling: Any = ...,

@@ -63,6 +63,7 @@ class CRF(Estimator):
         report_every: float = ...,
         patience: int = ...,
         bits: int = ...,
+        memory: int | str = ...,
         outer_gap: float = ...,
         outer_rounds: int = ...,
         sampling: Any = ...,

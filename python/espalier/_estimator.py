@@ -81,10 +81,13 @@ class Estimator(BaseEstimator):
         if cls._task is None or "__init__" in cls.__dict__:
             return
         unset = {row["name"]: None for row in _espalier.solver_options()}  # each solver has its own default
+        of_task = _espalier.task_options(cls._task)
+        # What a task calls by the name of an option of training has the task's default.
+        of_training = [row for row in _espalier.train_options() if all(row["name"] != own["name"] for own in of_task)]
         cls._tables = {
-            "train": table_parameters(_espalier.train_options(), cls._table_defaults, cls._left_out),
+            "train": table_parameters(of_training, cls._table_defaults, cls._left_out),
             "solver": table_parameters(_espalier.solver_options(), unset, cls._left_out),
-            "task": table_parameters(_espalier.task_options(cls._task), cls._table_defaults, cls._left_out),
+            "task": table_parameters(of_task, cls._table_defaults, cls._left_out),
         }
         parameters = [*cls._own_parameters]
         for table in cls._tables.values():

@@ -54,6 +54,11 @@ class GraphModel(TaskEstimator):
         self._labels = {name: label for name, label in labels.items() if not isinstance(label, str)}
         return data, self._settings()
 
+    def _settings(self):
+        """Memory for inference, where it is given, is a limit of the run, too."""
+        memory = self._options("task").get("memory")
+        return super()._settings() | ({} if memory is None else {"memory": memory})
+
     def predict(self, X):
         """The best labels of each graph's nodes: a list for each."""
         return [self._given(names) for names in self._engine().labels(_espalier.Graphs(as_sequence(X)))]

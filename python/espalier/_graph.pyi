@@ -46,7 +46,7 @@ class GraphModel(TaskEstimator):
         mira_update: Any = ...,
         kbest: Any = ...,
         inference: str = ...,
-        memory: int = ...,
+        memory: int | str = ...,
         nodes_only: bool = ...,
         kernel: str = ...,
         kernel_memory: int = ...,

@@ -11,11 +11,12 @@ from ._treebank import TreebankParser
 _ESTIMATORS = {estimator._task: estimator for estimator in (CRF, Classifier, Parser, TreebankParser, GraphModel, Aligner)}
 
 
-def load(path):
+def load(path, memory=None):
     """Opens a model file, and returns the fitted estimator of its task: CRF, Classifier, Parser, ...
 
     The file stays mapped: processes that open it share its memory. What the file does not say, such as how long
-    training was to take, is at its default. Its model is the estimator's ``model_``.
+    training was to take, is at its default. Its model is the estimator's ``model_``. ``memory``, such as ``"1G"``, is a limit:
+    a model with which this process would take more is refused.
     """
-    model = Model.load(path)
+    model = Model.load(path, memory)
     return _ESTIMATORS[model.task]._of_model(model)

@@ -18,9 +18,16 @@ class Model:
         self._model = model
 
     @staticmethod
-    def load(path):
-        """Opens the model file of any task. The file stays mapped: processes that open it share its memory."""
-        return Model(_espalier.Model.load(os.fspath(path)))
+    def load(path, memory=None):
+        """Opens the model file of any task. The file stays mapped: processes that open it share its memory.
+
+        ``memory`` is a number of bytes, or ``"500M"`` or ``"1.5G"``: a model with which this process would take more is
+        refused before it is opened.
+        """
+        path = os.fspath(path)
+        if memory is not None:
+            _espalier.check_memory_to_open(path, memory)
+        return Model(_espalier.Model.load(path))
 
     def save(self, path):
         """Writes the model file that ``espalier predict`` and ``espalier.load`` read."""

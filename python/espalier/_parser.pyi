@@ -30,6 +30,7 @@ class Parser(TaskEstimator):
         report_every: float = ...,
         patience: int = ...,
         bits: int = ...,
+        memory: int | str = ...,
         outer_gap: float = ...,
         outer_rounds: int = ...,
         sampling: Any = ...,

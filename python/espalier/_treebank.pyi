@@ -29,6 +29,7 @@ class TreebankParser(TaskEstimator):
         report_every: float = ...,
         patience: int = ...,
         bits: int = ...,
+        memory: int | str = ...,
         outer_gap: float = ...,
         outer_rounds: int = ...,
         sampling: Any = ...,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "espalier/base/error.h"
+#include "espalier/model/open_limit.h"
 #include "espalier/solvers/solver_arguments.h"
 #include "json.h"
 
@@ -103,6 +104,14 @@ void bind_settings(py::module_& module) {
   module.def("solver_options", [] { return to_list(SolverArguments().rows()); });
   module.def("task_options",
              [](const std::string& task) { return to_list(task_named(task).options().rows()); });
+  module.def(
+      "check_memory_to_open",
+      [](const std::string& path, const py::object& memory) {
+        OptionValues values(train_option_table());
+        for (const std::string& word : words_of("memory", memory)) values.set("memory", word);
+        check_memory_to_open(path, values.as<TrainOptions>().memory);
+      },
+      py::arg("path"), py::arg("memory"));
   module.def("solvers", [] {
     py::dict solvers;
     for (const SolverEntry& solver : solver_table()) solvers[py::str(solver.name)] = py::str(solver.summary);

@@ -33,6 +33,7 @@ Json if_inside(std::optional<Number> value, const OptionRange& range) {
 
 // The value that the text says, one element of a list; null if it is not one.
 Json parse(const OptionRow& row, std::string_view text) {
+  if (!row.choices.empty() && std::ranges::find(row.choices, text) == row.choices.end()) return Json();
   switch (row.kind) {
     case OptionKind::flag:
       return text == "true" || text == "false" ? Json(text == "true") : Json();
@@ -46,8 +47,7 @@ Json parse(const OptionRow& row, std::string_view text) {
     case OptionKind::texts:
       break;
   }
-  const bool allowed = row.choices.empty() || std::ranges::find(row.choices, text) != row.choices.end();
-  return allowed ? Json(text) : Json();
+  return Json(text);
 }
 
 // "1.5G" would be exact, too, but nobody's default: whole units only.
@@ -133,6 +133,7 @@ std::string OptionRow::expected() const {
       return listed(choices);
     case OptionKind::whole:
     case OptionKind::real:
+      if (!choices.empty()) return listed(choices);
       break;
   }
   const bool whole = kind == OptionKind::whole;
@@ -146,7 +147,8 @@ std::string OptionRow::expected() const {
 
 std::string OptionRow::refuse(std::string_view text) const {
   if (!parse(*this, text).is_null()) return "";
-  if (!choices.empty()) return fmt::format("found {}; {}", in_quotes(text), name_hint(text, choices));
+  const bool words = kind == OptionKind::text || kind == OptionKind::texts;
+  if (words && !choices.empty()) return fmt::format("found {}; {}", in_quotes(text), name_hint(text, choices));
   return fmt::format("found {}; expected {}", in_quotes(text), expected());
 }
 

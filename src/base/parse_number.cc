@@ -1,11 +1,30 @@
 #include "base/parse_number.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
 namespace espalier {
 namespace {
+
+// Whether a number that is out of a type's range is too small for it, and not too large: by the power of ten
+// of its first digit. Requires a number as from_chars() takes it, which is not 0.
+bool is_tiny(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_of("eE"), text.size());
+  long long exponent = 0;
+  if (end < text.size()) {
+    std::string_view power = text.substr(end + 1);
+    if (power.starts_with('+')) power.remove_prefix(1);
+    const auto result = std::from_chars(power.data(), power.data() + power.size(), exponent);
+    if (result.ec != std::errc()) return power.starts_with('-');  // beyond what any mantissa makes up for
+  }
+  const std::string_view mantissa = text.substr(0, end);
+  const std::size_t point = std::min(mantissa.find('.'), end), first = mantissa.find_first_of("123456789");
+  // The first digit stands for 10^place.
+  const auto place = static_cast<long long>(point) - static_cast<long long>(first) - (first < point ? 1 : 0);
+  return exponent < -place;
+}
 
 template <class Real>
 std::optional<Real> parse(std::string_view text) {
@@ -18,11 +37,8 @@ std::optional<Real> parse(std::string_view text) {
   const auto result = std::from_chars(text.data(), end, value);
   if (result.ptr != end || result.ec == std::errc::invalid_argument) return std::nullopt;
   if (result.ec == std::errc()) return std::isfinite(value) ? std::optional<Real>(value) : std::nullopt;
-  // from_chars does not say on which side the number is out of range; a wider type does.
-  long double wide = 0;
-  const auto wide_result = std::from_chars(text.data(), end, wide);
-  if (wide_result.ec == std::errc() && std::fabs(wide) < 1) return Real{0};
-  return std::nullopt;
+  // from_chars does not say on which side.
+  return is_tiny(text) ? std::optional<Real>(0) : std::nullopt;
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/validators.h"
 #include "espalier/base/error.h"
-#include "model/make_model.h"
+#include "espalier/model/open_limit.h"
 
 namespace espalier::cli {
 
@@ -18,13 +18,7 @@ void MemoryLimit::add_to(Command command) {
       .advanced();
 }
 
-void MemoryLimit::check_model(const std::string& path) const {
-  if (!given()) return;
-  const double needed = static_cast<double>(resident_memory()) + memory_to_open(path);
-  if (needed <= static_cast<double>(bytes_)) return;
-  throw Error::in(path, fmt::format("a model that takes about {}", in_bytes(needed)),
-                  fmt::format("expected at most {} (--memory)", in_bytes(static_cast<double>(bytes_))));
-}
+void MemoryLimit::check_model(const std::string& path) const { check_memory_to_open(path, bytes_); }
 
 void MemoryLimit::check(std::size_t bytes, const std::string& name, const std::string& expected) {
   if (bytes == 0) return;

@@ -74,7 +74,7 @@ void add_train(Command program, Action& action) {
     subcommand.add_option("-o,--output", arguments->output, "where to save the model")
         .metavar("FILE")
         .required();
-    arguments->add_training_option(subcommand, "bits").check(bits_of_weights()).offer({"16", "32"});
+    arguments->add_training_option(subcommand, "bits");
     subcommand.footer(fmt::format("Examples:\n{}", without_last_newline(task.train_examples)));
     subcommand.add_advanced_footer(fmt::format(
         "More examples:\n"

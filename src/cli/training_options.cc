@@ -91,15 +91,7 @@ void TrainingOptions::add_to(Command command) {
     }
   }
 
-  if (task.options().find("memory") == nullptr) {
-    command
-        .add_option("--memory", memory,
-                    "stop before training if it would take more memory, and say what takes less")
-        .metavar("SIZE")
-        .default_str("")
-        .check(bytes())
-        .advanced();
-  }
+  if (task.options().find("memory") == nullptr) add_training_option(command, "memory").advanced();
 
   command.group(kOutput);
   command.add_option("--log", log, "write a log of the run, one JSON object per line").metavar("FILE");
@@ -129,9 +121,9 @@ void TrainingOptions::add_task_options(Command command) {
 
 std::size_t TrainingOptions::memory_limit() const {
   const OptionRow* own = task.options().find("memory");
-  if (own == nullptr) return memory;
-  const Json given = of_task->get("memory");
-  return given == own->default_value ? 0 : given.get<std::size_t>();
+  if (own == nullptr) return given().memory;
+  const Json of_inference = of_task->get("memory");
+  return of_inference == own->default_value ? 0 : of_inference.get<std::size_t>();
 }
 
 void TrainingOptions::check_reading(const ReadingProgress& file) const {
@@ -280,7 +272,7 @@ Json TrainingOptions::to_json() const {
   if (now.patience > 0) json["patience"] = now.patience;
   if (now.bits < 32) json["bits"] = now.bits;
   json.update(of_task->log());
-  if (memory > 0) json["memory"] = memory;
+  if (now.memory > 0) json["memory"] = now.memory;
   if (!reason_for_rounds().empty())
     json.update({{"outer_gap", now.rounds.gap}, {"outer_rounds", now.rounds.rounds}});
   return json;

@@ -44,7 +44,6 @@ struct TrainingOptions {
   bool in_rounds = false;  // also objectives that are not convex: only where one value of l2 is trained with
   bool quiet = false, require_gap = false, resume = false;
   double checkpoint_every = 60;         // seconds
-  std::size_t memory = 0;               // bytes; 0: no limit
   std::optional<OptionValues> of_task;  // those that are its own
 
   // The training data, for messages.

@@ -36,7 +36,10 @@ const OptionTable& train_option_table() {
               " has not improved for N reports, and save the weights that were best there"),
       Row("bits", &TrainOptions::bits,
           "bits of each weight of the model, 16 or 32; 16: rounded and certified at the end")
-          .between(16, 32),
+          .choices({"16", "32"}),
+      Row("memory", &TrainOptions::memory,
+          "stop before training if it would take more memory, and say what takes less")
+          .bytes(),
       Row(
           "outer_gap", [](TrainOptions& options) -> double& { return options.rounds.gap; },
           "where labels are uncertain or the loss is a difference: stop once a round lowers the objective by "

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace espalier::parse_number_test {
 namespace {
@@ -44,6 +45,19 @@ TEST(ParseNumber, WhatIsTooSmallIsZero) {
   EXPECT_EQ(parse_float("-1e-999"), 0.0f);
   EXPECT_EQ(parse_double("1e-60"), 1e-60);
   EXPECT_EQ(parse_double("1e-999"), 0.0);
+  for (const char* text : {"1e-99999", "-1e-99999", "1e-99999999999999999999", "1000e-9999"}) {
+    EXPECT_EQ(parse_double(text), 0.0) << text;
+    EXPECT_EQ(parse_float(text), 0.0f) << text;
+  }
+  const std::string zeros(6000, '0');
+  EXPECT_EQ(parse_double("0." + zeros + "1"), 0.0);
+  EXPECT_EQ(parse_double("0." + zeros + "1e6000"), 0.1);
+  EXPECT_EQ(parse_double("1" + zeros + "e-6000"), 1.0);
+  EXPECT_EQ(parse_double("1" + zeros + "e-7000"), 0.0);
+  EXPECT_EQ(parse_double("1" + zeros + "e-5000"), std::nullopt);
+  for (const char* text : {"1e99999", "-1e99999", "1e+99999999999999999999", "0.001e9999"}) {
+    EXPECT_EQ(parse_double(text), std::nullopt) << text;
+  }
 }
 
 TEST(ParseNumber, AmountsOfMemory) {
