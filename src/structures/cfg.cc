@@ -400,7 +400,7 @@ template <class Real>
 double Cfg::log_partition_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
   ESPALIER_EXPECT(possible() && s.size() == num_statistics_ && mu.size() == s.size());
   Workspace::Frame frame(ws);
-  const Forest edges = forest(frame, ws);
+  const Forest edges = forest(frame);
   double log_z = 0;
   if (scaled_marginals(edges, s, mu, log_z, ws)) return log_z;
   return log_marginals(edges, s, mu, ws);
@@ -414,7 +414,7 @@ double Cfg::log_partition(std::span<const double> s, std::span<double> mu, Works
 }
 double Cfg::log_partition_reference(std::span<const double> s, std::span<double> mu, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  return log_marginals(forest(frame, ws), s, mu, ws);
+  return log_marginals(forest(frame), s, mu, ws);
 }
 
 double Cfg::entropy(std::span<const double> s, Workspace& ws) const {
@@ -498,7 +498,7 @@ void Cfg::append_nodes(const Forest& forest, const Best& best, std::size_t top, 
 template <class Real>
 double Cfg::argmax_of(std::span<const Real> s, std::span<Real> mu, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const Forest edges = forest(frame, ws);
+  const Forest edges = forest(frame);
   const Best best = take_best(edges, frame);
   const double score = best_of(edges, s, best);
   std::ranges::fill(mu, Real{0});
@@ -541,7 +541,7 @@ double Cfg::argmax(std::span<const double> s, std::span<double> mu, Workspace& w
 template <class Real>
 Derivation Cfg::decode_of(std::span<const Real> s, Workspace& ws) const {
   Workspace::Frame frame(ws);
-  const Forest edges = forest(frame, ws);
+  const Forest edges = forest(frame);
   const Best best = take_best(edges, frame);
   best_of(edges, s, best);
   Derivation y;

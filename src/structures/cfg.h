@@ -264,8 +264,7 @@ class Cfg {
             of.first,
             {labels_.data() + of.first_label, places_[k + 1].first - of.first}};
   }
-  // In memory of the frame, which is one of the workspace.
-  Forest forest(Workspace::Frame& frame, Workspace& ws) const;
+  Forest forest(Workspace::Frame& frame) const;
   // Statistics, or num_statistics_ where there is none: of a bottom node's label, or a word's tag; and of the
   // split of a rule that leads to it.
   std::uint32_t bottom_statistic(const Node& node, const SpanKind& kind, std::size_t b) const {

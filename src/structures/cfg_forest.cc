@@ -67,7 +67,7 @@ class LocalRules {
 
 }  // namespace
 
-Cfg::Forest Cfg::forest(Workspace::Frame& frame, Workspace& ws) const {
+Cfg::Forest Cfg::forest(Workspace::Frame& frame) const {
   const Grammar& grammar = index_->grammar();
   const std::size_t m = num_words_;
   Forest forest;
@@ -129,7 +129,7 @@ Cfg::Forest Cfg::forest(Workspace::Frame& frame, Workspace& ws) const {
     right_ends[c] = right_end;
   }
 
-  in_parts(ws, parts_.size(), [&](std::size_t part, Workspace& own) {
+  in_parts(frame.workspace(), parts_.size(), [&](std::size_t part, Workspace& own) {
     Workspace::Frame of_part(own);
     const auto pairs = of_part.take<LocalRules::Pair>(most_tops * most_tops + 1);
     const auto bottom_of = of_part.take<std::uint16_t>(grammar.num_symbols);

@@ -16,7 +16,7 @@ class CfgRanking {
       : cfg_(cfg),
         s_(s),
         frame_(ws_),
-        forest_(cfg.forest(frame_, ws_)),
+        forest_(cfg.forest(frame_)),
         num_bottoms_(forest_.num_bottoms()),
         span_of_(num_bottoms_ + forest_.num_tops()),
         nodes_(num_bottoms_ + forest_.num_tops()) {

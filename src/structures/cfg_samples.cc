@@ -15,7 +15,7 @@ class CfgSampler {
       : cfg_(cfg),
         s_(s),
         frame_(ws_),
-        forest_(cfg.forest(frame_, ws_)),
+        forest_(cfg.forest(frame_)),
         in_(Cfg::take_inside(forest_, frame_)) {
     cfg.log_inside(forest_, s, in_, ws_);
   }

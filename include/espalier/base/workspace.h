@@ -29,6 +29,7 @@ class alignas(kCacheLine) Workspace {
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 
+    Workspace& workspace() { return workspace_; }
     // n values, uninitialised, starting on a cache line. Valid until the Frame ends.
     template <class T>
     std::span<T> take(std::size_t n) {
