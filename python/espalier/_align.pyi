@@ -28,6 +28,7 @@ class Aligner(TaskEstimator):
         report_every: float = ...,
         patience: int = ...,
         bits: int = ...,
+        memory: int | str = ...,
         outer_gap: float = ...,
         outer_rounds: int = ...,
         sampling: Any = ...,

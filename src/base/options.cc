@@ -148,7 +148,8 @@ std::string OptionRow::expected() const {
 std::string OptionRow::refuse(std::string_view text) const {
   if (!parse(*this, text).is_null()) return "";
   const bool words = kind == OptionKind::text || kind == OptionKind::texts;
-  if (words && !choices.empty()) return fmt::format("found {}; {}", in_quotes(text), name_hint(text, choices));
+  if (words && !choices.empty())
+    return fmt::format("found {}; {}", in_quotes(text), name_hint(text, choices));
   return fmt::format("found {}; expected {}", in_quotes(text), expected());
 }
 

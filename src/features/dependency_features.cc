@@ -69,8 +69,8 @@ void DependencyFeatures::accumulate(std::span<const WordAtoms> words, const ArcS
 }
 
 double DependencyFeatures::list_with_norm(std::span<const WordAtoms> words, const ArcSet& arcs,
-                                          std::span<const float> delta, float negligible,
-                                          ChangeLists& lists, Workspace& ws, const TreeParts& parts) const {
+                                          std::span<const float> delta, float negligible, ChangeLists& lists,
+                                          Workspace& ws, const TreeParts& parts) const {
   Workspace::Frame frame(ws);
   const std::size_t labelled = arcs.size() * num_labels();
   ESPALIER_EXPECT(delta.size() == labelled + parts.size());

@@ -194,8 +194,8 @@ class Cfg {
     std::uint32_t first_label;
   };
   // The forest as inference walks over it: nodes are symbols over spans, first the bottom ones of a span,
-  // from which its top ones follow. What of a node has `first_...` ends where its successor's begins, and there
-  // is one more node for the last one's end.
+  // from which its top ones follow. What of a node has `first_...` ends where its successor's begins, and
+  // there is one more node for the last one's end.
   struct Node {
     std::uint32_t begin, end;
     std::uint32_t first_bottom, first_top, first_block;

@@ -12,11 +12,7 @@ namespace espalier {
 class CfgSampler {
  public:
   CfgSampler(const Cfg& cfg, std::span<const double> s)
-      : cfg_(cfg),
-        s_(s),
-        frame_(ws_),
-        forest_(cfg.forest(frame_)),
-        in_(Cfg::take_inside(forest_, frame_)) {
+      : cfg_(cfg), s_(s), frame_(ws_), forest_(cfg.forest(frame_)), in_(Cfg::take_inside(forest_, frame_)) {
     cfg.log_inside(forest_, s, in_, ws_);
   }
 

@@ -133,8 +133,7 @@ void read_idx(const std::string& path, const ClassifyReadOptions& options, Class
     throw Error::in(path, "images without labels",
                     "expected IMAGES,LABELS: two files with a comma between them");
   }
-  const auto unpack =
-      options.chunks.threads > 1 ? ByteReader::Unpack::ahead : ByteReader::Unpack::here;
+  const auto unpack = options.chunks.threads > 1 ? ByteReader::Unpack::ahead : ByteReader::Unpack::here;
   IdxFile images(paths.images, kImages, "images", unpack);
   const std::uint32_t rows = images.number(), columns = images.number();
   if (rows == 0 || columns == 0 || std::uint64_t{rows} * columns > kMostPixels) {
