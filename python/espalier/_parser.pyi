@@ -49,6 +49,7 @@ class Parser(TaskEstimator):
         kbest: Any = ...,
         structure: str = ...,
         order: int = ...,
+        inference: str = ...,
         unlabelled: bool = ...,
         single_root: bool = ...,
         crossing: str = ...,

@@ -59,6 +59,8 @@ TEST(ChangedModelTest, SizesAreThoseOfTheContents) {
             "unknown settings (features: 'words'; expected rules or spans); retrain the model");
   EXPECT_EQ(message_of("parse", [](ChangedModel& m) { m.set_of_task("structure", "ring"); }),
             "the structure 'ring' of order 1; retrain the model");
+  EXPECT_EQ(message_of("parse", [](ChangedModel& m) { m.set_of_task("relation_bits", 0); }),
+            "2^10 weights of arcs and 2^0 of relations; retrain the model");
 }
 
 TEST(ChangedModelTest, SettingsAreInTheRangesOfTheOptions) {

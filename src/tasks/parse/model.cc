@@ -108,12 +108,18 @@ ParseModel ParseModel::load(const StoredTask& stored) {
   // As the options have it: places of words have 16 bits.
   if (model.longest == 0 || model.longest > 65535)
     throw corrupt(fmt::format("pieces of {} words", model.longest));
-  if (model.bits < 4 || model.bits > 31 || model.relation_bits > 30)
+  const auto check_bits = [&](unsigned least_of_relations) {
+    if (model.bits >= 4 && model.bits <= 31 && model.relation_bits >= least_of_relations &&
+        model.relation_bits <= 30)
+      return;
     throw corrupt(fmt::format("2^{} weights of arcs and 2^{} of relations", model.bits, model.relation_bits));
+  };
+  check_bits(0);
   if (stored.settings.at("labelled").get<bool>()) {
     model.relations = load_dictionary("relations", stored);
     if (model.relations.size() == 0) throw corrupt("no relations");
     model.shape.num_labels = model.relations.size();
+    if (model.shape.num_labels > 1) check_bits(1);
   }
   if (stored.theta.shape != model.features().weight_shape())
     throw corrupt(fmt::format("{} x {} weights for {} relations", stored.theta.shape.rows,
