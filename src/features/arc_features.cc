@@ -634,7 +634,7 @@ double ArcFeatures::list_with_norm(std::span<const WordAtoms> words, const ArcSe
       std::clamp<std::size_t>(moved / kArcsOfList, 1, std::min(m, ChangeLists::kFineShares));
   const std::span<RowChanges<float>> all = lists.start(parts, ChangeLists::kFineShares);
   in_parts(ws, parts, [&](std::size_t part, Workspace& own) {
-    ListedChanges<float> changes(ListSink<float>(all[part]));
+    ListedChanges<float> changes{ListSink<float>(all[part])};
     spread(
         groups, sentence, arcs, {m * part / parts + 1, m * (part + 1) / parts}, delta, negligible,
         [&](const std::uint32_t* places, std::size_t n, float change) {
