@@ -39,9 +39,14 @@ void RunForecast::tick(double passes) {
   const double seconds = clock_() - begin_;
   if (!first_pass_) first_pass_ = std::floor(passes);
   const double done = passes - *first_pass_;
-  if (seconds < kSoon || !(done > 0)) return;
+  if (!(done > 0)) return;
+  if (!start_) start_ = Start{seconds, done};
+  const double since = seconds - start_->seconds, passes_since = done - start_->passes;
+  if (seconds < kSoon || since < kMeasured || !(passes_since > 0)) return;
   said_ = true;
-  const double of_pass = seconds / done, to_first = std::min(target_.report_every, target_.passes) * of_pass;
+  const double of_pass = since / passes_since;
+  const auto seconds_to = [&](double all) { return start_->seconds + (all - start_->passes) * of_pass; };
+  const double to_first = seconds_to(std::min(target_.report_every, target_.passes));
   Json event{{"memory", std::round(memory_.total())}, {"seconds_per_pass", of_pass}};
   std::string line =
       fmt::format("forecast: about {} of memory, {} per pass", in_bytes(memory_.total()), duration(of_pass));
@@ -53,7 +58,7 @@ void RunForecast::tick(double passes) {
   // Nobody waits for a default of a thousand passes: only limits that come first are worth saying.
   constexpr double kFewPasses = 100;
   if (target_.passes <= kFewPasses || std::isfinite(target_.seconds)) {
-    const double most = std::min(target_.passes * of_pass, target_.seconds);
+    const double most = std::min(seconds_to(target_.passes), target_.seconds);
     event["most_seconds"] = most;
     line += fmt::format(", at most {}", duration(most));
   }

@@ -32,7 +32,7 @@ class RunForecast {
   void tick(double passes);
   void report(const Progress& progress);
 
-  static constexpr double kSoon = 3, kWorthSaying = 10;  // seconds
+  static constexpr double kSoon = 3, kMeasured = 1, kWorthSaying = 10;  // seconds
 
  private:
   MemoryForecast memory_;
@@ -41,6 +41,11 @@ class RunForecast {
   Clock clock_;
   double begin_;
   std::optional<double> first_pass_;  // passes at the first tick: a run may continue another one
+  // The first tick after a visit: what was before it, such as an initialisation, says nothing of a pass.
+  struct Start {
+    double seconds, passes;
+  };
+  std::optional<Start> start_;
   bool said_ = false, said_end_ = false;
   std::vector<GapAt> gaps_;  // of the solver at work
 };

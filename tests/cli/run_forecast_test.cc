@@ -42,7 +42,7 @@ TEST_F(RunForecastTest, SaysOnceWhatARunTakes) {
   RunForecast run = forecast({1e-3, 5, 1000, kNever});
   run.tick(0);
   now_ = 102;
-  run.tick(0.2);
+  run.tick(0.25);
   EXPECT_TRUE(lines_.empty());
   now_ = 104;
   run.tick(0.5);
@@ -65,10 +65,28 @@ TEST_F(RunForecastTest, NothingOfARunThatIsSoonOver) {
   EXPECT_TRUE(lines_.empty());
 }
 
+// What a run does before its first visit is not taken for its pace.
+TEST_F(RunForecastTest, BeginsToMeasureAtTheFirstVisit) {
+  RunForecast run = forecast({1e-3, 5, 1000, kNever});
+  run.tick(0);
+  now_ = 105;
+  run.tick(1e-6);
+  now_ = 105.5;
+  run.tick(0.05);
+  EXPECT_TRUE(lines_.empty());
+  now_ = 107;
+  run.tick(0.2);
+  EXPECT_EQ(
+      lines_,
+      (std::vector<std::string>{"forecast: about 2 GiB of memory, 10 s per pass, first report after 55 s"}));
+}
+
 // Of a run that continues another one, the passes that it makes itself count.
 TEST_F(RunForecastTest, LimitsAndResumedRuns) {
   RunForecast run = forecast({1e-3, 5, 20, 60});
   run.tick(40);
+  now_ = 105;
+  run.tick(41);
   now_ = 110;
   run.tick(42);
   EXPECT_EQ(lines_, (std::vector<std::string>{"forecast: about 2 GiB of memory, 5 s per pass, first report "
@@ -80,6 +98,8 @@ TEST_F(RunForecastTest, SaysOnceHowLongItWillTakeFromItsGaps) {
   run.tick(0);
   now_ = 110;
   run.tick(1);
+  now_ = 120;
+  run.tick(2);
   lines_.clear();
   events_.clear();
   // A digit in two passes of 10 s.
