@@ -320,7 +320,8 @@ HWY_INLINE double exponentiate(D d, const EisnerChart& chart, bool single_root, 
     to[word] = kLowest;
     if (single_root) to[0] = kLowest;
     double shift = largest(d, to, columns);
-    if (shift == kLowest) shift = from[0];
+    // Without any head but the root. Of infinities alone, vectors that are emulated find the lowest number.
+    if (shift <= std::numeric_limits<double>::lowest()) shift = from[0];
     total += shift;
     if (single_root) root_shift = std::max(root_shift, from[0] - shift);
     const auto v = hn::Set(d, shift), smallest = hn::Set(d, -700.0);  // infinities stay out of Exp
