@@ -96,7 +96,7 @@ RC_GTEST_PROP(CertifyImplied, GapIsThatOfTheGradient, ()) {
     problem.accumulate(i, std::span<const double>(pi), gradient, ws);
   }
   const double expected = euclidean_squared_norm(gradient) / (2 * objective.regularizer.l2);
-  RC_ASSERT(std::abs(certificate.gap() - expected) <= rounding(certificate) + 1e-11 / objective.loss.beta);
+  RC_ASSERT(std::abs(certificate.gap() - expected) <= rounding(certificate) + 5e-11 / objective.loss.beta);
   RC_ASSERT(certificate.primal == evaluate_primal(objective, theta));
 }
 
@@ -135,7 +135,7 @@ RC_GTEST_PROP(CertifyImplied, OfAMaximumIsTheBestOfItsCandidates, ()) {
     if (dual < before) break;
     before = dual;
   }
-  RC_ASSERT(std::abs(certificate.dual - best) <= 1e-11 * (1 + std::abs(best)));
+  RC_ASSERT(std::abs(certificate.dual - best) <= 5e-11 * (1 + std::abs(best)));
 }
 
 // The losses are computed once: one inference an example, and for a maximum one for each of the temperatures
